@@ -1,9 +1,9 @@
-//! Gives the program its icon, its version and its manifest on Windows.
+//! Embeds the icon, the version and the manifest into the Windows program.
 
 #![forbid(unsafe_code)]
 
-/// The sixth version of the common controls: without it the program does not start, since the dialogs that it links are there
-/// alone.
+/// Asks Windows for version 6 of the common controls. The program links dialogs that exist only there; without it, the
+/// program does not start.
 const MANIFEST: &str = r#"<assembly xmlns="urn:schemas-microsoft-com:asm.v1" manifestVersion="1.0">
   <dependency>
     <dependentAssembly>
@@ -13,7 +13,7 @@ const MANIFEST: &str = r#"<assembly xmlns="urn:schemas-microsoft-com:asm.v1" man
   </dependency>
 </assembly>"#;
 
-/// Where the icon lies.
+/// Path of the icon.
 const ICON: &str = "src-tauri/icons/icon.ico";
 
 fn main() {
@@ -23,7 +23,7 @@ fn main() {
     }
     let mut resource = tauri_winres::WindowsResource::new();
     resource.set("ProductName", "Watchbill").set("FileDescription", "Watchbill");
-    // The number under which Tauri looks for the icon of its windows.
+    // Tauri loads the icon of its windows by this resource number.
     resource.set_icon_with_id(ICON, "32512").set_manifest(MANIFEST);
     if let Err(error) = resource.compile() {
         println!("cargo::error=the program's icon and manifest: {error}");

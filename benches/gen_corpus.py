@@ -2,8 +2,8 @@
 """Writes a made-up history of the agent for benchmarks: `cargo xtask bench` calls this once per size.
 
 Sizes, record types, versions and oddities (torn last lines, resumed files that begin with a copy of another, streamed
-lines that share a request) follow real histories; every word in it is random. The same arguments give the same bytes,
-so numbers of different days can be compared: change what it writes only together with all recorded numbers.
+lines that share a request) follow real histories; every word is random. The same arguments give the same bytes, so
+numbers of different days can be compared. Change this generator's output only together with all recorded numbers.
 
 usage: gen_corpus.py --out DIR --sessions N --bytes B --seed S [--jobs J] [--end ISO] [--days D]
 DIR is the HOME-like root: files go to DIR/.claude/projects/<slug>/<session>.jsonl
@@ -310,7 +310,7 @@ def main():
         p = r.choices(pj, w)[0]; slug = p.replace("/", "-").replace(".", "-"); start = end - r.random() * a.days * 86400; tgt = max(600, raw[i] * k)
         prev = meta[r.randrange(len(meta))] if meta and r.random() < .03 else None
         meta.append((i, p, slug, start, tgt)); jobs.append([a.seed, i, p, slug, start, tgt, root, prev])
-    # subagent files add bytes on top: measured share on a pilot, corrected by one scale factor
+    # Subagent files add bytes on top. A pilot measures their share; one scale factor corrects for it.
     pilot = [one_dry(j) for j in jobs[:: max(1, a.sessions // 60)]]
     f = sum(x[0] for x in pilot) / max(1, sum(x[1] for x in pilot))
     for j in jobs: j[5] /= f

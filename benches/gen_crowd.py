@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a made-up history of very many short sessions for benchmarks, most of them months old.
 
-What a start does for each session shows here, as what it does for each byte shows with `gen_corpus.py`. Lines are small
-and alike; what differs from session to session is what sessions are tied and sorted by: ids, times, folders, branches,
-requests, titles, `/clear`, forks, compactions. Each transcript is last written when its last record was.
+This history shows the cost of a start per session; `gen_corpus.py` shows its cost per byte. Lines are small and alike.
+Sessions differ only in the fields that tie and sort them: ids, times, folders, branches, requests, titles, `/clear`,
+forks, compactions. Each transcript's modification time is the time of its last record.
 
 usage: gen_crowd.py --out DIR --sessions N --recent N --projects N --seed S --end SECONDS
 DIR/.claude/projects/<slug>/<session>.jsonl; the last --recent sessions end within the day before --end.
@@ -92,7 +92,7 @@ def main():
         cwd = r.choice(folders)
         start = a.end - (r.uniform(0.02, 0.85) * DAY if recent else r.uniform(2, 700) * DAY)
         before, kind = last.get(cwd), r.random()
-        # `/clear` comes right after the earlier session's last record; a fork may come months later.
+        # `/clear` comes right after the earlier session's last record; a fork can come months later.
         if before and not recent and kind < .04:
             s = Session(r, cwd, before.t + 5, before.process); s.clear()
         elif before and kind < .05:

@@ -1,10 +1,10 @@
-//! Makes the permissions of our own commands, and a placeholder page when the window has not been built yet.
+//! Generates the permissions of our own commands, and a placeholder page if the window has not been built yet.
 
 #![forbid(unsafe_code)]
 
 use std::path::Path;
 
-/// Every command of `src/commands.rs` and below it. Tauri allows nothing else to be called, and this only where a
+/// Every command of `src/commands.rs` and below it. Tauri allows no other command, and each of these only where a
 /// capability grants it.
 const COMMANDS: &[&str] = &[
     "roster_subscribe",
@@ -46,7 +46,7 @@ const COMMANDS: &[&str] = &[
     "put_away",
 ];
 
-/// Stands in for the window on a fresh clone, so that `cargo check` needs no Node.
+/// Stands in for the window's page on a fresh clone, so that `cargo check` needs no Node.
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Watchbill</title>\
     <p>The window has not been built. Run <code>cargo xtask run</code>.</p></html>\n";
 

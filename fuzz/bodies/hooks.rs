@@ -1,12 +1,12 @@
-//! Any bytes as an envelope, and any text as settings: nothing panics, what is read is written the same, and what is
-//! installed goes without a trace.
+//! Any bytes as an envelope, and any text as settings: nothing panics, a read envelope is written the same, and an
+//! installation can be undone completely.
 //!
-//! Run by the fuzzer, and by a test over the inputs in `fuzz/seeds`.
+//! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
 use watchbill_hooks::envelope::{Decoded, decode};
 use watchbill_hooks::install::{EVENTS, HookCommand, find_ours, install, uninstall};
 
-/// Panics when something is not as it must be.
+/// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
     if let Decoded::Whole { envelope, payload, used } = decode(data) {
         let payload = &data[payload];
@@ -20,7 +20,7 @@ pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let command = HookCommand { program: "/usr/bin/watchbill".into(), data_dir: None, markers: false };
     let events: Vec<_> = EVENTS.iter().take(3).collect();
-    // Our own handlers in the text, of another version perhaps, are not there any more afterwards.
+    // If the text has handlers of ours already, perhaps of another version, an uninstallation removes them too.
     if find_ours(text).is_ok_and(|ours| ours.is_empty())
         && let Ok(installed) = install(Some(text), &command, &events)
     {

@@ -1,13 +1,13 @@
-//! Any bytes in any chunks: the same lines as in one piece, and no line makes the parser panic.
+//! Any bytes in chunks of any length: they give the same lines as in one piece, and no line makes the parser panic.
 //!
-//! The first byte of the input sets the length of the chunks, the second the cap of a line.
+//! The first byte of the input sets the length of the chunks, the second the length limit of a line.
 //!
-//! Run by the fuzzer, and by a test over the inputs in `fuzz/seeds`.
+//! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 
-/// Lines with offset and bytes, huge ones with their length in place of bytes.
+/// Lines with their offset and bytes. A huge line has its length instead of its bytes.
 fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
     let mut splitter = LineSplitter::with_cap(0, cap);
     let mut lines = Vec::new();
@@ -22,7 +22,7 @@ fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u6
     lines
 }
 
-/// Panics when something is not as it must be.
+/// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
     let [chunk, cap, bytes @ ..] = data else { return };
     let cap = usize::from(*cap) + 1;

@@ -1,10 +1,10 @@
-//! Any lines: the timeline never panics, and reading a file twice changes nothing that has an id.
+//! Any lines: the timeline never panics, and reading a file twice does not change the items that have an id.
 //!
-//! Run by the fuzzer, and by a test over the inputs in `fuzz/seeds`.
+//! The fuzzer runs it, and so does a test over the inputs in `fuzz/seeds`.
 
 use watchbill_core::transcript::timeline::TimelineBuilder;
 
-/// Panics when something is not as it must be.
+/// Panics if a rule is broken.
 pub fn check(data: &[u8]) {
     let mut builder = TimelineBuilder::new();
     let mut push_all = || {

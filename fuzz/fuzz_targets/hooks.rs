@@ -1,5 +1,5 @@
-//! Any bytes as an envelope, and any text as settings: nothing panics, what is read is written the same, and what is
-//! installed goes without a trace.
+//! Any bytes as an envelope, and any text as settings: nothing panics, a read envelope is written the same, and an
+//! installation can be undone completely.
 
 #![no_main]
 

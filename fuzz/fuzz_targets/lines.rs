@@ -1,6 +1,6 @@
-//! Any bytes in any chunks: the same lines as in one piece, and no line makes the parser panic.
+//! Any bytes in chunks of any length: they give the same lines as in one piece, and no line makes the parser panic.
 //!
-//! The first byte of the input sets the length of the chunks, the second the cap of a line.
+//! The first byte of the input sets the length of the chunks, the second the length limit of a line.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any lines: the timeline never panics, and reading a file twice changes nothing that has an id.
+//! Any lines: the timeline never panics, and reading a file twice does not change the items that have an id.
 
 #![no_main]
 

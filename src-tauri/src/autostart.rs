@@ -1,7 +1,7 @@
-//! Starting with the desktop: one switch, off until the person turns it on. Packages put nothing there by themselves.
+//! Autostart: one switch, off until the user turns it on. Packages install no autostart entry.
 
-/// Under Linux an entry in the autostart folder (freedesktop.org's "Desktop Application Autostart Specification" 0.5);
-/// elsewhere the plugin of Tauri does it, which under Linux knows neither `XDG_CONFIG_HOME` nor quotes.
+/// On Linux, an entry in the autostart folder (freedesktop.org's "Desktop Application Autostart Specification" 0.5).
+/// Elsewhere Tauri's plugin does it; on Linux that plugin handles neither `XDG_CONFIG_HOME` nor quotes.
 #[cfg(target_os = "linux")]
 pub use entry::Switch;
 #[cfg(not(target_os = "linux"))]
@@ -22,7 +22,8 @@ mod entry {
     }
 
     impl Switch {
-        /// The switch of a person whose configuration folder this is; the program is started with these arguments.
+        /// The switch for the user with this configuration folder. The desktop will start the program with these
+        /// arguments.
         pub fn new(config: &Path, arguments: Vec<String>) -> Self {
             Self { file: config.join("autostart").join(NAME), arguments }
         }
@@ -30,7 +31,7 @@ mod entry {
         /// Whether the desktop will start the program.
         ///
         /// # Errors
-        /// When the entry is there and cannot be read.
+        /// When the entry exists and cannot be read.
         pub fn is_on(&self) -> io::Result<bool> {
             Ok(self.read()?.is_some_and(|entry| is_enabled(&entry)))
         }
@@ -43,9 +44,9 @@ mod entry {
             if on { self.write(&own_program()?) } else { self.remove() }
         }
 
-        /// An entry that names a program which is not there any more, such as one of an older package, is made to name this one.
-        /// One that names another program which is there stays: the person may have two. So does one without a path, as
-        /// `env NAME=value …`: the search path finds it, and the person wrote it.
+        /// If the entry names a program that does not exist any more, such as one of an older package, it gets the
+        /// path of this one. An entry with another existing program stays: the user may have two. An entry without a
+        /// path, as in `env NAME=value …`, stays too: the search path finds it, and the user wrote it.
         ///
         /// # Errors
         /// When the entry cannot be read or written.
@@ -76,7 +77,7 @@ mod entry {
             let written = std::fs::write(&fresh, text_of(program, &self.arguments))
                 .and_then(|()| std::fs::rename(&fresh, &self.file));
             if written.is_err() {
-                // What became of it does not matter beside what went wrong.
+                // This error does not matter beside the first one.
                 let _ = std::fs::remove_file(&fresh);
             }
             written
@@ -90,15 +91,16 @@ mod entry {
         }
     }
 
-    /// The program that is to be started: the one that runs, or the image that it was mounted from.
+    /// The program to start: the running one, or the AppImage that it was mounted from.
     fn own_program() -> io::Result<PathBuf> {
         let own = std::env::current_exe()?;
         let image = image_of(&own, std::env::var_os("APPIMAGE"), std::env::var_os("APPDIR"));
         Ok(image.unwrap_or(own))
     }
 
-    /// The image that holds a program, as the runtime of AppImages names it and the folder where it is mounted. A terminal
-    /// that is an image itself hands both on to all that is started in it: they count for what lies in that folder alone.
+    /// The AppImage that holds a program. The AppImage runtime sets both variables: the image and its mount folder. A
+    /// terminal that is itself an AppImage passes both on to every program in it, so they count only for programs in
+    /// that folder.
     fn image_of(own: &Path, image: Option<OsString>, mounted: Option<OsString>) -> Option<PathBuf> {
         let mounted = PathBuf::from(mounted.filter(|folder| !folder.is_empty())?);
         let mounted = mounted.canonicalize().unwrap_or(mounted);
@@ -116,7 +118,8 @@ mod entry {
         )
     }
 
-    /// As the Desktop Entry Specification 1.5 wants it: quotes first, then the escapes of every string, and `%` twice.
+    /// Quotes a word as the Desktop Entry Specification 1.5 requires: first the quotes, then the escapes of every
+    /// string, and `%` doubled.
     fn quoted(word: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@".contains(c);
         if !word.is_empty() && word.chars().all(plain) {
@@ -137,11 +140,11 @@ mod entry {
         text + "\""
     }
 
-    /// The program that an entry starts; `None` when it has no such line.
+    /// The program that an entry starts; `None` if it has no such line.
     fn program_of(entry: &str) -> Option<String> {
         let line = value(entry, "Exec")?;
         let mut program = String::new();
-        // The escapes of a string are gone first, so that what is left are those of the quotes.
+        // The string escapes are removed first, so only those of the quotes are left.
         let line = unescaped(line);
         let mut chars = line.chars();
         if line.starts_with('"') {
@@ -197,7 +200,7 @@ mod entry {
         }
 
         #[test]
-        fn it_is_off_until_it_is_turned_on() {
+        fn autostart_is_off_until_it_is_turned_on() {
             let (_config, switch) = switch(&["--hidden"]);
             assert!(!switch.is_on().expect("readable"));
             switch.set(false).expect("nothing to do");
@@ -212,7 +215,7 @@ mod entry {
         }
 
         #[test]
-        fn a_desktop_that_turned_it_off_is_heard() {
+        fn an_entry_that_the_desktop_disabled_counts_as_off() {
             let (_config, switch) = switch(&[]);
             for line in ["Hidden=true", "X-GNOME-Autostart-enabled = false"] {
                 switch.set(true).expect("writable");
@@ -220,12 +223,12 @@ mod entry {
                 let text = text.replace("X-GNOME-Autostart-enabled=true", line);
                 std::fs::write(&switch.file, text.replace("Exec=/", "Exec=/gone/")).expect("writable");
                 assert!(!switch.is_on().expect("readable"), "{line}");
-                assert!(!switch.correct().expect("readable"), "what is off is left alone");
+                assert!(!switch.correct().expect("readable"), "a disabled entry stays unchanged");
             }
         }
 
         #[test]
-        fn an_entry_that_leads_nowhere_is_corrected() {
+        fn an_entry_that_names_a_missing_program_is_corrected() {
             let (config, switch) = switch(&[]);
             switch.set(true).expect("writable");
             let right = std::fs::read_to_string(&switch.file).expect("readable");
@@ -242,11 +245,11 @@ mod entry {
             assert!(!switch.correct().expect("readable"), "another program that is there stays");
             let by_hand = "[Desktop Entry]\nExec=env GDK_SCALE=2 watchbill-desktop --hidden\n";
             std::fs::write(&switch.file, by_hand).expect("ours");
-            assert!(!switch.correct().expect("readable"), "what the person wrote stays");
+            assert!(!switch.correct().expect("readable"), "an entry that the user wrote stays");
         }
 
         #[test]
-        fn only_the_image_that_holds_the_program_is_started() {
+        fn only_the_appimage_that_holds_the_program_is_started() {
             let image = |own: &str, mounted: &str| {
                 image_of(Path::new(own), Some("/home/dev/x.AppImage".into()), Some(mounted.into()))
             };
@@ -259,7 +262,7 @@ mod entry {
         }
 
         #[test]
-        fn what_is_quoted_is_read_back() {
+        fn a_quoted_program_is_read_back() {
             for program in [
                 "/usr/bin/watchbill-desktop",
                 "/home/dev/my programs/a",
@@ -281,13 +284,13 @@ mod plugin {
     use tauri::AppHandle;
     use tauri_plugin_autostart::ManagerExt;
 
-    /// The plugin's switch: a launch agent, or a value in the registry. Both name the program anew when they are turned on.
+    /// The plugin's switch: a launch agent, or a value in the registry. Turning it on writes the program's path anew.
     pub struct Switch {
         app: AppHandle,
     }
 
     impl Switch {
-        /// The program is started with these arguments.
+        /// The desktop will start the program with these arguments.
         ///
         /// # Errors
         /// When the plugin does not find the program's own path.
@@ -313,7 +316,7 @@ mod plugin {
             if on { switch.enable() } else { switch.disable() }.map_err(io::Error::other)
         }
 
-        /// What is on names this program from now on: an update may have put it elsewhere.
+        /// If it is on, it names this program from now on: an update may have moved it.
         ///
         /// # Errors
         /// When the system refuses.

@@ -1,4 +1,4 @@
-//! The line to the window: where the roster is sent, and which session the window shall select.
+//! The channel to the window: it carries the roster, and which session the window is to select.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -6,9 +6,8 @@ use tauri::ipc::Channel;
 use watchbill_engine::publish::Sink;
 use watchbill_protocol::roster::RosterMessage;
 
-/// Holds at most one live channel. A page that subscribes again, a window that closes and an engine that
-/// is exchanged each start a new era; whatever still arrives for an earlier one is dropped, and its
-/// engine is told so by the sink's `false`.
+/// Holds at most one live channel. A new era starts when a page subscribes again, a window closes or the engine is
+/// exchanged. Messages for an earlier era are dropped, and the sink's `false` tells that engine so.
 #[derive(Default)]
 pub struct Bridge {
     state: Mutex<State>,
@@ -18,11 +17,11 @@ pub struct Bridge {
 struct State {
     era: u64,
     line: Option<Line>,
-    /// To be selected as soon as the window has a roster to select it in.
+    /// The session to select as soon as the window has a roster.
     wanted: Option<String>,
 }
 
-/// Goes with the sink. An engine drops its sinks when it ends, however it ends: that is how the window learns it.
+/// Owned by the sink. An engine drops its sinks when it ends, for whatever reason; this drop tells the window.
 struct End {
     bridge: Arc<Bridge>,
     era: u64,
@@ -30,7 +29,7 @@ struct End {
 
 impl Drop for End {
     fn drop(&mut self) {
-        // Of an earlier era nothing is delivered: that sink has been exchanged, or its window is gone.
+        // `deliver` drops the message of an earlier era: that sink has been exchanged, or its window is gone.
         self.bridge.deliver(self.era, RosterMessage::Stopped);
     }
 }
@@ -38,12 +37,12 @@ impl Drop for End {
 struct Line {
     channel: Channel<RosterMessage>,
     all: bool,
-    /// The snapshot is through, so a selection makes sense to the window.
+    /// The snapshot was sent, so the window can select a session.
     greeted: bool,
 }
 
 impl Bridge {
-    /// Makes `channel` the live one and returns what the engine shall send to.
+    /// Makes `channel` the live one and returns the sink for the engine.
     pub fn connect(self: &Arc<Self>, channel: Channel<RosterMessage>, all: bool) -> Sink {
         let era = {
             let mut state = self.lock();
@@ -54,9 +53,9 @@ impl Bridge {
         self.sink(era)
     }
 
-    /// For another engine: the live channel gets a new sink, which begins with a snapshot again.
+    /// Gives the live channel a new sink for another engine. That sink begins with a snapshot again.
     pub fn reconnect(self: &Arc<Self>) -> Option<(bool, Sink)> {
-        // In one go, so that a page that connects meanwhile is not cut off by the one before it.
+        // Under one lock, so that this does not cut off a page that connects meanwhile.
         let (all, era) = {
             let mut state = self.lock();
             let line = state.line.as_mut()?;
@@ -75,7 +74,7 @@ impl Bridge {
         state.line = None;
     }
 
-    /// Has the window select `session`, now or as soon as it is there.
+    /// Makes the window select `session`, now or once it has a roster.
     pub fn select(&self, session: String) {
         let mut state = self.lock();
         state.wanted = Some(session);
@@ -104,7 +103,7 @@ impl Bridge {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half-way through a change, so a poisoned state is still whole.
+        // No code in here panics half-way through a change, so a poisoned state is still whole.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -126,7 +125,7 @@ mod tests {
     use tauri::ipc::InvokeResponseBody;
     use watchbill_protocol::roster::RosterSnapshot;
 
-    /// What a window was sent, and whether it is still there.
+    /// The messages that a window got, and whether it still exists.
     type Seen = Arc<Mutex<(Vec<String>, bool)>>;
 
     /// A channel that notes the `type` of each message, and fails once the window is gone.
@@ -175,13 +174,13 @@ mod tests {
         let mut sink = bridge.connect(channel, false);
         assert!(notes(&seen).is_empty());
         assert!(sink(snapshot()));
-        assert_eq!(notes(&seen), ["snapshot", "select b"], "the newest wish counts");
+        assert_eq!(notes(&seen), ["snapshot", "select b"], "the newest selection counts");
         bridge.select("c".into());
         assert_eq!(notes(&seen), ["snapshot", "select b", "select c"]);
     }
 
     #[test]
-    fn an_older_subscription_is_told_that_it_is_over() {
+    fn the_sink_of_an_older_subscription_returns_false() {
         let bridge = Arc::new(Bridge::default());
         let (first, first_seen) = channel();
         let mut old = bridge.connect(first, false);
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_window_gets_nothing_and_a_wish_stays_for_the_next_one() {
+    fn a_closed_window_gets_nothing_and_a_selection_waits_for_the_next_one() {
         let bridge = Arc::new(Bridge::default());
         let (channel_, seen) = channel();
         let mut sink = bridge.connect(channel_, false);
@@ -204,7 +203,7 @@ mod tests {
         assert!(!sink(snapshot()));
         assert_eq!(notes(&seen), ["snapshot"]);
         let (again, seen) = channel();
-        // Held until the end: a sink that is dropped tells the window that its engine has ended.
+        // Kept until the end of the test: a dropped sink tells the window that its engine has ended.
         let mut sink = bridge.connect(again, false);
         assert!(sink(snapshot()));
         assert_eq!(notes(&seen), ["snapshot", "select a"]);
@@ -217,7 +216,7 @@ mod tests {
         let mut sink = bridge.connect(channel, false);
         seen.lock().expect("not poisoned").1 = false;
         assert!(!sink(snapshot()));
-        assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another engine");
+        assert!(bridge.reconnect().is_none(), "no window is left for another engine");
     }
 
     #[test]
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchanged_engine_that_ends_later_is_nothing_to_speak_of() {
+    fn an_exchanged_engine_that_ends_later_sends_no_stop() {
         let bridge = Arc::new(Bridge::default());
         let (channel, seen) = channel();
         let old = bridge.connect(channel, false);

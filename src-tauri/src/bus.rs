@@ -1,4 +1,4 @@
-//! Who owns a name on the session bus, as the bus itself tells: panels, notification servers and portals come late, and again.
+//! Who owns a name on the session bus. Panels, notification servers and portals may start late, and restart.
 
 use zbus::message::Type;
 use zbus::{MatchRule, Message};
@@ -6,10 +6,10 @@ use zbus::{MatchRule, Message};
 /// The member of the signals that [`owner_changes`] asks for.
 pub const OWNER_CHANGED: &str = "NameOwnerChanged";
 
-/// What to ask the bus for, to hear when the name gets or loses its owner.
+/// The match rule for signals about the name getting or losing its owner.
 ///
 /// # Errors
-/// When that is no name.
+/// When `name` is no valid bus name.
 pub fn owner_changes(name: &'static str) -> zbus::Result<MatchRule<'static>> {
     Ok(MatchRule::builder()
         .msg_type(Type::Signal)

@@ -1,4 +1,4 @@
-//! What the window may ask. Each command is one line over the engine; what may take a while runs off the main thread.
+//! The commands that the window may call. Each is a thin call of the engine. Slow ones run off the main thread.
 
 pub mod shell;
 pub mod words;
@@ -22,7 +22,7 @@ use crate::alerts;
 use crate::desk::Desk;
 use crate::engine;
 
-/// A snapshot and then deltas through `channel`; ends an earlier subscription of the window.
+/// Sends a snapshot and then deltas through `channel`; ends an earlier subscription of the window.
 #[tauri::command]
 pub async fn roster_subscribe(
     desk: State<'_, Desk>,
@@ -34,7 +34,7 @@ pub async fn roster_subscribe(
     })
 }
 
-/// The row of the session in which the work of this one goes on, also where the roster leaves it out.
+/// The row of the chain's head, where the work of this session goes on, even if the roster does not show it.
 #[tauri::command]
 pub async fn session_head(desk: State<'_, Desk>, session_id: String) -> Result<TrackedSession, ApiError> {
     desk.ask(move |engine| row_of(engine, &engine.chain(&session_id)?.head)).await
@@ -52,7 +52,7 @@ pub async fn session_chain(desk: State<'_, Desk>, session_id: String) -> Result<
     desk.ask(move |engine| engine.chain(&session_id)).await
 }
 
-/// A stretch of a timeline: `limit` items from `from` on, or the newest ones.
+/// A part of a timeline: `limit` items from `from` on, or the newest ones.
 #[tauri::command]
 pub async fn session_timeline(
     desk: State<'_, Desk>,
@@ -63,7 +63,7 @@ pub async fn session_timeline(
     desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
 }
 
-/// The newest items of a timeline: of a long one that nobody has counted yet its end alone.
+/// The newest items of a timeline. If a long transcript was not counted yet, it reads only the end.
 #[tauri::command]
 pub async fn newest_items(
     desk: State<'_, Desk>,
@@ -73,7 +73,7 @@ pub async fn newest_items(
     desk.ask(move |engine| engine.newest_items(&session_id, limit)).await
 }
 
-/// A stretch of the timeline of one subagent of a session's chain.
+/// A part of the timeline of one subagent of a session's chain.
 #[tauri::command]
 pub async fn agent_timeline(
     desk: State<'_, Desk>,
@@ -85,7 +85,7 @@ pub async fn agent_timeline(
     desk.ask(move |engine| engine.agent_timeline(&session_id, &agent_id, from, limit)).await
 }
 
-/// Where what was found stands in the timeline.
+/// Where a search hit is in the timeline.
 #[tauri::command]
 pub async fn timeline_place(
     desk: State<'_, Desk>,
@@ -96,39 +96,39 @@ pub async fn timeline_place(
     desk.ask(move |engine| engine.timeline_place(&session_id, agent_id.as_deref(), offset)).await
 }
 
-/// Looks for words in all that is stored.
+/// Searches all stored texts.
 #[tauri::command]
 pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchAnswer, ApiError> {
     desk.ask(move |engine| engine.search(&query)).await
 }
 
-/// What is watched, and how well.
+/// The watched folders and files, and the health of each part.
 #[tauri::command]
 pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
     let doctor = desk.ask(|engine| engine.doctor()).await?;
     Ok(Doctor { desktop: Some(alerts::health(desk.has_tray()).await), ..doctor })
 }
 
-/// No alerts until this time; without one, alerts again.
+/// Mutes alerts until this time; without a time, unmutes them.
 #[tauri::command]
 pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), ApiError> {
     let until = until.map(|text| {
-        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is no time as RFC 3339 has it"));
+        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is not an RFC 3339 time"));
         Timestamp::parse(&text).ok_or_else(wrong)
     });
     desk.mute(until.transpose()?).await
 }
 
-/// The window shows this session in full; without one, the roster alone.
+/// The window shows this session in full; without a session, only the roster.
 ///
-/// On the main thread, one after the other: of two that ran beside each other the earlier could be the last to count, and
-/// keep the alerts of a session silent that nobody reads.
+/// Runs on the main thread, so calls keep their order. Otherwise an earlier call could count last, and silence the
+/// alerts of a session that the user does not read.
 #[tauri::command]
 pub fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) {
     desk.window_shows(session_id);
 }
 
-/// Opens the folder in which a session works. The window names a session, never a path.
+/// Opens the working folder of a session. The window names a session, never a path.
 #[tauri::command]
 pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<(), ApiError> {
     desk.ask(move |engine| show_folder(row_of(engine, &session_id)?.cwd.as_deref())).await
@@ -140,13 +140,13 @@ pub async fn focus_terminal(desk: State<'_, Desk>, session_id: String) -> Result
     desk.ask(move |engine| engine.focus_terminal(&session_id)).await
 }
 
-/// The line for a shell that takes a session up again.
+/// The shell command that resumes a session.
 #[tauri::command]
 pub async fn resume_command(desk: State<'_, Desk>, session_id: String) -> Result<String, ApiError> {
     desk.ask(move |engine| engine.resume_command(&session_id)).await
 }
 
-/// Shows made-up sessions instead of the machine's own.
+/// Shows made-up sessions instead of the real ones of this machine.
 #[tauri::command]
 pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
     let demo = desk.ask(|_| {
@@ -160,27 +160,28 @@ pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
 
 fn row_of(engine: &Handle, session_id: &str) -> Result<TrackedSession, ApiError> {
     let rows = engine.roster(true)?.sessions;
-    let gone = || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
+    let gone = || ApiError::new(ErrorCode::NotFound, format!("the session {session_id} no longer exists"));
     rows.into_iter().find(|row| row.session_id == session_id).ok_or_else(gone)
 }
 
 fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
     let Some(cwd) = cwd else {
-        let message = "this session has not said in which folder it works";
+        let message = "this session has not reported its working folder";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     };
-    // A transcript is data of others: what is opened must be a folder, not a program or a link of the web.
+    // The path comes from a transcript, so do not trust it: open it only if it is a folder, never a program or a web
+    // link.
     if !Path::new(cwd).is_absolute() || !Path::new(cwd).is_dir() {
-        return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} is not there any more")));
+        return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} no longer exists")));
     }
-    // On macOS a folder may be a program, which is started by being opened; there it is shown where it lies.
+    // On macOS a folder may be a program, and opening it would start it. So there the parent folder shows it.
     let shown = if cfg!(target_os = "macos") {
         tauri_plugin_opener::reveal_item_in_dir(cwd)
     } else {
         tauri_plugin_opener::open_path(cwd, None::<&str>)
     };
     shown.map_err(|error| {
-        let message = format!("no program could be found that shows the folder {cwd}: {error}");
+        let message = format!("no program was found that can show the folder {cwd}: {error}");
         ApiError::new(ErrorCode::Unsupported, message)
     })
 }
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_folder_that_is_there_is_opened() {
+    fn only_an_existing_folder_is_opened() {
         for cwd in [
             None,
             Some("relative"),

@@ -1,4 +1,4 @@
-//! Everything that belongs together while the program runs: the engine, the window's line, the tray.
+//! The state of the running program: the engine, the channel to the window, the tray, the alerts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
@@ -21,13 +21,13 @@ use crate::tray::Tray;
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
-/// So many rows the window gets at first: more than a tall screen shows.
+/// Number of rows that the window gets at first: more than a tall screen shows.
 const FIRST_ROWS: usize = 64;
-/// An engine that ends by itself is not started again more often than this: it may meet what ended it at once.
+/// Shortest time between two restarts of an engine that ended by itself: the same cause may end it again at once.
 const AGAIN: Duration = Duration::from_secs(30);
-/// So long the end of the program waits for the engine's, which stores some rows, or finishes a slice of the history.
+/// How long the end of the program waits for the engine, which stores some rows or finishes a slice of the history.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
-/// The tray is looked at, not watched.
+/// The tray may lag: the user only glances at it.
 const TRAY_PAUSE: Millis = Millis(500);
 
 /// Tauri's managed state.
@@ -37,20 +37,20 @@ pub struct Desk {
     tray: Arc<Tray>,
     alerts: Arc<Alerts>,
     looking: Mutex<Looking>,
-    /// Made-up sessions are shown, to which no settings apply.
+    /// Made-up sessions are shown. No settings apply to them.
     demo: AtomicBool,
-    /// Held while it is decided whether another engine is needed, so that two who decide do not both start one. When one
-    /// that had ended was last started again.
+    /// When an ended engine was last started again. Held while a thread decides whether another engine is needed, so
+    /// that two threads do not both start one.
     restarted: Mutex<Option<Instant>>,
     /// Raises the window when another program asks for it.
     opener: OnceLock<Opener>,
 }
 
-/// Raises the window, with a session selected.
+/// Raises the window, with a session selected if one is given.
 pub type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
 
 impl Desk {
-    /// Puts a running engine on the desk.
+    /// A desk with a running engine.
     pub fn new(engine: Handle, demo: bool) -> Self {
         Self {
             engine: Arc::new(RwLock::new(engine)),
@@ -64,7 +64,7 @@ impl Desk {
         }
     }
 
-    /// Asks the engine something that may take a while, such as reading a file.
+    /// Asks the engine a question that may take a while, such as one that reads a file.
     pub async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Handle) -> Result<T, ApiError> + Send + 'static,
@@ -76,11 +76,11 @@ impl Desk {
         })
     }
 
-    /// From now on the window gets the roster through this channel, and through no other. An engine that has ended is
-    /// started again: the window was told of its end, and the person tries once more.
+    /// Sends the roster to the window through this channel, and through no other, from now on. Starts an engine again
+    /// that has ended: the window has shown its end, and the user tries again.
     ///
     /// # Errors
-    /// When it cannot be started again.
+    /// When the engine cannot be started again.
     pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) -> std::io::Result<()> {
         self.start_again()?;
         let sink = self.bridge.connect(channel, all);
@@ -88,10 +88,10 @@ impl Desk {
         Ok(())
     }
 
-    /// An engine is listened to no more. If it is the one in force it has ended by itself, which nobody would see while no
-    /// window is open: the tray says so, and another takes its place, at once or after a pause.
+    /// Called when an engine no longer sends. If it is the engine in force, it ended by itself. Without an open window
+    /// the user would not notice that, so the tray says so, and a new engine starts, at once or after a pause.
     pub async fn engine_ended(&self, ended: Handle) {
-        // It may be ending only now, and must not be taken for one that runs.
+        // Waits for its end. Otherwise an engine that is just ending could be taken for a running one.
         let joined = async_runtime::spawn_blocking(move || ended.stop()).await;
         if let Err(error) = joined {
             tracing::error!(%error, "an engine that has ended could not be waited for");
@@ -109,20 +109,20 @@ impl Desk {
             match self.start_again() {
                 Ok(()) => return,
                 Err(error) => {
-                    tracing::error!(%error, "nothing is watched, and watching could not begin again; it is tried again")
+                    tracing::error!(%error, "no session is watched: the engine could not start again; Watchbill will retry")
                 }
             }
         }
     }
 
-    /// Starts the engine again if it has ended; with the settings that were in force.
+    /// Starts the engine again if it has ended, with the same settings.
     fn start_again(&self) -> std::io::Result<()> {
         let mut restarted = self.restarted();
         let before = current(&self.engine);
         if !before.stopped()() {
             return Ok(());
         }
-        // A try counts, too: whoever comes back in vain comes back after the pause.
+        // A failed try counts as well, so the next one comes after the pause.
         *restarted = Some(Instant::now());
         let again = if self.is_demo() { engine::demo() } else { engine::open((*before.settings()).clone()) };
         self.exchange(again?);
@@ -133,8 +133,8 @@ impl Desk {
         self.restarted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The person has turned to the window. After a suspend the clock that deadlines sleep by is behind, and a
-    /// network disk may have told nothing: what is seen now should be true now.
+    /// The user has turned to the window. After a suspend the clock of the deadlines is late, and a network disk may
+    /// have sent no events. So the engine looks again: the window must show the present state.
     pub fn look_again(&self) {
         current(&self.engine).look_again();
     }
@@ -145,7 +145,7 @@ impl Desk {
         self.look(|looking| looking.closed());
     }
 
-    /// The window's page has ended and another will be loaded, which shall show the same session if `as_it_was`.
+    /// The window's page has ended and another will be loaded. It shows the same session again if `as_it_was`.
     pub fn page_lost(&self, as_it_was: bool) {
         self.bridge.disconnect();
         let shown = self.looking().shown();
@@ -155,18 +155,18 @@ impl Desk {
         }
     }
 
-    /// The person has turned to the window, or away from it.
+    /// The user has turned to the window, or away from it.
     pub fn window_focused(&self, focused: bool) {
         self.look(|looking| looking.focused(focused));
     }
 
-    /// The window shows this session, or the roster alone.
+    /// The window shows this session, or only the roster.
     pub fn window_shows(&self, session: Option<String>) {
         self.look(|looking| looking.shows(session));
     }
 
     fn look(&self, change: impl FnOnce(&mut Looking) -> Option<Option<String>>) {
-        // Told under the lock, so that the engine hears of two changes in their order.
+        // Calls the engine under the lock, so that it gets two changes in their order.
         let mut looking = self.looking();
         if let Some(in_front) = change(&mut looking) {
             current(&self.engine).set_in_front(in_front);
@@ -177,22 +177,22 @@ impl Desk {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No alerts until this time; without one, alerts again.
+    /// Mutes alerts until this time; without a time, unmutes them.
     ///
     /// # Errors
-    /// When it is so now, but cannot be kept over a restart.
+    /// When the mute applies now, but cannot be stored for the next start.
     pub async fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
         self.ask(move |engine| engine.mute(until)).await
     }
 
-    /// No alerts for this long, by the engine's clock: the demo has one of its own.
+    /// Mutes alerts for this long by the engine's clock: the demo has a clock of its own.
     ///
     /// # Errors
     /// As [`Desk::mute`].
     pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
         self.ask(move |engine| {
             let said = engine.roster(false)?.generated_at;
-            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock says {said}"));
+            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock reads {said}"));
             engine.mute(Some(Timestamp::parse(&said).ok_or_else(wrong)? + span))
         })
         .await
@@ -203,25 +203,25 @@ impl Desk {
         current(&self.engine).alerts_sound()
     }
 
-    /// Whether a panel shows the tray's icon, as far as we know.
+    /// Whether a panel shows the tray icon, as far as the shell knows.
     pub fn has_tray(&self) -> bool {
         self.tray.is_shown()
     }
 
-    /// Selects a session in the window, once it is clear which one is meant.
+    /// Selects a session in the window, once its full id is known.
     pub fn select(&self, session: String) {
         let (engine, bridge) = (current(&self.engine), Arc::clone(&self.bridge));
         async_runtime::spawn_blocking(move || {
-            // The engine also takes the beginning of an id; what it does not know the window will say.
+            // The engine also accepts the beginning of an id. If it does not know the id, the window says so.
             let id = engine.why(&session).map_or(session, |why| why.session_id);
             bridge.select(id);
         });
     }
 
-    /// Other settings count from now on. Where a running engine cannot take them over, another takes its place.
+    /// Applies other settings. If a running engine cannot take them over, a new engine replaces it.
     ///
     /// # Errors
-    /// When the system gives no thread; then the engine runs on as it was.
+    /// When the system gives no thread. Then the old engine runs on.
     pub fn apply(&self, settings: &Settings) -> std::io::Result<()> {
         let _deciding = self.restarted();
         if self.is_demo() {
@@ -250,12 +250,12 @@ impl Desk {
 
     /// Calls `opener` from now on when another program asks for the window.
     pub fn on_open(&self, opener: Opener) {
-        // The program has one window, and this is called once.
+        // Called once, since the program has one window.
         let _ = self.opener.set(Arc::clone(&opener));
         current(&self.engine).on_open(move |session| opener(session));
     }
 
-    /// Exchanges the engine; window and tray follow it.
+    /// Replaces the engine. Window and tray then follow the new one.
     fn exchange(&self, engine: Handle) {
         if let Some(opener) = self.opener.get().cloned() {
             engine.on_open(move |session| opener(session));
@@ -263,7 +263,7 @@ impl Desk {
         let before =
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         {
-            // What the person looks at is so already, and the window tells of changes alone.
+            // The window reports only changes, so tell the new engine which session is in front now.
             let looking = self.looking();
             current(&self.engine).set_in_front(looking.in_front().cloned());
         }
@@ -275,19 +275,19 @@ impl Desk {
         async_runtime::spawn_blocking(move || before.stop());
     }
 
-    /// The tray, and what subscribes it to the engine in force.
+    /// The tray, and a function that subscribes it to the engine in force.
     pub fn tray(&self) -> (Arc<Tray>, impl Fn(Sink) + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
         (Arc::clone(&self.tray), move |sink: Sink| current(&engine).subscribe(wants, sink))
     }
 
-    /// The alerts, and what has them listen to the engine in force.
+    /// The alerts, and a function that makes them listen to the engine in force.
     pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink) -> Option<Handle> + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let listen = move |sink: AlertSink| {
             let engine = current(&engine);
-            // Nobody is to be called to a session that is made up.
+            // The demo raises no alerts.
             (!engine.is_made_up()).then(|| {
                 engine.listen(sink);
                 engine
@@ -296,32 +296,32 @@ impl Desk {
         (Arc::clone(&self.alerts), listen)
     }
 
-    /// The program ends: what it showed beside its window goes, and what the engine owes to the store is stored. Waits for
-    /// both, but not for long.
+    /// The program ends. Removes the notifications and stores the pending changes of the engine. Waits for both, but
+    /// not for long.
     pub fn quit(&self) {
-        // First, so that nobody takes the engine's end for one that is to be mended.
+        // Comes first, so that the alerts do not restart the engine when it ends.
         self.alerts.quit();
         let engine = current(&self.engine);
         let (ended, end) = mpsc::channel();
         let stop = move || {
             engine.stop();
-            // Nobody waits for one that took too long.
+            // Fails if the receiver below stopped waiting.
             let _ = ended.send(());
         };
         match std::thread::Builder::new().name("watchbill-quit".into()).spawn(stop) {
             Ok(_) => drop(end.recv_timeout(LAST_PATIENCE)),
             Err(error) => {
-                tracing::warn!(%error, "the engine ends with the program, and owes what it has not stored")
+                tracing::warn!(%error, "the engine ends without storing its last changes")
             }
         }
     }
 
-    /// The tray's icon has these colours from now on.
+    /// Sets the colours of the tray icon.
     pub fn colour_tray(&self, colours: TrayColours) {
         self.tray.colour(colours);
     }
 
-    /// Without a window nobody could reach the program any more.
+    /// Without a window the user could no longer reach the program.
     pub fn is_unreachable(&self) -> bool {
         self.tray.is_unreachable()
     }

@@ -1,14 +1,14 @@
-//! The engine as the shell starts it.
+//! How the shell starts the engine.
 
 use watchbill_engine::handle::{self, Handle};
 use watchbill_settings::{Configuration, Given, Settings, SettingsError};
 
 use crate::options::Options;
 
-/// Puts the settings together from the options, the environment, the configuration file and the defaults.
+/// Builds the settings from the options, the environment, the configuration file and the defaults.
 ///
 /// # Errors
-/// When a file that was named cannot be read, or no folder is known.
+/// When a named file cannot be read, or no folder is known.
 pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
     let given = Given {
         claude_dirs: options.claude_dirs.clone(),
@@ -18,14 +18,14 @@ pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
     Configuration::open(&given, &|name| std::env::var_os(name))
 }
 
-/// The settings of a start without options and without variables; nothing when they cannot be put together.
+/// The settings of a start without options and without variables; `None` if they cannot be built.
 #[cfg(target_os = "linux")]
 pub fn usual() -> Option<Settings> {
     watchbill_settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME"))
         .ok()
 }
 
-/// Starts watching the machine's own sessions.
+/// Starts watching the sessions of this machine.
 ///
 /// # Errors
 /// When the system gives no thread.

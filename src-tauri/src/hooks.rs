@@ -1,4 +1,4 @@
-//! What the windows ask about hooks: how they are, what a step would change, and to make it.
+//! The commands about hooks: their state, a preview of a step, and the step itself.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use watchbill_settings::Configuration;
 
 use crate::desk::Desk;
 
-/// How the hooks are, scope by scope; nothing where only made-up sessions are shown.
+/// The state of the hooks, scope by scope; empty in the demo.
 #[tauri::command]
 pub async fn hooks_status(desk: State<'_, Desk>) -> Result<Vec<HookSettings>, ApiError> {
     if desk.is_demo() {
@@ -20,7 +20,7 @@ pub async fn hooks_status(desk: State<'_, Desk>) -> Result<Vec<HookSettings>, Ap
     desk.ask(|engine| engine.hooks()).await
 }
 
-/// What a step would change in the person's settings below a root.
+/// The change that a step would make in the user's settings below a root.
 #[tauri::command]
 pub async fn hooks_preview(
     configuration: State<'_, Arc<Configuration>>,
@@ -30,7 +30,7 @@ pub async fn hooks_preview(
     with_setup(&configuration, root, move |setup| setup.preview(step)).await
 }
 
-/// Makes the change that was shown; `token` says which one that was.
+/// Makes the change that the preview showed; `token` identifies that preview.
 #[tauri::command]
 pub async fn hooks_change(
     configuration: State<'_, Arc<Configuration>>,
@@ -50,6 +50,6 @@ async fn with_setup<T: Send + 'static>(
     let work = move || then(&HookSetup::of(&settings, &root, &|name| std::env::var_os(name))?);
     async_runtime::spawn_blocking(work).await.unwrap_or_else(|error| {
         tracing::error!(%error, "work on hooks ended in a panic");
-        Err(ApiError::new(ErrorCode::Internal, "the hooks could not be looked at; the log says why"))
+        Err(ApiError::new(ErrorCode::Internal, "the hooks could not be checked; the log says why"))
     })
 }

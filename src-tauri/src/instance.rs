@@ -1,9 +1,11 @@
-//! One program for the same folders: the first one owns a name on the session bus, and a second start hands its arguments over.
+//! One running program per set of folders. The first owns a name on the session bus; a second start hands its
+//! arguments over to it.
 //!
-//! Names and interface are those of the plugin that other systems use (`tauri-plugin-single-instance` 2), so that a version that
-//! used it is met too. It is not used here for two reasons. It looks for the first one when GTK and its threads run already, and
-//! to end then is a race with them that a second start lost now and then under load (a segmentation fault). And where the first
-//! one ends between the two questions it asks the bus, the second start ends with an error.
+//! Name and interface are those of the plugin that other systems use (`tauri-plugin-single-instance` 2). So this
+//! program also finds an older version that used the plugin. The plugin is not used here for two reasons:
+//! - It looks for the first program after GTK has started its threads. Ending the second start then races with them:
+//!   under load it sometimes crashed (a segmentation fault).
+//! - If the first program ends between the plugin's two bus calls, the second start ends with an error.
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,28 +19,28 @@ use crate::options::Options;
 use crate::start_request::second_start;
 
 const INTERFACE: &str = "org.SingleInstance.DBus";
-/// A program that ends gives its name up before anything else, so that a few looks are enough.
+/// An ending program gives its name up before anything else, so a few tries are enough.
 const LOOKS: u32 = 50;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What this start is.
+/// The result of [`claim`].
 pub enum Claim {
-    /// The only program, as far as the bus tells.
+    /// The only program, as far as the bus knows.
     First(First),
-    /// The first one has taken the arguments over.
+    /// The first program has taken the arguments over.
     Second,
 }
 
-/// The name on the bus, and what comes through it. Tauri's managed state.
+/// The name on the bus, and the calls that come in through it. Tauri's managed state.
 #[derive(Default)]
 pub struct First {
     door: Door,
-    /// Nothing where there is no bus: then no other start can be noticed.
+    /// `None` without a bus: then another start cannot be noticed.
     held: Option<(Connection, String)>,
 }
 
 impl First {
-    /// From now on other starts are carried out, those that came before at once.
+    /// Carries out other starts from now on, and at once those that came earlier.
     pub fn open(&self, app: &AppHandle) {
         let mut state = self.door.lock();
         if let State::NotYet(starts) = std::mem::replace(&mut *state, State::Open(app.clone())) {
@@ -46,7 +48,7 @@ impl First {
         }
     }
 
-    /// The program ends: the next start is the first one.
+    /// The program ends. The next start becomes the first one.
     pub fn close(&self) {
         *self.door.lock() = State::Closed;
         if let Some((connection, name)) = &self.held
@@ -57,7 +59,7 @@ impl First {
     }
 }
 
-/// Where other starts come in.
+/// Receives other starts.
 #[derive(Clone, Default)]
 struct Door(Arc<Mutex<State>>);
 
@@ -93,9 +95,9 @@ impl Door {
     }
 }
 
-/// Becomes the first program of this id, or hands the arguments to the one that is.
+/// Becomes the first program of this id, or hands the arguments over to the first one.
 ///
-/// To be called before anything else has a thread: a program that ends with threads of other libraries running may crash.
+/// Call it before any other library has a thread: a program that ends while such threads run may crash.
 pub fn claim(id: &str) -> Claim {
     let name = format!("{id}.SingleInstance");
     let path = format!("/{}", name.replace('.', "/").replace('-', "_"));
@@ -105,18 +107,18 @@ pub fn claim(id: &str) -> Claim {
             Ok(connection) => return Claim::First(First { door, held: Some((connection, name)) }),
             Err(zbus::Error::NameTaken) => {}
             Err(error) => {
-                // No more than that: where there is no bus there may be no display either, which is what is said then.
+                // Only an info line: without a bus there is often no display either, and that error is shown later.
                 tracing::info!(%error, "there is no session bus: another start cannot be noticed");
                 return Claim::First(First::default());
             }
         }
         match hand_over(&name, &path) {
             Ok(()) => return Claim::Second,
-            Err(error) => tracing::debug!(%error, "the program that runs is about to end"),
+            Err(error) => tracing::debug!(%error, "the running program is about to end"),
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    tracing::warn!("the program that runs does not answer; this one starts beside it");
+    tracing::warn!("the running program does not answer; this one starts beside it");
     Claim::First(First::default())
 }
 

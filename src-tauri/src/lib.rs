@@ -1,7 +1,7 @@
 //! The desktop shell: one window, one tray icon, and the commands between the window and the engine.
 //!
-//! Nothing is decided here. The engine says what there is; the shell shows it in the tray and hands it
-//! to the window. The shell is the only crate that knows Tauri.
+//! The shell decides nothing. It takes the state from the engine, shows it in the tray and passes it to the window. No
+//! other crate knows Tauri.
 
 #![forbid(unsafe_code)]
 
@@ -49,9 +49,9 @@ use shortcut::GlobalKey;
 use window::desktop_colours::DesktopColours;
 use window::memory::Memory;
 
-/// Runs the program until the person quits it.
+/// Runs the program until the user quits it.
 pub fn run() -> ExitCode {
-    // First: it changes the environment, which nobody else may be reading.
+    // Must come first: it changes the environment, and no other thread may read that meanwhile.
     #[cfg(target_os = "linux")]
     webkit::quieten();
     let options = match Options::try_parse() {
@@ -84,7 +84,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let context = tauri::generate_context!("../tauri.conf.json");
     let configuration = Arc::new(engine::configure(&options)?);
     let settings = (*configuration.settings()).clone();
-    // First, so that a second start ends before it has opened anything.
+    // Comes first, so that a second start ends before it has opened anything.
     #[cfg(target_os = "linux")]
     let first = {
         let id = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
@@ -94,7 +94,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     require_display()?;
-    // Early, so that the answer is there before the first window.
+    // Asked early, so that the answer is there before the first window opens.
     #[cfg(target_os = "linux")]
     let colours = DesktopColours::ask();
     let builder = tauri::Builder::default();
@@ -158,17 +158,17 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         app.manage(first);
     }
     app.manage(Arc::clone(&configuration));
-    // Followed until the program ends.
+    // The shell follows the settings until the program ends.
     let _following = settings::follow(app.handle(), &configuration);
     app.run(move |app, event| on_event(app, &event, &options));
     Ok(())
 }
 
-/// Tauri ends the program with a panic when there is no display; a person deserves a sentence.
+/// Without a display, Tauri panics. This gives the user a sentence instead.
 #[cfg(target_os = "linux")]
 fn require_display() -> Result<(), &'static str> {
     gtk::init().map_err(|_| {
-        "there is no display that could be used (see WAYLAND_DISPLAY and DISPLAY); \
+        "no usable display was found (see WAYLAND_DISPLAY and DISPLAY); \
          `watchbill roster` shows the same without a window"
     })
 }
@@ -195,14 +195,14 @@ fn print_man() -> ExitCode {
     }
 }
 
-/// Corrects an entry that names a program which is not there any more.
+/// Corrects an autostart entry that names a program which does not exist any more.
 fn correct_autostart(app: &AppHandle) {
     match app.state::<Switch>().correct() {
         Ok(true) => {
-            tracing::info!("the desktop starts this program from now on, where it named one that is gone")
+            tracing::info!("the autostart entry named a missing program; it now names this one")
         }
         Ok(false) => {}
-        Err(error) => tracing::warn!(%error, "whether the program starts with the desktop could not be read"),
+        Err(error) => tracing::warn!(%error, "the autostart entry could not be read or corrected"),
     }
 }
 
@@ -241,10 +241,10 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => {
             on_window_event(app, &desk, event)
         }
-        // The last window closed. Quit carries a code and passes.
+        // The last window closed. Quit carries a code, so it does not match here.
         RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
         RunEvent::Exit => {
-            // Before the store is closed, which may take a moment: who starts the program meanwhile wants a window.
+            // Comes before the store is closed, which may take a moment. A start during that time must open a window.
             #[cfg(target_os = "linux")]
             app.state::<instance::First>().close();
             desk.quit();

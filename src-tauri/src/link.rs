@@ -1,19 +1,19 @@
 //! Links into the program: `watchbill://session/<id>`, `watchbill://settings`, `watchbill://`.
 //!
-//! Anybody can make a person click one, so a link can show something and nothing else, and only what is
-//! written here is a link.
+//! Any page or program can offer such a link, so a link only shows something. The parser accepts the forms above and
+//! nothing else.
 
 use std::fmt;
 
-/// What every link begins with.
+/// The beginning of every link.
 const SCHEME: &str = "watchbill:";
 
-/// Longer than any link of ours; what is longer is not looked at.
+/// Longer than any link of ours. Longer texts are not parsed.
 const LONGEST: usize = 512;
-/// Ids of sessions have 36 characters today.
+/// Session ids have 36 characters today.
 const LONGEST_ID: usize = 128;
 
-/// What a link asks for.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
     /// The window.
@@ -24,14 +24,14 @@ pub enum Link {
     Session(String),
 }
 
-/// Why something is no link. Says it to the person, and repeats nothing of the text: it is a stranger's.
+/// Why a text is no link. The message for the user does not repeat the text, because it comes from a stranger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongLink {
     /// Too long.
     Long,
-    /// It leads to a place that there is not.
+    /// It names no known place.
     Place,
-    /// What stands for a session cannot be an id.
+    /// The text in place of the session id cannot be an id.
     Id,
 }
 
@@ -42,20 +42,20 @@ impl fmt::Display for WrongLink {
             Self::Place => {
                 "This link leads nowhere in Watchbill. Links to sessions look like watchbill://session/ID."
             }
-            Self::Id => "This link names no session: what stands there cannot be an id.",
+            Self::Id => "This link names no session: its text cannot be a session id.",
         })
     }
 }
 
-/// Whether a word of the command line wants to be a link, right or wrong.
+/// Whether a command-line argument is meant as a link, right or wrong.
 pub fn wants_to_be_one(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME))
 }
 
-/// Understands a link.
+/// Parses a link.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is no valid link.
 pub fn parse(text: &str) -> Result<Link, WrongLink> {
     if text.len() > LONGEST {
         return Err(WrongLink::Long);
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<Link, WrongLink> {
         return Err(WrongLink::Place);
     }
     let rest = text[SCHEME.len()..].strip_prefix("//").ok_or(WrongLink::Place)?;
-    // Some programs write a slash behind whatever looks like the name of a host.
+    // Some programs add a slash after a text that looks like a host name.
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
         return Ok(Link::Window);
@@ -81,7 +81,7 @@ pub fn parse(text: &str) -> Result<Link, WrongLink> {
     }
 }
 
-/// Takes percent signs out; `None` when one does not stand for a byte, or the bytes are no text.
+/// Decodes percent escapes; `None` if one is no byte, or the bytes are no UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());
@@ -97,8 +97,8 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The engine looks an id up among those it knows and nowhere else. Still no more than letters, digits, `-`, `_` and
-/// `.` gets there: an option, a path or a control character is none.
+/// The engine only compares the id with known ids. Still, only letters, digits, `-`, `_` and `.` pass: no option, path
+/// or control character.
 fn is_id(text: &str) -> bool {
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     let holds = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -112,7 +112,7 @@ mod tests {
     const ID: &str = "09c2f561-3530-4e1a-b026-e91495aac3dd";
 
     #[test]
-    fn links_are_understood() {
+    fn valid_links_are_parsed() {
         let session = |id: &str| Ok(Link::Session(id.to_owned()));
         for (text, link) in [
             ("watchbill://", Ok(Link::Window)),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is() {
+    fn wrong_links_are_refused() {
         let long = format!("watchbill://session/{}", "a".repeat(600));
         let long_id = format!("watchbill://session/{}", "a".repeat(200));
         for (text, wrong) in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_within_a_character_is_no_panic() {
+    fn a_scheme_length_within_a_character_does_not_panic() {
         assert_eq!(parse("watchbilä://"), Err(WrongLink::Place));
         assert!(!wants_to_be_one("watchbil\u{1f600}"));
     }

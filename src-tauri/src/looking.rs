@@ -1,13 +1,13 @@
-//! What the person looks at: the session that is open in the window, while the window has the focus.
+//! The session that the user looks at: it is open in the window, and the window has the focus.
 
-/// The window's focus and its open session, as far as the window has told.
+/// The window's focus and its open session, as far as the window has reported them.
 #[derive(Debug, Default)]
 pub struct Looking {
     focused: bool,
     shows: Option<String>,
 }
 
-/// Each change answers with the session that is in front now, if that is another one than before.
+/// Each change returns the session that is in front now, if that changed.
 impl Looking {
     /// The session that is in front.
     pub fn in_front(&self) -> Option<&String> {
@@ -53,11 +53,11 @@ mod tests {
         assert_eq!(looking.shows(a()), None, "the window is behind others");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.focused(true), None, "nothing new");
-        assert_eq!(looking.in_front(), a().as_ref(), "which another engine is told");
+        assert_eq!(looking.in_front(), a().as_ref(), "a new engine gets this session");
         assert_eq!(looking.shows(None), Some(None));
         assert_eq!(looking.shows(a()), Some(a()));
         assert_eq!(looking.focused(false), Some(None));
-        assert_eq!(looking.shown(), a(), "behind others it is open all the same");
+        assert_eq!(looking.shown(), a(), "without the focus it is still open");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.closed(), Some(None));
         assert_eq!(looking.focused(true), None, "a window that opens again shows nothing yet");

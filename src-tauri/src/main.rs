@@ -1,4 +1,4 @@
-//! The program `watchbill-desktop`; everything is in the shell's library.
+//! The program `watchbill-desktop`. All of its code is in the shell's library.
 
 #![forbid(unsafe_code)]
 

@@ -1,14 +1,14 @@
-//! What the shell tells the window beside the roster, kept until there is a window that listens.
+//! The shell's messages to the window, apart from the roster. They wait until a window listens.
 
 use std::sync::{Mutex, MutexGuard};
 
 use tauri::ipc::Channel;
 use watchbill_protocol::shell::ShellMessage;
 
-/// More than this nobody would read; the oldest go.
+/// Enough for the user to read. Beyond it the oldest are dropped.
 const MOST_WAITING: usize = 8;
 
-/// The line to the window. Tauri's managed state.
+/// The channel to the window. Tauri's managed state.
 #[derive(Default)]
 pub struct Notes {
     state: Mutex<State>,
@@ -21,7 +21,7 @@ struct State {
 }
 
 impl Notes {
-    /// From now on the window hears through this channel; `first` comes first, then whatever has waited.
+    /// Sends through this channel from now on: `first`, then the messages that waited.
     pub fn connect(&self, channel: Channel<ShellMessage>, first: ShellMessage) {
         let mut state = self.lock();
         state.channel = Some(channel);
@@ -37,13 +37,13 @@ impl Notes {
         self.lock().channel = None;
     }
 
-    /// Tells the window, now or when it opens.
+    /// Sends to the window, now or when it opens.
     pub fn tell(&self, message: ShellMessage) {
         self.lock().send(message);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half-way through a change, so a poisoned state is still whole.
+        // No code in here panics half-way through a change, so a poisoned state is still whole.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -57,7 +57,7 @@ impl State {
             }
             self.channel = None;
         }
-        // Which form the window has, a new window is told anyway.
+        // A new window gets its form anyway, see `connect`.
         if matches!(message, ShellMessage::Compact { .. }) || self.waiting.contains(&message) {
             return;
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_before_there_is_a_window_waits_for_it() {
+    fn messages_wait_for_a_window() {
         let notes = Notes::default();
         for text in ["a", "b", "a"] {
             notes.tell(says(text));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_never_opens_costs_no_memory() {
+    fn the_oldest_waiting_messages_are_dropped() {
         let notes = Notes::default();
         for n in 0..1000 {
             notes.tell(says(&n.to_string()));

@@ -1,4 +1,4 @@
-//! What the desktop program can be told when it is started, and again when it is started a second time.
+//! The options of the desktop program, at the first start and at a second one.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ use crate::link::{self, Link, WrongLink};
 pub struct Options {
     /// Folder that holds `projects/` and `sessions/`; may be given more than once.
     ///
-    /// Without it: the folders in WATCHBILL_CLAUDE_DIR, then CLAUDE_CONFIG_DIR, then ~/.claude.
+    /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
+    /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
     #[arg(long = "claude-dir", value_name = "DIR", value_parser = absolute)]
     pub claude_dirs: Vec<PathBuf>,
 
@@ -53,8 +54,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments that a second start of the program hands over. They were accepted there
-    /// by the same program, so a failure means another version: then raising the window is all.
+    /// Reads the arguments that a second start of the program hands over. That program accepted them already, so an
+    /// error means that it is another version. Then the window is only raised.
     pub fn of_second_start(argv: &[String]) -> Self {
         Self::try_parse_from(argv).unwrap_or_else(|error| {
             tracing::warn!(%error, "a second start was given arguments that this version does not know");
@@ -62,10 +63,10 @@ impl Options {
         })
     }
 
-    /// What the person wants to see, if anything in particular.
+    /// The place that the user asks for, if any.
     ///
     /// # Errors
-    /// When a link leads nowhere; the window says so.
+    /// When the link is wrong; the window reports it.
     pub fn wish(&self) -> Result<Option<Link>, WrongLink> {
         match (&self.session, &self.link) {
             (Some(session), _) => Ok(Some(Link::Session(session.clone()))),
@@ -74,7 +75,7 @@ impl Options {
         }
     }
 
-    /// The words that start the same program with the desktop, in the tray.
+    /// The arguments that start the same program with the desktop, in the tray.
     pub fn of_autostart(&self) -> Vec<String> {
         let mut words = vec!["--hidden".to_owned()];
         let folders = self.claude_dirs.iter().map(|dir| ("--claude-dir", dir));
@@ -89,12 +90,12 @@ impl Options {
         words
     }
 
-    /// The name under which a running program is found by a second start.
+    /// The bus name by which a second start finds the running program.
     ///
-    /// Programs that watch different folders are different programs: starting one must neither be
-    /// swallowed by the other nor show the other's sessions. So the settings are compared with the `usual`
-    /// ones, those without any option or variable, for it is all the same who named another folder.
-    /// Linux alone asks for it: elsewhere the plugin finds the running program by itself.
+    /// Programs that watch different folders are different programs: a start for one must not end up in the other, nor
+    /// show its sessions. So this compares the settings with the `usual` ones, those without options or variables. It
+    /// does not matter what named another folder. Only Linux needs this: elsewhere the plugin finds the running
+    /// program by itself.
     #[cfg(any(target_os = "linux", test))]
     pub fn instance(&self, identifier: &str, settings: &Settings, usual: Option<&Settings>) -> String {
         if self.demo {
@@ -104,7 +105,7 @@ impl Options {
         if self.config.is_none() && usual.is_some_and(|usual| watched == (&usual.roots, &usual.data_dir)) {
             return identifier.to_owned();
         }
-        // The same in every build: a program must be found by the next version of itself.
+        // The hash is the same in every build, so that the next version of the program finds this one.
         let paths = settings.roots.iter().map(Some).chain([settings.data_dir.as_ref(), self.config.as_ref()]);
         let bytes = |path: Option<&PathBuf>| {
             path.map_or_else(Vec::new, |path| path.as_os_str().as_encoded_bytes().to_vec())
@@ -114,12 +115,12 @@ impl Options {
     }
 }
 
-/// Whatever wants to be a link is taken, and the window says when it is wrong; anything else is a slip of the keyboard.
+/// Accepts everything that is meant as a link; the window reports a wrong one. Any other argument is a typing mistake.
 fn link(text: &str) -> Result<String, &'static str> {
     if link::wants_to_be_one(text) { Ok(text.to_owned()) } else { Err("a link begins with watchbill://") }
 }
 
-/// A second start may come from another folder, so no path stays relative.
+/// A second start may come from another folder, so every path is made absolute.
 fn absolute(text: &str) -> Result<PathBuf, std::io::Error> {
     std::path::absolute(text)
 }
@@ -132,7 +133,7 @@ mod tests {
         Options::try_parse_from(std::iter::once(&"watchbill-desktop").chain(args)).expect("valid")
     }
 
-    /// The name for a start with these options, where CLAUDE_CONFIG_DIR names a folder or nothing does.
+    /// The name for a start with these options, with CLAUDE_CONFIG_DIR set to `variable` or not set.
     fn instance_where(variable: Option<&str>, options: &Options) -> String {
         let settings = |options: &Options| {
             let dirs = &options.claude_dirs;
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_taken_wherever_options_are() {
+    fn a_link_and_a_session_option_name_the_place_to_show() {
         let session = |id: &str| Ok(Some(Link::Session(id.to_owned())));
         assert_eq!(parsed(&[]).wish(), Ok(None));
         assert_eq!(parsed(&["--session", "abc"]).wish(), session("abc"));
@@ -178,23 +179,23 @@ mod tests {
     }
 
     #[test]
-    fn with_the_desktop_the_same_folders_are_watched() {
+    fn autostart_passes_on_the_watched_folders() {
         assert_eq!(parsed(&["--session", "x"]).of_autostart(), ["--hidden"]);
         let options = parsed(&["--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
         let words = options.of_autostart();
         assert_eq!(words, ["--hidden", "--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        assert_eq!(instance(&parsed(&words)), instance(&options), "a start by hand meets it");
+        assert_eq!(instance(&parsed(&words)), instance(&options), "a manual start finds it");
     }
 
     #[test]
-    fn a_program_is_found_by_every_build_of_itself() {
+    fn the_instance_name_is_the_same_in_every_build() {
         let given = ["--claude-dir", "/a", "--config", "/b"];
         assert_eq!(instance(&parsed(&given)), "org.example.idec67ad690574c24");
     }
 
     #[test]
-    fn only_programs_that_watch_the_same_are_the_same() {
+    fn programs_with_the_same_folders_share_an_instance_name() {
         let usual = instance(&parsed(&[]));
         assert_eq!(usual, "org.example");
         assert_eq!(usual, instance(&parsed(&["--hidden"])));

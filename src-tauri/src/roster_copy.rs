@@ -1,28 +1,28 @@
-//! The rows that a subscriber of the roster has, kept up to date from its messages.
+//! A copy of the roster, built from the messages of a subscription.
 
 use watchbill_protocol::roster::{RosterDelta, RosterMessage, TrackedSession};
 
-/// Rows in roster order, and when the engine last spoke.
+/// The rows, and the time of the engine's newest message.
 #[derive(Debug, Default)]
 pub struct RosterCopy {
     revision: u64,
     /// Rows in roster order.
     pub rows: Vec<TrackedSession>,
-    /// `generatedAt` of the newest message: the engine's clock, from which ages are reckoned.
+    /// `generatedAt` of the newest message: the engine's clock, on which ages are based.
     pub generated_at: Option<jiff::Timestamp>,
-    /// Until when the person wants no alerts.
+    /// The end of a mute.
     pub muted_until: Option<jiff::Timestamp>,
 }
 
-/// A delta does not follow on what we have; the rows stay as they were.
+/// A delta does not follow on our revision. The rows stay as they were.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftBehind;
 
 impl RosterCopy {
-    /// Takes one message over.
+    /// Applies one message.
     ///
     /// # Errors
-    /// When a delta belongs to another revision: then a new subscription is needed.
+    /// When a delta belongs to another revision. Then a new subscription is needed.
     pub fn apply(&mut self, message: RosterMessage) -> Result<(), LeftBehind> {
         match message {
             RosterMessage::Snapshot(snapshot) => {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_dropped_then_put_in_place() {
+    fn a_delta_removes_rows_and_then_inserts_upserts_at_their_index() {
         let mut copy = RosterCopy::default();
         copy.apply(snapshot(7, &["a", "b", "c", "d"])).expect("a snapshot always fits");
         copy.apply(delta(7, &[(0, "c"), (2, "new")], &["b"])).expect("it follows");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_beyond_the_end_is_the_end() {
+    fn an_index_beyond_the_end_appends() {
         let mut copy = RosterCopy::default();
         copy.apply(snapshot(1, &["a"])).expect("a snapshot always fits");
         copy.apply(delta(1, &[(99, "z")], &[])).expect("it follows");

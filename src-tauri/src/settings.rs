@@ -1,4 +1,4 @@
-//! The settings between the configuration and the windows: what they ask and change, and what they are told by themselves.
+//! The settings between the configuration and the windows: the windows read and change them, and get every change.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,12 +14,12 @@ use crate::desk::Desk;
 use crate::shortcut::{GlobalKey, take_key};
 use crate::window;
 
-/// The lines to the windows. Tauri's managed state.
+/// The channels to the windows. Tauri's managed state.
 #[derive(Default)]
 pub struct SettingsLine(Mutex<Vec<(String, Channel<SettingsView>)>>);
 
-/// A page has one line for its colours and one for what it shows; one that was loaded again never says that its old ones
-/// are void.
+/// A page has one channel for its colours and one for the settings it shows. A reloaded page never says that its old
+/// channels are dead.
 const LINES_A_WINDOW: usize = 4;
 
 impl SettingsLine {
@@ -37,7 +37,7 @@ impl SettingsLine {
     }
 }
 
-/// From now on edits by hand count, and so does what the windows change.
+/// Follows the configuration from now on: edits by hand, and changes by the windows.
 pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following {
     let app = app.clone();
     configuration.subscribe(Box::new(move |changed| {
@@ -47,12 +47,12 @@ pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following 
     follow::follow(configuration)
 }
 
-/// Everything in the shell that depends on a setting is told here.
+/// Passes the change to every part of the shell that depends on a setting.
 fn take(app: &AppHandle, changed: &Changed) {
     if let Some(desk) = app.try_state::<Desk>()
         && let Err(error) = desk.apply(&changed.settings)
     {
-        tracing::error!(%error, "other settings could not be applied; they count after a restart");
+        tracing::error!(%error, "the new settings could not be applied; they take effect after a restart");
     }
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);
@@ -64,13 +64,13 @@ fn take(app: &AppHandle, changed: &Changed) {
     app.state::<SettingsLine>().tell(&changed.view);
 }
 
-/// All settings as they are in force.
+/// All settings in force.
 #[tauri::command]
 pub async fn settings(configuration: State<'_, Arc<Configuration>>) -> Result<SettingsView, ApiError> {
     Ok((*configuration.view()).clone())
 }
 
-/// The settings now, and again after every change, for the window that asks.
+/// Sends the settings now and after every change to the calling window.
 #[tauri::command]
 pub async fn settings_subscribe(
     window: WebviewWindow,
@@ -78,7 +78,7 @@ pub async fn settings_subscribe(
     configuration: State<'_, Arc<Configuration>>,
     channel: Channel<SettingsView>,
 ) -> Result<(), ApiError> {
-    // Under the lock, so that no change falls between.
+    // Under the lock, so that no change is missed in between.
     let mut lines = line.lock();
     if channel.send((*configuration.view()).clone()).is_ok() {
         let of_window = |(label, _): &(String, _)| label == window.label();
@@ -106,13 +106,13 @@ pub async fn change_settings(
     })
 }
 
-/// What archiving would take and save.
+/// What the archive would hold and save.
 #[tauri::command]
 pub async fn archive_offer(desk: State<'_, Desk>) -> Result<ArchiveOffer, ApiError> {
     desk.ask(|engine| Ok(engine.archive_offer())).await
 }
 
-/// Shows the window of the settings, in front.
+/// Shows the settings window, in front.
 #[tauri::command]
 pub async fn open_settings(app: AppHandle) -> Result<(), ApiError> {
     window::open_settings(&app);

@@ -1,4 +1,4 @@
-//! The key that opens the window from anywhere, where the platform gives one: X11, macOS, Windows.
+//! The global shortcut that opens the window, on platforms that allow one: X11, macOS, Windows.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,12 +10,12 @@ use watchbill_settings::{Configuration, WindowSettings};
 use crate::notes::Notes;
 use crate::window;
 
-const WAYLAND: &str = "Wayland lets no program take a key for itself. Bind the command `watchbill open` to a key in the \
+const WAYLAND: &str = "Wayland lets no program register a global key. Bind the command `watchbill open` to a key in the \
     keyboard settings of your desktop.";
 
-/// The key as it is now. Tauri's managed state.
+/// The present state of the shortcut. Tauri's managed state.
 pub struct GlobalKey {
-    /// The key of the command line, which goes before the one of the settings.
+    /// The key of the command line. It takes precedence over the settings.
     given: Option<String>,
     state: Mutex<State>,
 }
@@ -24,22 +24,23 @@ pub struct GlobalKey {
 struct State {
     shown: ShortcutState,
     held: Option<Shortcut>,
-    /// The plugin asks the X server for keys twenty times a second, so it is there only for those who want a key.
+    /// The plugin is loaded. It polls the X server twenty times a second, so it is loaded only if the user wants a
+    /// key.
     plugged: bool,
 }
 
 impl GlobalKey {
-    /// No key yet; `given` is the one that the command line names.
+    /// No key yet; `given` is the key of the command line.
     pub fn new(given: Option<String>) -> Self {
         Self { given, state: Mutex::default() }
     }
 
-    /// The key to take, if any.
+    /// The wanted key, if any.
     pub fn wanted(&self, settings: &WindowSettings) -> Option<String> {
         self.given.clone().or_else(|| settings.shortcut.clone())
     }
 
-    /// Whether a change of the settings is one of the key.
+    /// Whether a change of the settings changes the key.
     pub fn changes(&self, before: &WindowSettings, now: &WindowSettings) -> bool {
         self.wanted(before) != self.wanted(now)
     }
@@ -49,8 +50,8 @@ impl GlobalKey {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).shown.clone()
     }
 
-    /// Gives the old key back and takes the one that the settings want by then: of two changes that overtake each other both
-    /// end with the later one. Not to be called on the main thread, which the plugin needs.
+    /// Releases the old key and registers the one that the settings hold when the lock is free. So if two changes
+    /// overtake each other, the later one wins. Do not call it on the main thread: the plugin needs that thread.
     pub fn take(&self, app: &AppHandle, settings: impl FnOnce() -> WindowSettings) -> ShortcutState {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = self.wanted(&settings()).unwrap_or_default();
@@ -61,7 +62,7 @@ impl GlobalKey {
         if let Some(old) = state.held.take()
             && let Err(error) = app.global_shortcut().unregister(old)
         {
-            tracing::warn!(%error, "the old key could not be given back");
+            tracing::warn!(%error, "the old key could not be released");
         }
         let taken = if wanted.is_empty() { Ok(None) } else { state.take(app, wanted).map(Some) };
         state.shown = ShortcutState {
@@ -80,7 +81,7 @@ impl State {
             format!("“{wanted}” is no key ({error}). Keys look like Ctrl+Alt+W or Super+F9.")
         })?;
         if key.mods.is_empty() {
-            // It would be taken away from every other program.
+            // Registering it would take it away from every other program.
             return Err(format!(
                 "“{wanted}” alone is a key that you type with. Add Ctrl, Alt or Super, as in Ctrl+Alt+W."
             ));
@@ -98,7 +99,7 @@ impl State {
     }
 }
 
-/// Windows and macOS give keys to the main thread alone, and GDK says to it alone what display this is.
+/// Windows and macOS allow keys only on the main thread, and GDK reports the display only there.
 fn plug(app: &AppHandle) -> Result<(), String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let app_ = app.clone();
@@ -109,14 +110,14 @@ fn plug(app: &AppHandle) -> Result<(), String> {
         } else {
             app_.plugin(Builder::new().build()).map_err(|error| here(&error))
         };
-        // Nobody waits any more only when the program is ending.
+        // Fails only when the program is ending.
         let _ = sender.send(plugged);
     })
     .map_err(|error| here(&error))?;
     receiver.recv().map_err(|error| here(&error))?
 }
 
-/// The plugin hands the system's words on; that another program has the key is the usual reason.
+/// The plugin passes on the system's message. The usual reason is that another program has the key.
 fn said(wanted: &str, error: &Error) -> String {
     let words = error.to_string();
     if words.to_lowercase().contains("already registered") {
@@ -137,10 +138,10 @@ fn is_wayland() -> bool {
     false
 }
 
-/// Takes the key that is to open the window; where it cannot be had, the window says why.
+/// Registers the key that opens the window. If that fails, the window says why.
 pub fn take_key(app: &AppHandle) {
     let app = app.clone();
-    // Not here: the plugin waits for this thread.
+    // On another thread: the plugin waits for this one.
     async_runtime::spawn_blocking(move || {
         let (key, configuration) = (app.state::<GlobalKey>(), app.state::<Arc<Configuration>>());
         if let Some(text) = key.take(&app, || configuration.settings().window.clone()).message {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_changes_with_its_setting_and_with_no_other() {
+    fn only_its_own_setting_changes_the_key() {
         let key = GlobalKey::new(None);
         let (light, dark) = (settings(Some("Ctrl+F1"), Theme::Light), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&light).as_deref(), Some("Ctrl+F1"));
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_the_command_line_stays_whatever_the_settings_say() {
+    fn the_key_of_the_command_line_takes_precedence_over_the_settings() {
         let key = GlobalKey::new(Some("Ctrl+F9".to_owned()));
         let (none, one) = (settings(None, Theme::System), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&one).as_deref(), Some("Ctrl+F9"));

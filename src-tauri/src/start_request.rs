@@ -8,10 +8,11 @@ use crate::notes::Notes;
 use crate::options::Options;
 use crate::window;
 
-/// Shows what a second start of the program asks for.
+/// Carries out a second start of the program.
 pub fn second_start(app: &AppHandle, options: Options) {
     let app_ = app.clone();
-    // It may come before there is a desk. The main thread comes to it when the loop runs, and everything is there.
+    // A second start may come before the desk exists. The main thread runs this when its loop runs, and then
+    // everything exists.
     let sent = app.run_on_main_thread(move || match options.wish() {
         Ok(None) if options.hidden => {}
         wish => fulfil(&app_, wish),
@@ -21,7 +22,7 @@ pub fn second_start(app: &AppHandle, options: Options) {
     }
 }
 
-/// Shows what was asked for; a link that leads nowhere is told in the window, since whoever clicked it looks there.
+/// Shows the requested place. The window reports a wrong link, because the user who clicked it looks there.
 pub fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
     match wish {
         Ok(None | Some(Link::Window)) => {}

@@ -1,15 +1,15 @@
-//! Texts of others on a line of ours: titles, commands and names may hold anything.
+//! Foreign texts in one line of ours: titles, commands and names may hold any character.
 
-/// On one line, without characters that would disturb the line around it.
+/// Puts a text on one line, without characters that would disturb the line around it.
 pub fn one_line(text: &str) -> String {
-    // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
+    // Direction overrides could make a title reorder its neighbours. Letters of any script stay.
     let disturbs = |c: char| watchbill_engine::steers(c) && !c.is_control();
     let kept: String =
         text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most so many characters, the last one an ellipsis where something was left out.
+/// Cuts a text to this many characters; the last one is then an ellipsis.
 pub fn cut(text: String, length: usize) -> String {
     if text.chars().count() <= length {
         return text;
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_holds_no_other_line_and_turns_nothing_round() {
+    fn one_line_drops_line_breaks_and_direction_overrides() {
         assert_eq!(one_line(" two\nlines\t and\u{7} a bell "), "two lines and a bell");
         assert_eq!(one_line("over\u{202e}ride\u{200f} שלום"), "override שלום");
         assert_eq!(one_line("\u{1b}[31m\0"), "[31m");

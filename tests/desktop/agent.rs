@@ -1,4 +1,4 @@
-//! A made-up agent: a live process, its registry file and its transcripts, written as the real client writes them.
+//! A simulated client: a live process, its registry file and its transcripts, in the real client's format.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -9,29 +9,29 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use watchbill_testkit::{Desktop, until};
 
-/// An agent that works in a folder of its own. Its process ends when it is dropped.
+/// A client that works in a folder of its own. Its process ends when it is dropped.
 pub struct Agent {
     claude_dir: PathBuf,
     cwd: PathBuf,
     process: Child,
-    /// Of the process that the registry names.
+    /// The id of the process that the registry names.
     pid: u32,
-    /// When the process started, by the wall clock: the real client writes the same in every rewrite.
+    /// The start time of the process, by the wall clock: the real client writes the same time in every rewrite.
     started_at: i64,
     session: String,
     records: u32,
 }
 
 impl Agent {
-    /// Starts an agent whose client keeps its files below `home`, in a working folder called `name`.
+    /// Starts a client that keeps its files below `home`, with a working folder called `name`.
     pub fn start(home: &Path, name: &str, session: &str) -> Result<Self> {
-        // Without an environment: the terminal of whoever runs the test must not be found, asked or raised.
+        // Without an environment: the test must not find, ask or raise the developer's terminal.
         let process = Command::new("sleep").arg("600").stdin(Stdio::null()).env_clear().spawn()?;
         let pid = process.id();
         Self::of(home, name, session, process, pid)
     }
 
-    /// Starts an agent in a terminal of its own on this desktop, whose window bears the agent's name.
+    /// Starts a client in a terminal of its own on this desktop; the window's title is the client's name.
     pub async fn start_in_terminal(desktop: &Desktop, name: &str, session: &str) -> Result<Self> {
         let told = desktop.home().join(format!("{name}.pid"));
         let mut xterm = desktop.command("xterm").into_std();
@@ -39,7 +39,7 @@ impl Agent {
         let process =
             xterm.spawn().context("xterm is missing; on Debian and Ubuntu: apt-get install xterm")?;
         let pid = until("the agent in its terminal", 60, async || {
-            // A line that is not whole yet is no number with its end.
+            // A line that is not complete yet has no newline at its end.
             std::fs::read_to_string(&told).ok()?.strip_suffix('\n')?.parse().ok()
         })
         .await?;
@@ -56,14 +56,14 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The person asks for something; a turn begins.
+    /// The user sends a prompt; a turn begins.
     pub fn is_asked(&mut self, prompt: &str) -> Result<()> {
         let message = json!({ "role": "user", "content": prompt });
         self.append("user", &json!({ "message": message, "origin": { "kind": "human" } }))?;
         self.is("busy", None)
     }
 
-    /// A tool is called and the person must allow it.
+    /// The client calls a tool that needs the user's permission.
     pub fn wants_to_run(&mut self, command: &str) -> Result<()> {
         let id = format!("toolu_{}", self.records);
         let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
@@ -77,7 +77,7 @@ impl Agent {
         self.is("idle", None)
     }
 
-    /// A tool has run and said something.
+    /// A tool has run, with this output.
     pub fn has_run(&mut self, command: &str, output: &str) -> Result<()> {
         let id = format!("toolu_{}", self.records);
         let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
@@ -86,7 +86,7 @@ impl Agent {
         self.append("user", &json!({ "message": { "role": "user", "content": [result] } }))
     }
 
-    /// The person clears the conversation: the same process goes on in another session.
+    /// The user clears the conversation: the same process continues in another session.
     pub fn is_cleared_into(&mut self, session: &str) -> Result<()> {
         let before = std::mem::replace(&mut self.session, session.to_owned());
         let command = "<command-name>/clear</command-name>\n            \
@@ -150,13 +150,13 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It can only have ended already.
+        // This fails only if it has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Field 22 of the process's line: with the process id it names one process for good.
+/// Field 22 of the process's stat line: together with the process id it identifies a process for good.
 fn process_start(pid: u32) -> Result<String> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, fields) = line.rsplit_once(") ").context("a line of fields")?;

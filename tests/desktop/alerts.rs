@@ -1,4 +1,5 @@
-//! Alerts as a person meets them: notifications on a real bus, where they lead to, and when they go or never come.
+//! Alerts in the real desktop: notifications on a real bus, their clicks, when they are removed, and when none may
+//! come.
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const DOCS: &str = "33333333-3333-4333-8333-333333333333";
 const WANTS: &str = "api-server wants to run `npm publish`";
 
-/// Longer than the dwell and the time in which alerts are gathered, with room for a busy machine.
+/// Longer than the dwell and the time in which alerts are collected, with room for a busy machine.
 const ALERT_WOULD_HAVE_COME: Duration = Duration::from_secs(5);
 
 /// A desktop with a panel, a notification server, and the program in the tray without a window.
@@ -27,7 +28,7 @@ struct Stage {
     _panel: TrayHost,
     _program: tokio::process::Child,
     desktop: Desktop,
-    /// The folder of the settings file, which the program goes on to watch.
+    /// The folder of the settings file, which the program watches.
     _config: Option<tempfile::TempDir>,
 }
 
@@ -45,7 +46,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The same, with choices of the person in the settings file.
+    /// The same, with the user's choices in the settings file.
     async fn set_with(choices: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let config = folder.path().join("config.toml");
@@ -55,7 +56,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// An agent at work in a terminal of its own, which is in front.
+    /// A client at work in a terminal of its own, which is in front.
     async fn agent_in_terminal(&self, name: &str, session: &str) -> Result<Agent> {
         let mut agent = Agent::start_in_terminal(&self.desktop, name, session).await?;
         agent.is_asked(&format!("Work on {name}"))?;
@@ -72,7 +73,7 @@ impl Stage {
         .map(drop)
     }
 
-    /// An agent at work, which the program has seen.
+    /// A client at work, which the program has seen.
     async fn agent(&self, name: &str, session: &str) -> Result<Agent> {
         let mut agent = Agent::start(self.desktop.home(), name, session)?;
         agent.is_asked(&format!("Work on {name}"))?;
@@ -88,8 +89,8 @@ impl Stage {
         standing(&self.screen, summary).await
     }
 
-    /// Nothing was shown but this, of what came to be after what ought to be silent: else both would be told at once, or
-    /// the other one before.
+    /// Only this notification was shown. Its need began after the need that must stay silent: an alert for that one
+    /// would have come before, or in the same notification.
     async fn tells_only(&self, summary: &str) -> Result<()> {
         self.standing(summary).await?;
         assert_eq!(self.screen.shown(), 1, "{:?}", self.screen.standing());
@@ -124,7 +125,7 @@ async fn nothing_stands(screen: &NotificationServer) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answered() -> Result<()> {
+async fn an_approval_alert_opens_its_session_and_is_removed_when_answered() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -134,7 +135,7 @@ async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answe
     let labels: Vec<&str> = shown.actions.iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!(labels, ["Open", "Focus terminal", "Snooze 15 min"]);
 
-    // Answered in the terminal: what stands would be a lie.
+    // The prompt was answered in the terminal: the notification would be wrong now.
     api.answers("Published.")?;
     until("the notification to change", 60, async || {
         let standing = stage.screen.standing();
@@ -180,11 +181,11 @@ async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -
     until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
         .await?;
 
-    // The window shows it, in front: the person sees for themselves. Of the other one they are told.
+    // The window in front shows the session, so no alert is needed for it; the other session gets one.
     api.is_asked("Never mind")?;
     desktop.resize_window(&window(&desktop).await?, 1200, 760).await?;
     let row = format!("[data-session='{API}']");
-    // A row may be drawn anew between being found and being clicked.
+    // The page may redraw a row between the search and the click.
     until("the row to be clicked", 60, async || {
         opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
     })
@@ -193,7 +194,7 @@ async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -
     let before = screen.shown();
     api.wants_to_run("npm publish --tag next")?;
     web.wants_to_run("make")?;
-    // Were the first one told, it would be before this, or together with it.
+    // An alert for the first session would come before this one, or together with it.
     standing(&screen, "web-app wants to run `make`").await?;
     assert_eq!(screen.shown(), before + 1, "{:?}", screen.standing());
     Ok(())
@@ -230,7 +231,7 @@ async fn five_at_once_are_one_notification_that_names_them() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
+async fn needs_from_before_the_start_are_one_summary() -> Result<()> {
     let desktop = Desktop::start().await?;
     let screen = NotificationServer::start(&desktop).await?;
     let panel = TrayHost::start(&desktop).await?;
@@ -241,18 +242,18 @@ async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
         agent.wants_to_run("make")?;
         agents.push(agent);
     }
-    // So that it was so before the program began, by any clock.
+    // So that the needs began before the program, by any clock.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let _program = start(&desktop, &["--hidden"])?;
     let item = panel.item().await?;
     menu(&item, "2 need you").await?;
     standing(&screen, "2 sessions need you").await?;
-    // Whatever else were told of these two would come before what comes to be now.
+    // Any other alert for these two would come before one for a new need.
     let mut docs = Agent::start(desktop.home(), "docs", DOCS)?;
     docs.is_asked("Build it")?;
     menu(&item, "● Build it").await?;
     docs.wants_to_run("make")?;
-    // It joins what was told just now, and stands by itself where that was longer ago.
+    // It joins the recent summary, or stands alone if that is too long ago.
     until("the third", 60, async || {
         let told = ["3 sessions need you", "docs wants to run `make`"];
         screen.standing().iter().any(|one| told.contains(&one.summary.as_str())).then_some(())
@@ -263,8 +264,8 @@ async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_persons_choices_keep_it_silent() -> Result<()> {
-    // The other one's need is of another kind, and in another project.
+async fn the_users_alert_settings_keep_it_silent() -> Result<()> {
+    // The other session's need is of another kind, and in another project.
     for choice in ["approval = false", "muted = ['api-server']"] {
         let stage = Stage::set_with(&format!("[alerts]\n{choice}\n")).await?;
         let mut web = stage.agent("web-app", WEB).await?;
@@ -274,7 +275,7 @@ async fn the_persons_choices_keep_it_silent() -> Result<()> {
         web.answers("Green.")?;
         stage.tells_only("web-app has finished: Green.").await.context(choice)?;
     }
-    // At these hours nobody is told of, so there is only waiting.
+    // In quiet hours no alert comes at all, so the test can only wait.
     let stage = Stage::set_with("[alerts]\nquiet_hours = ['00:00-24:00']\n").await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -285,7 +286,7 @@ async fn the_persons_choices_keep_it_silent() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mute_from_the_tray_outlives_the_program_until_it_is_taken_back() -> Result<()> {
+async fn a_mute_from_the_tray_survives_a_restart_until_it_is_ended() -> Result<()> {
     let desktop = Desktop::start().await?;
     let screen = NotificationServer::start(&desktop).await?;
     let panel = TrayHost::start(&desktop).await?;
@@ -331,7 +332,7 @@ async fn a_session_whose_terminal_is_in_front_is_not_announced_and_a_button_brin
     docs.is_asked("Never mind")?;
     nothing_stands(&stage.screen).await?;
 
-    // Another terminal comes in front of it: now the person would not see.
+    // Another terminal covers it: now the user would not see the request.
     api.is_asked("Never mind")?;
     let _web = stage.agent_in_terminal("web-app", WEB).await?;
     stage.menu("● Work on api-server").await?;
@@ -344,7 +345,7 @@ async fn a_session_whose_terminal_is_in_front_is_not_announced_and_a_button_brin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn alerts_make_a_sound_for_who_wants_one() -> Result<()> {
+async fn alerts_make_a_sound_when_the_setting_says_so() -> Result<()> {
     let stage = Stage::set_with("[alerts]\nsound = true\n").await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -354,7 +355,7 @@ async fn alerts_make_a_sound_for_who_wants_one() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Result<()> {
+async fn the_launcher_shows_the_number_of_sessions_that_need_the_user() -> Result<()> {
     let desktop = Desktop::start().await?;
     let launcher = Launcher::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
@@ -381,7 +382,7 @@ async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<()> {
+async fn a_notification_server_that_comes_back_is_used_even_with_few_abilities() -> Result<()> {
     let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
     let agent = async |name: &str, session| -> Result<Agent> {
         let mut agent = Agent::start(desktop.home(), name, session)?;
@@ -402,7 +403,8 @@ async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<(
     })
     .await?;
 
-    // What was lost with the first server, and what nobody was there to show, still waits: it is told at once, as one.
+    // Needs whose notification was lost with the first server, and those without a server, still wait: they are
+    // announced at once, in one notification.
     let screen = NotificationServer::start_plain(&desktop).await?;
     let shown = standing(&screen, "2 sessions need you").await?;
     assert!(shown.silent && shown.body.contains("wants to run `npm publish`"), "{shown:?}");
@@ -416,7 +418,7 @@ async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_counts() -> Result<()> {
+async fn a_snooze_from_the_notification_removes_it_and_its_count() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -432,7 +434,7 @@ async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_c
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
+async fn a_hanging_notification_server_loses_only_the_alert_it_got() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     let mut web = stage.agent("web-app", WEB).await?;
@@ -450,7 +452,7 @@ async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_over() -> Result<()> {
+async fn a_late_notification_opens_its_session_or_is_removed_if_over() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     let mut web = stage.agent("web-app", WEB).await?;
@@ -464,14 +466,14 @@ async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_ov
     .await?;
     web.wants_to_run("make")?;
     stage.menu("2 need you").await?;
-    // So that the server was asked for the second one, too.
+    // So that the server has the call for the second one, too.
     tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
     api.is_asked("Never mind")?;
     stage.menu("1 needs you").await?;
     stage.screen.hold(false);
 
     let shown = stage.standing("web-app wants to run `make`").await?;
-    // In which order the server shows what it was asked meanwhile is its own affair.
+    // The server may show the delayed calls in any order.
     until("each to be shown once, and the first to go", 60, async || {
         (stage.screen.shown() == 2 && stage.screen.standing().len() == 1).then_some(())
     })
@@ -482,7 +484,7 @@ async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_ov
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_stands_on_the_screen_after_the_program_has_quit() -> Result<()> {
+async fn no_notification_stays_after_the_program_has_quit() -> Result<()> {
     let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Work on api-server")?;

@@ -1,4 +1,4 @@
-//! What the person says of chains and sessions in the real window: in force at once, and after a restart.
+//! User commands for chains and sessions in the real window: they apply at once, and after a restart.
 
 use anyhow::{Context, Result};
 use watchbill_testkit::fantoccini::{Client, Locator};
@@ -18,7 +18,7 @@ async fn click(page: &Client, css: &str) -> Result<()> {
     .await
 }
 
-/// Chooses from the menu of the session's pane.
+/// Chooses an item from the menu of the session's pane.
 async fn more(page: &Client, words: &str) -> Result<()> {
     click(page, "button[aria-label=More]").await?;
     let item = format!("//*[@role='menuitem'][contains(., '{words}')]");
@@ -49,12 +49,12 @@ async fn a_name_is_given_in_the_window_and_kept() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_sessions_are_joined_and_the_selection_goes_on_without_a_seam() -> Result<()> {
+async fn two_sessions_are_joined_and_the_selection_moves_to_the_head() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Find the leak")?;
     api.answers("It is in the pool.")?;
-    // Who is still at work would stay a row of its own.
+    // A session that still works would keep a row of its own.
     drop(api);
     let mut later = Agent::start(desktop.home(), "api-server", LATER)?;
     later.is_asked("Mend the pool")?;
@@ -77,7 +77,7 @@ async fn two_sessions_are_joined_and_the_selection_goes_on_without_a_seam() -> R
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_snoozed_is_no_business_of_the_tray() -> Result<()> {
+async fn the_tray_does_not_count_a_snoozed_session() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;

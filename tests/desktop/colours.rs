@@ -1,4 +1,4 @@
-//! The window is light or dark as the desktop is, unless the person has said otherwise.
+//! The window follows the desktop's light or dark colours, unless the user chose a theme.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use watchbill_testkit::{Desktop, Driver, Scheme, SettingsPortal, until};
 
 use crate::PROGRAM;
 
-/// Waits until the page takes the desktop for dark, or for light.
+/// Waits until the page reports a dark desktop, or a light one.
 async fn dark(page: &Client, wanted: bool) -> Result<()> {
     let script = "return matchMedia('(prefers-color-scheme: dark)').matches";
     until(if wanted { "a dark page" } else { "a light page" }, 60, async || {
@@ -18,7 +18,7 @@ async fn dark(page: &Client, wanted: bool) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise() -> Result<()> {
+async fn the_window_follows_a_desktop_that_turns_dark_unless_a_theme_is_set() -> Result<()> {
     let desktop = Desktop::start().await?;
     let portal = SettingsPortal::start(&desktop, Scheme::Dark).await?;
     let file = desktop.home().join("watchbill.toml");
@@ -33,7 +33,7 @@ async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise
 
     std::fs::write(&file, "[window]\ntheme = \"light\"\n")?;
     dark(&window.page, false).await?;
-    // What the desktop says meanwhile counts when the person wants what the desktop wants.
+    // The desktop's changes meanwhile count again when the user chooses the desktop's colours.
     portal.prefer(Scheme::NoPreference).await?;
     portal.prefer(Scheme::Dark).await?;
     std::fs::write(&file, "[window]\ntheme = \"system\"\n")?;
@@ -43,7 +43,7 @@ async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard() -> Result<()> {
+async fn without_a_portal_the_window_is_light_and_follows_a_later_portal() -> Result<()> {
     let desktop = Desktop::start().await?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
     dark(&window.page, false).await?;
@@ -51,14 +51,14 @@ async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard(
     ensure!(!log.contains("colours"), "a desktop without a portal is none that is broken: {log}");
     let portal = SettingsPortal::start(&desktop, Scheme::Dark).await?;
     dark(&window.page, true).await?;
-    // It goes, as it does with an update, and another one says something else.
+    // The portal leaves, as during an update, and another one reports other colours.
     portal.leave().await?;
     let _portal = SettingsPortal::start(&desktop, Scheme::Light).await?;
     dark(&window.page, false).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_portal_that_does_not_answer_keeps_no_window_waiting() -> Result<()> {
+async fn a_portal_that_does_not_answer_delays_no_window() -> Result<()> {
     let desktop = Desktop::start().await?;
     let portal = SettingsPortal::start_hanging(&desktop).await?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;

@@ -1,21 +1,21 @@
-//! Which WebKitGTK drew what is checked in, and whether the one that runs here can be held to that.
+//! The version of WebKitGTK that drew the checked-in pictures, and whether the local one can be compared with it.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use watchbill_testkit::left_out;
 
-/// Where the pictures are.
+/// The folder of the pictures.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/desktop/pictures")
 }
 
-/// Whether what is seen is what ought to be from now on: `VISUAL=write`.
+/// Whether this run writes new expected pictures: `VISUAL=write`.
 pub(crate) fn is_anew() -> bool {
     std::env::var_os("VISUAL").is_some_and(|wish| wish == "write")
 }
 
-/// The version of WebKitGTK that the program was built with, which is the one it runs with here.
+/// The version of WebKitGTK that the program was built with; it also runs with it here.
 fn here() -> Result<String> {
     let output =
         std::process::Command::new("pkg-config").args(["--modversion", "webkit2gtk-4.1"]).output()?;
@@ -26,20 +26,20 @@ fn note() -> PathBuf {
     folder().join("drawn-by.txt")
 }
 
-/// Notes that what is checked in comes from here.
+/// Records this version as the source of the checked-in pictures.
 pub(crate) fn here_it_was() -> Result<()> {
     std::fs::create_dir_all(folder())?;
     Ok(std::fs::write(note(), format!("{}\n", here()?))?)
 }
 
-/// Which two there are, when what is checked in comes from another one. A system installs the one its archive has that
-/// day, and a new one may draw or name a thing otherwise without anybody's fault.
+/// Names both versions if the checked-in pictures come from another one. A system installs the current version of its
+/// archive, and a new version may draw or name an element differently without a fault.
 pub(crate) fn elsewhere() -> Result<Option<String>> {
     let (drawn, here) = (std::fs::read_to_string(note())?, here()?);
     Ok((drawn.trim() != here).then(|| format!("it was made by {}, and this is {here}", drawn.trim())))
 }
 
-/// Says that something of another WebKitGTK's looks otherwise here, which proves nothing.
+/// Reports a difference to another WebKitGTK's picture, which proves nothing.
 pub(crate) fn not_compared(what: &str, which: &str) {
-    left_out(&format!("NOT COMPARED: {what} is otherwise here; {which}"));
+    left_out(&format!("NOT COMPARED: {what} differs here; {which}"));
 }

@@ -1,4 +1,4 @@
-//! Transcripts that mean harm, and the search over what is really stored, in the real window.
+//! Malicious transcripts, and the search over the real store, in the real window.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::roster::{open, row_with, shows};
 const EVIL: &str = "44444444-4444-4444-8444-444444444444";
 const GOOD: &str = "55555555-5555-4555-8555-555555555555";
 
-/// Violations of the policy from now on, and everything that the page has asked any network for so far.
+/// Violations of the policy from now on, and all network requests of the page so far.
 const LISTEN: &str = "window.violations = []; document.addEventListener('securitypolicyviolation', (event) => \
     window.violations.push(event.violatedDirective + ' ' + event.blockedURI));";
 const FOUND: &str = "return { ran: window.pwned ?? null, violations: window.violations, \
@@ -27,7 +27,7 @@ const ANSWER: &str = "<img src=\"https://evil.example/x.png\" onerror=\"window.p
     <style>@import 'https://evil.example/s';</style> \u{202e}turned\u{202c} The end of the harm.";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_transcript_that_means_harm_is_text() -> Result<()> {
+async fn a_malicious_transcript_is_shown_as_text() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut evil = Agent::start(desktop.home(), "evil", EVIL)?;
     let markup = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">";
@@ -39,7 +39,7 @@ async fn a_transcript_that_means_harm_is_text() -> Result<()> {
     shows(&window.page, "The end of the harm.").await?;
     row_with(&window.page, &["<script>window.pwned=1</script>"]).await?;
 
-    // All of it is looked at, the output of the tool too.
+    // Every part is shown, the output of the tool too.
     for line in window.page.find_all(Locator::Css(".tool .line")).await? {
         line.click().await?;
     }
@@ -58,7 +58,7 @@ async fn a_transcript_that_means_harm_is_text() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_found_in_the_real_store_and_opened_at_its_place() -> Result<()> {
+async fn a_search_hit_in_the_real_store_opens_at_its_place() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut good = Agent::start(desktop.home(), "web-app", GOOD)?;
     good.is_asked("Paint the button")?;
@@ -70,7 +70,7 @@ async fn what_was_said_is_found_in_the_real_store_and_opened_at_its_place() -> R
     let window = open(&desktop, &[]).await?;
     row_with(&window.page, &["Paint the button"]).await?;
 
-    // By keyboard alone. The history is stored a moment after the window is there, so the words are typed again.
+    // By keyboard alone. The history is stored a moment after the window opens, so the words are typed again.
     until("the words to be found", 60, async || {
         ask(&window.page, "quicksilver tool:Bash").await.ok()?;
         let marked = Locator::Css("[role=option] mark");
@@ -102,7 +102,7 @@ async fn ask(page: &Client, words: &str) -> Result<()> {
     Ok(())
 }
 
-/// Presses keys wherever the focus is.
+/// Sends keys to the focus.
 async fn keys(page: &Client, keys: &[Key]) -> Result<()> {
     let active: Value = page.execute("return document.activeElement === document.body;", Vec::new()).await?;
     let focused = if active == json!(true) { "body" } else { ":focus" };

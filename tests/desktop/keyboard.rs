@@ -1,4 +1,4 @@
-//! The whole job without a pointer: real keys to the real window, checked in the page, in files and on the desktop.
+//! All work without a pointer: real keys to the real window, checked in the page, in files and on the desktop.
 
 use std::path::PathBuf;
 
@@ -16,15 +16,15 @@ const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const DOCS: &str = "33333333-3333-4333-8333-333333333333";
 const OLD: &str = "44444444-4444-4444-8444-444444444444";
 
-/// What has the focus: a session's id, else a name, else the first words in it.
+/// The element with the focus: a session's id, else a name, else its first words.
 const FOCUSED: &str = "const at = document.activeElement; if (at === document.body) return 'body'; \
     return at.dataset.session ?? at.getAttribute('aria-label') ?? (at.id || at.textContent.trim().slice(0, 60));";
 
-/// Counts the tabulator key from the first time on that this is asked.
+/// Counts presses of the tabulator key since the first call.
 const TABS: &str = "if (window.tabs === undefined) { window.tabs = 0; \
     addEventListener('keyup', (event) => { if (event.key === 'Tab') window.tabs += 1; }, true); } return window.tabs;";
 
-/// Somebody who has a keyboard alone.
+/// A user with a keyboard alone.
 struct Hands {
     driver: Driver,
     config: PathBuf,
@@ -45,7 +45,8 @@ impl Hands {
         api.wants_to_run("npm publish")?;
         let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
         web.is_asked("Paint the button")?;
-        // Before `docs`, and its process has ended: who is at work would stay a row of its own when it is joined.
+        // It comes before `docs`, and its process has ended: a session that still works would keep a row of its own
+        // when it is joined.
         let mut old = Agent::start(desktop.home(), "docs", OLD)?;
         old.is_asked("Collect the flags")?;
         old.answers("There are nine.")?;
@@ -85,16 +86,16 @@ impl Hands {
         .with_context(|| "it was elsewhere")
     }
 
-    /// How often the tabulator key was let go of, since the page was first asked.
+    /// The number of releases of the tabulator key since the first call.
     async fn tabs(&self) -> Option<u64> {
         self.page().execute(TABS, vec![]).await.ok()?.as_u64()
     }
 
-    /// Presses the tabulator key until the focus is there, and tells what it came by.
+    /// Presses the tabulator key until the focus is there; returns the names that it passed.
     async fn tab_to(&self, wanted: &str) -> Result<Vec<String>> {
         let mut passed = Vec::new();
         while passed.len() < 60 {
-            // Two neighbours may bear the same name, so it is the key that tells that a step was made.
+            // Two neighbours may have the same name, so the key event shows that a step was made.
             let before = self.tabs().await;
             self.press(&["Tab"]).await?;
             until("the key to reach the page", 60, async || (self.tabs().await? > before?).then_some(()))
@@ -108,7 +109,7 @@ impl Hands {
         anyhow::bail!("the tabulator key never reached {wanted:?}; it came by {passed:?}")
     }
 
-    /// Opens the menu that has the focus on its button, goes down to an item, and takes it.
+    /// Opens the menu of the button with the focus, goes down to an item, and chooses it.
     async fn choose(&self, button: &str, item: &str) -> Result<()> {
         self.tab_to(button).await?;
         self.press(&["Return"]).await?;
@@ -143,7 +144,7 @@ impl Hands {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_whole_job_is_done_by_keys_alone() -> Result<()> {
+async fn all_work_is_possible_by_keyboard_alone() -> Result<()> {
     let hands = Hands::ready().await?;
     roster(&hands).await.context("in the roster")?;
     detail(&hands).await.context("in the detail pane")?;
@@ -173,7 +174,7 @@ async fn roster(hands: &Hands) -> Result<()> {
     selected(hands.page(), WEB).await?;
     shows(hands.page(), "Focus terminal").await?;
     hands.focus_is(WEB).await?;
-    // The pane first, then the filter.
+    // The first Escape closes the pane, the second one clears the filter.
     hands.press(&["Escape"]).await?;
     shows(hands.page(), "Choose a session").await?;
     hands.press(&["Escape"]).await?;
@@ -181,7 +182,7 @@ async fn roster(hands: &Hands) -> Result<()> {
     hands.focus_is(WEB).await
 }
 
-/// The order of the tabulator key, the timeline's keys, a call opened.
+/// The tab order, the timeline's keys, an opened call.
 async fn detail(hands: &Hands) -> Result<()> {
     hands.press(&["n", "Return"]).await?;
     shows(hands.page(), "Answer in its terminal.").await?;
@@ -207,7 +208,7 @@ async fn detail(hands: &Hands) -> Result<()> {
     hands.focus_is(API).await
 }
 
-/// Each gives the focus back to where it was.
+/// Each overlay returns the focus to its earlier place.
 async fn overlays(hands: &Hands) -> Result<()> {
     hands.press(&["ctrl+k"]).await?;
     hands.focus_is("Find").await?;
@@ -307,7 +308,7 @@ async fn settings(hands: &Hands) -> Result<()> {
     hands.focus_is(API).await
 }
 
-/// To the terminal and back; then out of the pane, to where it all began.
+/// To the terminal and back; then out of the pane, to the first row.
 async fn terminal(hands: &Hands) -> Result<()> {
     hands.press(&["Return"]).await?;
     shows(hands.page(), "Answer in its terminal.").await?;

@@ -1,4 +1,4 @@
-//! A long transcript, opened in the real window at its end, and looked at while the engine reads and counts all of it.
+//! A long transcript, opened in the real window at its end, while the engine reads and counts all of it.
 
 use anyhow::{Result, ensure};
 use serde_json::json;
@@ -9,16 +9,16 @@ use crate::agent::Agent;
 use crate::roster::open;
 
 const LONG: &str = "66666666-6666-4666-8666-666666666666";
-/// So many calls of some four kilobytes: the build that is tested takes seconds for them.
+/// This many calls of some four kilobytes take the tested build seconds to read.
 const CALLS: usize = 6000;
 
-/// Opens a call in the middle of the view, focuses it, and keeps it: whether there is one. What has come stands at the top
-/// until the next frame brings the end into sight, and a driver may look in between.
+/// Opens a call in the middle of the view, focuses it, and keeps it. Returns whether there was one. New items stand
+/// at the top until the next frame scrolls to the end, and the driver may look in between.
 const OPEN: &str = "const box = document.querySelector('[aria-label=Timeline]').getBoundingClientRect(); \
     const inSight = (line) => line.getBoundingClientRect().top > box.top + 80 && line.getBoundingClientRect().bottom < box.bottom - 150; \
     window.line = [...document.querySelectorAll('.tool .line')].find(inSight); \
     window.line?.click(); window.line?.focus(); return window.line !== undefined;";
-/// What has become of it, how many items are known to be there, and where the line is.
+/// Whether it is still open and focused, the number of known items, and the place of the line.
 const STATE: &str = "return { size: Number(document.querySelector('[data-index]')?.ariaSetSize ?? 0), \
     isOpen: window.line?.isConnected && window.line.ariaExpanded === 'true' && window.line.closest('.tool').querySelector('pre') !== null, \
     isFocused: window.line !== undefined && document.activeElement === window.line, \
@@ -30,7 +30,7 @@ async fn state(page: &Client) -> Option<serde_json::Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_opened_in_a_long_timeline_stays_open_when_it_has_been_counted() -> Result<()> {
+async fn an_opened_call_in_a_long_timeline_stays_open_when_all_items_are_counted() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut agent = Agent::start(desktop.home(), "api-server", LONG)?;
     for number in 0..CALLS {
@@ -47,7 +47,7 @@ async fn what_is_opened_in_a_long_timeline_stays_open_when_it_has_been_counted()
         (state["isOpen"] == json!(true)).then_some(state)
     })
     .await?;
-    // On a machine on which all of it was counted by now, less is shown by this test, and nothing else.
+    // On a machine that has counted everything by now, this test proves less; it does not fail.
     agent.has_run("one more", "said last")?;
     let counted = until("all items to be counted", 120, async || {
         let state = state(&window.page).await?;

@@ -1,4 +1,4 @@
-//! The program as a person meets it: real window, real page, real tray on a real bus, made-up sessions.
+//! The program as the user sees it: real window, real page, real tray on a real bus, simulated sessions.
 //!
 //! Every test has a desktop, a home and a folder of sessions of its own. Linux only.
 
@@ -57,7 +57,7 @@ async fn no_window(desktop: &Desktop) -> Result<()> {
         .await
 }
 
-/// Where pictures go: a folder of the build's, which is not checked in.
+/// The folder for pictures: in the build's folder, which is not checked in.
 fn picture(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

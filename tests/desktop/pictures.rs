@@ -1,8 +1,8 @@
-//! The real window as pixels: what WebKitGTK draws, against pictures that are checked in. `VISUAL=write` makes them anew: look
-//! at each before it is checked in.
+//! The real window as pixels: WebKitGTK's drawing against checked-in pictures. `VISUAL=write` makes them anew: look at each
+//! before you check it in.
 //!
-//! Held fast are fonts (those of `ui/browser/pictures`), zone, motion, the pointer's place, and every time in words. What is left is
-//! the version of WebKitGTK: another one than drew the pictures may draw otherwise, which is said and proves nothing.
+//! Fixed are fonts (those of `ui/browser/pictures`), time zone, motion, the pointer's place, and every time in words. Only the
+//! version of WebKitGTK remains: another version may draw differently; the test reports that, and it proves nothing.
 
 use std::path::Path;
 
@@ -19,16 +19,16 @@ const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const DOCS: &str = "33333333-3333-4333-8333-333333333333";
 
-/// How far a channel may be off, of 255: less than between a chosen row and the ground.
+/// The allowed difference of a channel, of 255: less than between a chosen row and the background.
 const SHADE: u8 = 8;
-/// How many pixels may be off. Two runs of one version differ by none; the least that says something is made of more.
+/// The allowed number of different pixels. Two runs of one version differ by none; the smallest element has more.
 const PIXELS: usize = 8;
 
-/// GTK's part of what differs between desktops.
+/// GTK's part of the differences between desktops.
 const GTK: &str = "[Settings]\ngtk-enable-animations=0\ngtk-cursor-blink=0\ngtk-font-name=DejaVu Sans 10\ngtk-xft-antialias=1\n\
     gtk-xft-hinting=0\ngtk-xft-hintstyle=hintnone\ngtk-xft-rgba=none\ngtk-xft-dpi=98304\n";
 
-/// Every age, duration and clock time becomes one and the same, also those that come later.
+/// Replaces every age, duration and clock time by a fixed one, also later ones.
 const STEADY: &str = "const steady = (node) => { const words = node.data\
       .replace(/\\b\\d+(\\.\\d+)? (ms|s|min|h|d)\\b/g, '5 min').replace(/\\b\\d\\d:\\d\\d\\b/g, '13:02'); \
       if (words !== node.data) node.data = words; }; \
@@ -36,7 +36,7 @@ const STEADY: &str = "const steady = (node) => { const words = node.data\
       while (nodes.nextNode()) steady(nodes.currentNode); }; \
     new MutationObserver(all).observe(document.body, { subtree: true, childList: true, characterData: true }); all();";
 
-/// The window on a desktop that looks the same everywhere.
+/// The window on a desktop that looks the same on every machine.
 struct Painter {
     driver: Driver,
     _agents: Vec<Agent>,
@@ -74,7 +74,7 @@ impl Painter {
         .await
     }
 
-    /// What is seen now: two frames later, so that what was asked for last has been drawn.
+    /// A picture two frames later, so that the last change has been drawn.
     async fn seen(&self) -> Option<Picture> {
         let frames = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)));";
         self.page().execute_async(frames, vec![]).await.ok()?;
@@ -82,7 +82,7 @@ impl Painter {
         self.desktop.picture(&id).await.ok()
     }
 
-    /// What is seen, as soon as it is the same twice.
+    /// A picture, as soon as two in a row are the same.
     async fn taken(&self) -> Result<Picture> {
         self.page().execute(STEADY, vec![]).await?;
         let mut before = None;
@@ -95,7 +95,8 @@ impl Painter {
         .await
     }
 
-    /// Waits until twice in a row no more is off than is allowed; else tells what was seen last, if anything was.
+    /// Waits until two pictures in a row differ by no more than allowed. Otherwise returns the last picture, if there
+    /// was one.
     async fn becomes(
         &self,
         wanted: &Picture,
@@ -137,9 +138,9 @@ fn three(home: &Path) -> Result<Vec<Agent>> {
     Ok(vec![api, web, docs])
 }
 
-/// How long something may be off, in seconds. Nothing waits for it to pass but what is off for good.
+/// The longest wait for the right picture, in seconds. Only a lasting difference waits that long.
 const PATIENCE: u64 = 60;
-/// The same where another WebKitGTK runs than drew the picture, which may be off for good.
+/// The same with another WebKitGTK than the one that drew the pictures: it may differ for good.
 const HOPE: u64 = 10;
 
 /// Compares with the picture of this name.
@@ -176,7 +177,7 @@ async fn check(name: &str, painter: &Painter) -> Result<()> {
     bail!("{name}: {} pixels are off; look at {places}. {AS_IT_OUGHT}", found.off);
 }
 
-const AS_IT_OUGHT: &str = "If it ought to look so, run with VISUAL=write.";
+const AS_IT_OUGHT: &str = "If this is intended, run with VISUAL=write.";
 
 async fn roster_and_detail(theme: &str) -> Result<()> {
     let painter = Painter::start(theme, three).await?;
@@ -194,17 +195,17 @@ async fn roster_and_detail(theme: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_light_window_looks_as_it_did() -> Result<()> {
+async fn the_light_window_matches_its_pictures() -> Result<()> {
     roster_and_detail("light").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_dark_window_looks_as_it_did() -> Result<()> {
+async fn the_dark_window_matches_its_pictures() -> Result<()> {
     roster_and_detail("dark").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_window_looks_as_it_did() -> Result<()> {
+async fn an_empty_window_matches_its_pictures() -> Result<()> {
     let painter = Painter::start("light", |_| Ok(Vec::new())).await?;
     shows(painter.page(), "Nothing is going on").await?;
     health(painter.page(), "1 problem while reading").await?;
@@ -214,7 +215,7 @@ async fn an_empty_window_looks_as_it_did() -> Result<()> {
     check("empty-320", &painter).await
 }
 
-/// The least that may go wrong, each by itself.
+/// The smallest possible faults, each by itself.
 const HARMS: [(&str, &str); 5] = [
     ("one figure is another", "document.querySelector('.chip b').textContent = '2'"),
     (
@@ -230,7 +231,7 @@ const HARMS: [(&str, &str); 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_least_harm_is_noticed_and_nothing_else() -> Result<()> {
+async fn the_comparison_notices_the_smallest_fault_and_nothing_else() -> Result<()> {
     let painter = Painter::start("light", three).await?;
     painter.resize(420, 720).await?;
     let ready = async || {

@@ -1,4 +1,4 @@
-//! Where the program is and how it goes: window, tray, second start, end.
+//! The program's window, tray icon, second start and end.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use watchbill_testkit::{Desktop, LeavingProgram, TrayHost, TrayItem, until};
 
 use crate::{PROGRAM, TITLE, ended, no_window, start, window};
 
-/// The program's identifier: what it is called on the bus.
+/// The program's identifier on the bus.
 const ID: &str = "org.watchbill.desktop";
 
 async fn choose(item: &TrayItem, label: &str) -> Result<()> {
@@ -17,7 +17,7 @@ async fn choose(item: &TrayItem, label: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Result<()> {
+async fn a_closed_window_keeps_the_tray_which_reopens_it_and_quits() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut program = start(&desktop, &[])?;
@@ -40,7 +40,7 @@ async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Res
     Ok(())
 }
 
-/// The names of a program's threads, as far as the kernel keeps them: of long ones WebKit takes the last letters.
+/// The names of a program's threads, as far as the kernel keeps them: of long names WebKit uses the last letters.
 fn threads(program: &tokio::process::Child) -> Result<Vec<String>> {
     let pid = program.id().context("the program has ended")?;
     let names = std::fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
@@ -48,7 +48,7 @@ fn threads(program: &tokio::process::Child) -> Result<Vec<String>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn webkit_does_not_look_at_the_memory_every_few_seconds_unless_the_person_wants_it() -> Result<()> {
+async fn webkits_memory_monitor_is_off_unless_the_user_sets_its_variable() -> Result<()> {
     for wanted in [false, true] {
         let mut desktop = Desktop::start().await?;
         if wanted {
@@ -78,7 +78,7 @@ async fn a_click_on_the_icon_toggles_the_window() -> Result<()> {
     item.activate().await?;
     window(&desktop).await?;
     until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
-    // A click that comes before the program has heard that it has the focus brings the window to the front.
+    // A click that comes before the program knows of its focus brings the window to the front.
     for _ in 0..5 {
         item.activate().await?;
         if tokio::time::timeout(Duration::from_secs(2), no_window(&desktop)).await.is_ok() {
@@ -110,7 +110,8 @@ async fn a_second_start_raises_the_window_and_ends() -> Result<()> {
     Ok(())
 }
 
-/// What comes after it, such as the libraries of a window, has threads of its own; ending beside them may be a crash.
+/// Later parts of a start, such as the libraries of a window, have threads of their own; an end beside them may
+/// crash.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_start_ends_before_it_looks_for_a_display() -> Result<()> {
     let desktop = Desktop::start().await?;
@@ -122,7 +123,7 @@ async fn a_second_start_ends_before_it_looks_for_a_display() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_starts_at_once_one_goes_on_and_none_fails() -> Result<()> {
+async fn of_many_concurrent_starts_one_stays_and_none_fails() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut starts = (0..24).map(|_| start(&desktop, &[])).collect::<Result<Vec<_>>>()?;
     until("all starts but one to end", 120, async || {
@@ -157,7 +158,7 @@ async fn a_start_while_the_program_ends_takes_its_place() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn programs_that_watch_other_folders_do_not_meet() -> Result<()> {
+async fn programs_for_different_folders_run_side_by_side() -> Result<()> {
     let desktop = Desktop::start().await?;
     let folder = desktop.home().join("other");
     let mut first = start(&desktop, &[])?;
@@ -172,7 +173,7 @@ async fn programs_that_watch_other_folders_do_not_meet() -> Result<()> {
 async fn a_panel_that_comes_late_or_comes_back_gets_the_icon() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut program = start(&desktop, &[])?;
-    // The window is there and so the program has looked for a panel, or is about to.
+    // The window is open, so the program has searched for a panel, or is about to.
     window(&desktop).await?;
 
     let panel = TrayHost::start(&desktop).await?;
@@ -187,25 +188,25 @@ async fn a_panel_that_comes_late_or_comes_back_gets_the_icon() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_bus_the_window_is_all_there_is() -> Result<()> {
+async fn without_a_bus_closing_the_window_ends_the_program() -> Result<()> {
     let desktop = Desktop::start_without_bus().await?;
     let program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
     desktop.close_window(&id).await?;
-    // Nothing could bring it back, so it must not go on unseen.
+    // No tray could bring it back, so it must not go on without a window.
     assert!(ended(program).await?.success());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<()> {
+async fn the_window_size_is_restored_even_after_a_kill() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
     desktop.resize_window(&id, 600, 500).await?;
     let size = async |id: &str| desktop.window_size(id).await.ok().filter(|size| *size == (600, 500));
     until("the new size", 60, async || size(&id).await).await?;
-    // The window hears of its size before it hears that it shall close.
+    // The window gets its new size before the request to close.
     desktop.close_window(&id).await?;
     no_window(&desktop).await?;
     program.kill().await?;
@@ -217,9 +218,9 @@ async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<(
 }
 
 #[tokio::test]
-async fn without_a_display_there_is_a_sentence_and_no_panic() -> Result<()> {
+async fn without_a_display_there_is_an_error_message_and_no_panic() -> Result<()> {
     let home = tempfile::tempdir()?;
-    // None at all, and one that does not answer.
+    // No display at all, and one that does not answer.
     for display in [None, Some(("DISPLAY", ":64999"))] {
         let mut command = tokio::process::Command::new(crate::PROGRAM);
         command.env_clear().env("HOME", home.path()).envs(display).kill_on_drop(true);

@@ -1,4 +1,4 @@
-//! What the window and the tray show of made-up agents, and how they lead to each other.
+//! Simulated sessions in the window and the tray, and the ways between both.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(crate) async fn shows(page: &Client, text: &str) -> Result<()> {
 
 async fn body(page: &Client) -> String {
     match page.find(Locator::Css("body")).await {
-        // Of parts that are laid out side by side WebDriver tells each on a line of its own.
+        // WebDriver returns parts that are laid out side by side as separate lines.
         Ok(body) => text(&body).await.split_whitespace().collect::<Vec<_>>().join(" "),
         Err(_) => String::new(),
     }
@@ -46,7 +46,7 @@ pub(crate) async fn rows(page: &Client) -> Vec<String> {
     texts
 }
 
-/// The page's own word: the driver's leaves out text that is cut with an ellipsis.
+/// The page's own text: the driver leaves out text that is cut with an ellipsis.
 pub(crate) async fn text(element: &Element) -> String {
     element.prop("innerText").await.ok().flatten().unwrap_or_default()
 }
@@ -92,7 +92,7 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
 
     api.wants_to_run("npm publish")?;
     row_with(&window.page, &["Publish the package", "npm publish"]).await?;
-    // The transcript tells of the command before the registry tells that it waits.
+    // The transcript has the command before the registry reports the wait.
     until("who needs the person to come first", 60, async || {
         rows(&window.page).await.first()?.contains("Publish the package").then_some(())
     })
@@ -104,7 +104,7 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
     Ok(())
 }
 
-/// The picture in the README: copied from here to `docs/screenshot.png` when the window has changed.
+/// The picture in the README: copy it to `docs/screenshot.png` when the window has changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demo_makes_the_readmes_picture() -> Result<()> {
     let desktop = Desktop::start().await?;
@@ -146,7 +146,7 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tray_lists_who_needs_the_person_and_leads_there() -> Result<()> {
+async fn the_tray_lists_sessions_that_need_the_user_and_selects_them() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
@@ -199,7 +199,7 @@ async fn a_second_start_selects_its_session_in_the_first() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
+async fn the_page_may_call_only_its_own_commands() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -232,7 +232,7 @@ async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_demo_takes_the_place_of_an_empty_roster() -> Result<()> {
+async fn the_demo_replaces_an_empty_roster() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let window = open(&desktop, &[]).await?;
@@ -261,7 +261,7 @@ async fn a_page_that_loads_again_gets_the_roster_again() -> Result<()> {
     Ok(())
 }
 
-/// Calls a command as the page would: `{ok}` or `{error}`.
+/// Calls a command as the page does: `{ok}` or `{error}`.
 async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value> {
     let script = "const [command, args, done] = arguments; \
         window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";

@@ -1,4 +1,4 @@
-//! The settings' window and the file underneath: each shows what the other says.
+//! The settings' window and the file below it: a change in one shows in the other.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ async fn becomes(page: &Client, wanted: &str) -> Result<()> {
     until(&format!("the theme {wanted}"), 60, async || (theme(page).await? == wanted).then_some(())).await
 }
 
-/// Opens the settings' window and gives the driver to it.
+/// Opens the settings' window and switches the driver to it.
 async fn settings(window: &Driver) -> Result<()> {
     let page = &window.page;
     let roster = page.window().await?;
@@ -43,13 +43,13 @@ async fn settings(window: &Driver) -> Result<()> {
     Ok(())
 }
 
-/// What a field shows.
+/// The value of a field.
 async fn field(page: &Client, id: &str) -> Option<String> {
     page.find(Locator::Id(id)).await.ok()?.prop("value").await.ok()?
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn window_and_file_show_what_the_other_says() -> Result<()> {
+async fn a_change_in_the_window_or_the_file_shows_in_the_other() -> Result<()> {
     let desktop = Desktop::start().await?;
     let (window, file) = open(&desktop).await?;
     let page = &window.page;
@@ -58,14 +58,14 @@ async fn window_and_file_show_what_the_other_says() -> Result<()> {
     let idle = "set-timeouts.idle";
     until("the settings", 60, async || (field(page, idle).await? == "10m").then_some(())).await?;
 
-    // By hand, as an editor does it: another file takes the place.
+    // By hand, as an editor saves: another file replaces it.
     let beside = file.with_extension("new");
     std::fs::write(&beside, FILE.replace("600", "1200").replace("light", "dark"))?;
     std::fs::rename(&beside, &file)?;
     until("the edit in the window", 60, async || (field(page, idle).await? == "20m").then_some(())).await?;
     becomes(page, "dark").await?;
 
-    // In the window: saved at once, the rest of the file as it was.
+    // In the window: saved at once, the rest of the file unchanged.
     page.find(Locator::Id("set-alerts.sound")).await?.click().await?;
     let wanted = FILE.replace("600", "1200").replace("light", "dark") + "\n[alerts]\nsound = true\n";
     until("the change in the file", 60, async || {
@@ -73,7 +73,7 @@ async fn window_and_file_show_what_the_other_says() -> Result<()> {
     })
     .await?;
 
-    // What is wrong is shown with its line, and what was right counts on.
+    // A mistake is shown with its line, and the last right value stays in force.
     std::fs::write(&file, wanted.replace("1200", "'soon'"))?;
     until("the mistake", 60, async || {
         let body = page.find(Locator::Css("body")).await.ok()?.prop("innerText").await.ok()??;

@@ -1,4 +1,4 @@
-//! The shell around the page: links, where the window goes, the strip, the desktop's start, the key from anywhere.
+//! The shell around the page: links, the window's place, the strip, autostart, the global shortcut.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -12,13 +12,13 @@ use crate::{TITLE, ended, no_window, start, window};
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
 
-/// Keeps what is said from now on. It does not stand long enough to be looked for afterwards.
+/// Collects announcements from now on. They disappear too soon to be searched afterwards.
 const SAID: &str = "window.said = []; new MutationObserver(() => { \
     for (const one of document.querySelectorAll('[role=status]')) \
       if (window.said.at(-1) !== one.textContent) window.said.push(one.textContent); \
     }).observe(document.body, { subtree: true, childList: true, characterData: true });";
 
-/// Asks the shell as the page does.
+/// Calls a command of the shell as the page does.
 async fn ask(page: &Client, command: &str, arguments: Value) -> Result<Value> {
     let script = "const [command, args, done] = arguments; \
         window.__TAURI_INTERNALS__.invoke(command, args).then((it) => done({ it }), (error) => done({ error }))";
@@ -27,7 +27,7 @@ async fn ask(page: &Client, command: &str, arguments: Value) -> Result<Value> {
     Ok(answer["it"].take())
 }
 
-/// A program of the desktop, run to its end; what it printed.
+/// Runs a program on the desktop to its end; returns its output.
 async fn say(desktop: &Desktop, program: &str, args: &[&str]) -> Result<String> {
     let output = desktop.command(program).args(args).output().await?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -45,7 +45,7 @@ async fn place(desktop: &Desktop) -> Option<[i64; 4]> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
+async fn a_link_opens_its_session_and_a_wrong_one_is_reported() -> Result<()> {
     let desktop = Desktop::start().await?;
     let _panel = TrayHost::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
@@ -78,7 +78,7 @@ async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
+async fn autostart_is_off_until_it_is_switched_on() -> Result<()> {
     let desktop = Desktop::start().await?;
     let entry = desktop.home().join("config/autostart/watchbill-desktop.desktop");
     let window = open(&desktop, &[]).await?;
@@ -89,7 +89,7 @@ async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
     assert!(text.contains(&format!("{} --hidden\n", crate::PROGRAM)), "{text}");
     window.end().await?;
 
-    // As an update that put the program elsewhere leaves it.
+    // An update that moved the program leaves such an entry.
     std::fs::write(&entry, text.replace(crate::PROGRAM, "/opt/gone/watchbill-desktop"))?;
     let window = open(&desktop, &[]).await?;
     until("the entry to be corrected", 60, async || {
@@ -102,7 +102,7 @@ async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result<()> {
+async fn the_window_position_is_restored_exactly_and_stays_on_the_screen() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
@@ -116,7 +116,7 @@ async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result
     until("the window where it was", 60, async || (place(&desktop).await? == was).then_some(())).await?;
     program.kill().await?;
 
-    // The screen that it was on is gone, and it was larger.
+    // Its earlier screen is gone, and was larger.
     let file = desktop.home().join("config/org.watchbill.desktop/window.json");
     let memory = json!({ "full": { "x": 9000, "y": -5000, "width": 4000, "height": 3000, "scale": 1.0 } });
     std::fs::write(&file, memory.to_string())?;
@@ -130,7 +130,7 @@ async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<()> {
+async fn the_strip_stays_above_and_the_window_returns_to_its_place() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -155,12 +155,12 @@ async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_opens_the_window_from_anywhere_unless_another_program_has_it() -> Result<()> {
+async fn a_global_shortcut_opens_the_window_unless_another_program_has_it() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let _program = start(&desktop, &["--hidden", "--shortcut", "Ctrl+Alt+W"])?;
     panel.item().await?;
-    // The key is taken while the tray appears, before or after.
+    // The program takes the key before or after the tray icon appears.
     until("the window to open by the key", 60, async || {
         say(&desktop, "xdotool", &["key", "ctrl+alt+w"]).await.ok()?;
         tokio::time::timeout(std::time::Duration::from_secs(2), window(&desktop)).await.ok()?.ok()

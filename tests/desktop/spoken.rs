@@ -1,7 +1,7 @@
-//! The window as a screen reader has it: what everything is called, what is said of it, and what is told by itself.
+//! The window as a screen reader gets it: names, descriptions, and announcements.
 //!
-//! The snapshots are WebKitGTK's own tree: role, name, text, states, what is inside further right. Read one aloud from top to
-//! bottom: nothing may be said twice, and nothing that is seen may be missing.
+//! The snapshots are WebKitGTK's own tree: role, name, text, states; children are indented. Read one aloud from top
+//! to bottom: nothing may be spoken twice, and no visible text may be missing.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const DOCS: &str = "33333333-3333-4333-8333-333333333333";
 
-/// A desktop with a screen reader, the program's window, and three agents: one that needs the person, one at work, one whose
-/// turn has ended.
+/// A desktop with a screen reader, the program's window, and three sessions: one that needs the user, one at work,
+/// one whose turn has ended.
 struct Stage {
     reader: ScreenReader,
     api: Agent,
@@ -39,7 +39,7 @@ impl Stage {
         docs.answers("They are **explained**.")?;
         let program = start(&desktop, &[])?;
         let stage = Self { reader, api, web, _docs: docs, _program: program, desktop };
-        // The rows, and what the page asks for beside them.
+        // The rows, and the parts that the page asks for separately.
         let whole = |page: &Accessible| {
             let health =
                 page.all("push button").iter().any(|button| button.name.starts_with("Health: Hooks"));
@@ -53,7 +53,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The page, as soon as it is as wanted and the same twice: it is read piece by piece, while it may change.
+    /// The page, as soon as it is as wanted and two readings agree: it is read piece by piece, while it may change.
     async fn reads(&self, what: &str, is_so: impl Fn(&Accessible) -> bool) -> Result<Accessible> {
         let mut last = String::new();
         let mut before = None;
@@ -76,12 +76,12 @@ impl Stage {
     }
 }
 
-/// The page is as it was. Another WebKitGTK may put things otherwise.
+/// Compares the page with its snapshot. Another WebKitGTK may order the tree differently.
 fn same(name: &str, page: &Accessible) -> Result<()> {
     let page = steady(page);
     let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("tests/desktop/snapshots/desktop__spoken__{name}.snap"));
-    // Below the head of a snapshot, which ends with a line of its own.
+    // The text below the snapshot's head, which ends with a line of its own.
     let kept = std::fs::read_to_string(kept)?;
     let text = kept.splitn(3, "---\n").nth(2).unwrap_or_default();
     if let (false, Some(which)) = (drawn::is_anew(), drawn::elsewhere()?)
@@ -94,13 +94,13 @@ fn same(name: &str, page: &Accessible) -> Result<()> {
     Ok(())
 }
 
-/// Who needs the person is counted and has been said.
+/// The session that needs the user is counted and was announced.
 fn needed(page: &Accessible) -> bool {
     let said = "Publish the package needs you: wants to run: npm publish.";
     page.find("toggle button", "Needs you 1").is_some() && page.find("paragraph", said).is_some()
 }
 
-/// The outline without what differs from run to run: clock times, and how long something took or is so.
+/// The outline without values that differ between runs: clock times, durations and ages.
 fn steady(page: &Accessible) -> String {
     let outline = page.outline();
     let mut rest = outline.as_str();
@@ -145,14 +145,14 @@ async fn the_roster_is_headings_lists_and_one_name_a_row() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_to_need_the_person_is_said_by_itself_and_once() -> Result<()> {
+async fn a_new_need_is_announced_once() -> Result<()> {
     let mut stage = Stage::set().await?;
     stage.api.wants_to_run("npm publish")?;
     let first = "Publish the package needs you: wants to run: npm publish.";
     stage.reader.hears(first).await?;
     stage.web.wants_to_run("rm -rf build")?;
     stage.reader.hears("Paint the button needs you: wants to run: rm -rf build.").await?;
-    // The same wish again is news again.
+    // The same request again is announced again.
     stage.api.answers("Published.")?;
     stage.reads("the end of the turn", |page| page.find("toggle button", "Your turn 2").is_some()).await?;
     stage.api.wants_to_run("npm publish")?;
@@ -163,7 +163,7 @@ async fn whoever_comes_to_need_the_person_is_said_by_itself_and_once() -> Result
     .with_context(|| format!("heard were {:?}", stage.reader.heard()))?;
     assert_eq!(stage.reader.heard().len(), 3, "{:?}", stage.reader.heard());
 
-    // The key comes before the command has been asked for.
+    // The keys come before the page has asked for the resume command.
     stage.desktop.press(&["Down", "c"]).await?;
     stage.reader.hears("Resume command copied").await
 }
@@ -199,7 +199,7 @@ async fn the_detail_pane_and_the_overlays_have_names_roles_and_the_focus() -> Re
     };
     stage.reads("the row with the focus again", row).await?;
 
-    // From the field the health, then the menu.
+    // From the field, Tab reaches the health, then the menu.
     stage.desktop.press(&["slash", "Tab", "Tab", "Return"]).await?;
     let page = stage
         .reads("the menu", |page| page.focused().is_some_and(|one| one.role == "check menu item"))

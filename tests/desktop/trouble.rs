@@ -1,4 +1,4 @@
-//! What goes wrong around an open window: its page is killed, folders vanish, settings are torn, files are none.
+//! Faults around an open window: its page is killed, folders disappear, settings are torn, paths are no files.
 
 use std::path::{Path, PathBuf};
 
@@ -20,14 +20,14 @@ fn web_processes(desktop: &Desktop) -> Vec<u32> {
     pids.filter(|pid| {
         let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let environment = read("environ");
-        // The kernel cuts names of processes to fifteen bytes.
+        // The kernel cuts the names of processes to fifteen bytes.
         read("comm").starts_with(b"WebKitWebProces")
             && environment.windows(home.len()).any(|part| part == home.as_bytes())
     })
     .collect()
 }
 
-/// A desktop, and a screen reader on it, which tells when everything that is to be seen has come.
+/// A desktop with a screen reader, which shows when the page is complete.
 struct Sight {
     reader: ScreenReader,
     _program: tokio::process::Child,
@@ -36,14 +36,14 @@ struct Sight {
 }
 
 impl Sight {
-    /// Starts the program in a home that `furnish` has furnished.
+    /// Starts the program in a home that `furnish` has filled.
     async fn of(args: &[&str], furnish: impl Fn(&Path) -> Result<()>) -> Result<Self> {
         let desktop = Desktop::with_accessibility().await?;
         let reader = ScreenReader::start(&desktop).await?;
         furnish(desktop.home())?;
         let program = start(&desktop, args)?;
         let id = window(&desktop).await?;
-        // Wide enough for the roster beside the session, which would cover it.
+        // Wide enough for the roster beside the session; a narrow window shows only one of them.
         desktop.resize_window(&id, 1200, 760).await?;
         until("a wide window", 60, async || {
             (desktop.window_size(&id).await.ok()? == (1200, 760)).then_some(())
@@ -52,7 +52,7 @@ impl Sight {
         Ok(Self { reader, _program: program, id, desktop })
     }
 
-    /// What is seen once all of these can be read, the header's answers among them, and the picture stays.
+    /// A picture once all these names are in the tree, the header's answers too, and the picture is stable.
     async fn settled(&self, names: &[&str]) -> Result<Picture> {
         let mut before = (String::new(), None);
         let mut last = String::new();
@@ -72,7 +72,7 @@ impl Sight {
         found.with_context(|| format!("{names:?} were looked for; there was\n{last}"))
     }
 
-    /// Whether it looks like one of these. A picture that cannot be taken now is none yet.
+    /// Whether it looks like one of these. A picture that cannot be taken now does not count.
     async fn looks_as(&self, wanted: &[&Picture]) -> Option<()> {
         let now = self.desktop.picture(&self.id).await.ok()?;
         wanted.iter().any(|wanted| wanted.compare(&now, 0).off == 0).then_some(())
@@ -87,9 +87,10 @@ impl Sight {
     }
 }
 
-/// The driver loses a page with its process, so what is seen decides, and what is shown stands still: sessions of hours ago.
+/// The driver loses a page with its process, so the test compares pictures. The content does not change: sessions of
+/// hours ago.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_whose_process_was_killed_comes_back_as_it_was() -> Result<()> {
+async fn a_page_whose_process_was_killed_is_shown_again() -> Result<()> {
     // Five minutes from the next hour, so that no age changes meanwhile.
     let then = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_mins(3 * 60 + 5))?;
     let sight =
@@ -104,12 +105,13 @@ async fn a_page_whose_process_was_killed_comes_back_as_it_was() -> Result<()> {
     let second = sight.another(&[first]).await?;
     until("the session to be shown again", 60, async || sight.looks_as(&[&shown]).await).await?;
 
-    // WebKit ends us with it if a page dies while its process is only beginning; this one lives and follows the roster.
+    // WebKit ends the program too if a page dies while its process is just starting; this one lives and follows the
+    // roster.
     session_of(sight.desktop.home(), then, WEB, "Paint the button")?;
     let with_session = sight.settled(&[opened, "Paint the button"]).await?;
 
-    // Once more. If that is soon enough for the session itself to be to blame, the roster alone comes back; a slow machine
-    // may be too late for that.
+    // Once more. If the second end comes soon after the first, the session itself may be the cause, and only the
+    // roster comes back. A slow machine may be too late for that.
     kill(second)?;
     sight.another(&[first, second]).await?;
     let fresh = Sight::of(&[], |home| {
@@ -148,7 +150,7 @@ fn kill(pid: u32) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agents_folder_that_vanishes_and_comes_back_is_followed() -> Result<()> {
+async fn a_clients_folder_that_disappears_and_returns_is_followed() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -169,7 +171,7 @@ async fn an_agents_folder_that_vanishes_and_comes_back_is_followed() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_are_none_and_names_that_mean_harm_stop_nothing() -> Result<()> {
+async fn special_files_and_malicious_names_stop_nothing() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -179,7 +181,7 @@ async fn files_that_are_none_and_names_that_mean_harm_stop_nothing() -> Result<(
     api.wants_to_run("npm publish")?;
     row_with(&driven.page, &["npm publish"]).await?;
 
-    // A transcript that becomes a folder while it is read, and a file again.
+    // A transcript becomes a folder while it is read, and then a file again.
     let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
     web.is_asked("Paint the button")?;
     row_with(&driven.page, &["Paint the button"]).await?;
@@ -202,7 +204,7 @@ fn transcript_of(desktop: &Desktop, session: &str) -> Result<PathBuf> {
     projects.map(|entry| entry.path().join(&name)).find(|path| path.is_file()).context("a transcript")
 }
 
-/// Everything that may lie where a transcript is expected. The socket lives as long as what is returned.
+/// Every kind of path that may lie where a transcript is expected. The socket lives as long as the returned value.
 fn hostile(projects: &Path) -> Result<std::os::unix::net::UnixListener> {
     for name in ["-new\nline", "-turned\u{202e}gnp", "-\u{1b}[31mred", "-plain"] {
         std::fs::create_dir_all(projects.join(name))?;

@@ -1,7 +1,7 @@
 """Drives the real client through scenarios while watchers with different witnesses run beside it, and compares.
 
 Started by `cargo xtask truth` and by the step `rig` of `cargo xtask test`, which install the client first. Exit codes: 0 all as
-it should be, 1 not, 77 it cannot be done on this machine (the last line says why).
+it should be, 1 not, 77 this machine cannot run it (the last line gives the reason).
 """
 
 import argparse
@@ -20,13 +20,13 @@ from tally import BOUND, FILES_ALONE, NEVER_ASKING, tallies
 from witnesses import SETS
 
 CANNOT = 77
-# The client is told by keys, and once in many runs it swallows one.
+# The client gets keys, and once in many runs it loses one.
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Programs:
-    """What is driven, and what looks on."""
+    """The programs under test: the client, Watchbill, and Codex CLI."""
 
     claude: Path
     watchbill: Path
@@ -37,23 +37,23 @@ def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
-    parser.add_argument("--codex", type=Path, help="Codex CLI; without it what needs it is left out, aloud")
-    parser.add_argument("--watchbill", type=Path, help="the program that looks on")
-    parser.add_argument("--plugin", type=Path, help="a plugin folder for the client to judge")
-    parser.add_argument("--scenario", action="append", default=[], help="only these")
+    parser.add_argument("--codex", type=Path, help="Codex CLI; without it the scenarios that need it are reported as not run")
+    parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
+    parser.add_argument("--plugin", type=Path, help="a plugin folder that the client validates")
+    parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
-    parser.add_argument("--runs", type=int, default=1, help="how often each")
-    parser.add_argument("--out", type=Path, help="where the table is written")
-    parser.add_argument("--profile", default="debug", help="how the watcher was built, for the table")
-    parser.add_argument("--version", default="", help="of the client, for the table")
-    parser.add_argument("--kept", type=Path, help="folder for what failed runs leave behind")
-    parser.add_argument("--probe", action="store_true", help="only say whether it can be done here")
-    parser.add_argument("--list", action="store_true", help="only name the scenarios")
+    parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
+    parser.add_argument("--out", type=Path, help="file for the table")
+    parser.add_argument("--profile", default="debug", help="build profile of the watcher, for the table")
+    parser.add_argument("--version", default="", help="version of the client, for the table")
+    parser.add_argument("--kept", type=Path, help="folder for the records of runs")
+    parser.add_argument("--probe", action="store_true", help="only check whether this machine can run it")
+    parser.add_argument("--list", action="store_true", help="only list the scenarios")
     return parser.parse_args()
 
 
 def chosen(options):
-    """The scenarios that were asked for."""
+    """The scenarios that the command line names."""
     unknown = [name for name in options.scenario if name not in scenarios.ALL]
     if unknown:
         sys.exit(f"`{unknown[0]}` is no scenario; there are: {', '.join(scenarios.ALL)}")
@@ -62,9 +62,9 @@ def chosen(options):
 
 
 def once(scenario, programs, seed, sets, options):
-    """One run; a run in which the client did something else is made again."""
+    """One run. A run in which the client did something else is repeated."""
     kept = options.kept
-    # A test run judges what is shown, whatever else the machine does; the table judges when.
+    # A test run judges only the shown states, however busy the machine is; the table judges their times too.
     showing = SHOWING if options.smoke else 0
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
@@ -86,7 +86,7 @@ def once(scenario, programs, seed, sets, options):
 
 
 def keep(stage, kept, name, failure):
-    """What a person needs to see what happened: the truth, every line that was shown, hooks, and the screen."""
+    """Keeps the record of a run: the truth, every shown line, the hooks, and the screen."""
     if kept is None:
         return
     folder = kept / name
@@ -106,7 +106,7 @@ def keep(stage, kept, name, failure):
 
 
 def say(scenario, run):
-    """One line a watcher, while it goes on."""
+    """One line for each watcher, during the run."""
     for name, tally in tallies([run], list(run)).items():
         slowest = max([*tally.settles, *tally.escapes], default=0)
         print(
@@ -118,7 +118,7 @@ def say(scenario, run):
 
 
 def main():
-    """Everything in order."""
+    """Runs everything in order."""
     options = arguments()
     if options.list:
         for scenario in scenarios.ALL.values():
@@ -154,7 +154,7 @@ def main():
 
 
 def verdict(options, results, broken, wrong):
-    """Writes the table, names what is not as it should be."""
+    """Writes the table, and names each result that is not as it should be."""
     if options.out:
         import report
 
@@ -163,8 +163,8 @@ def verdict(options, results, broken, wrong):
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
     strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
-    complaints = wrong + [f"{name}: rows were shown of sessions that never were" for name in strangers]
-    complaints += [f"{name}: the client never did what the scenario is about" for name in broken]
+    complaints = wrong + [f"{name}: rows of sessions that never existed were shown" for name in strangers]
+    complaints += [f"{name}: the client never did what the scenario needs" for name in broken]
     if options.smoke:
         complaints += beyond(results, "all", BOUND)
         complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)
@@ -174,7 +174,7 @@ def verdict(options, results, broken, wrong):
 
 
 def beyond(results, name, bounds):
-    """The bounds that one witness set does not keep."""
+    """The bounds that one witness set exceeds."""
     tally = tallies([run for result in results for run in result["runs"]], [name]).get(name)
     if tally is None:
         return [f"{name}: nothing was measured"]
@@ -183,6 +183,6 @@ def beyond(results, name, bounds):
 
 if __name__ == "__main__":
     code = main()
-    # Threads of the stub may still wait for a client that is gone.
+    # Threads of the stub may still wait for a client that has ended.
     sys.stdout.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""The real client on a pseudo-terminal: keys in, exit out. The screen is drained and kept for a failure, never read."""
+"""The real client on a pseudo-terminal: keys in, exit out. The screen is drained and kept for failures, but never evaluated."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ import threading
 import time
 
 ESCAPE, ENTER, CLEAR_INPUT = "\x1b", "\r", "\x15"
-# The client takes what comes in one read for pasted text, an Enter in it included.
+# The client takes the bytes of one read for pasted text, an Enter among them included.
 BETWEEN_KEYS = 0.25
 
 
@@ -32,7 +32,7 @@ class Client:
         threading.Thread(target=self.wait, daemon=True).start()
 
     def drain(self):
-        """A terminal that nobody reads would stop the client."""
+        """Reads the terminal: without a reader the client would stop."""
         while True:
             try:
                 data = os.read(self.terminal, 65536)
@@ -44,31 +44,31 @@ class Client:
             del self.screen[:-65536]
 
     def wait(self):
-        """Notes the end at once."""
+        """Records the end at once."""
         _, self.status = os.waitpid(self.pid, 0)
         self.ended = time.monotonic()
         self.gone.set()
 
     def press(self, key):
-        """One key; returns when."""
+        """Presses one key; returns the time."""
         now = time.monotonic()
         os.write(self.terminal, key.encode())
         return now
 
     def type(self, line):
-        """A line and Enter; returns when Enter was pressed."""
+        """Types a line and Enter; returns the time of Enter."""
         self.press(line)
         time.sleep(BETWEEN_KEYS)
         return self.press(ENTER)
 
     def signal(self, number):
-        """A signal; returns when."""
+        """Sends a signal; returns the time."""
         now = time.monotonic()
         os.kill(self.pid, number)
         return now
 
     def close(self):
-        """Ends it if it has not ended, and gives the terminal back."""
+        """Ends the client if it runs, and closes the terminal."""
         if not self.gone.is_set():
             self.signal(signal.SIGKILL)
             self.gone.wait(10)

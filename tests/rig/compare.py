@@ -1,4 +1,4 @@
-"""What was shown beside what was true: shares of time, wrong stretches, settle times, false and missed alarms.
+"""Compares the shown states with the truth: shares of time, wrong stretches, settle times, false and missed alarms.
 
 Pure: numbers in, numbers out.
 """
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from truth import ABSENT
 
-# So long after a turning the phase before may still be shown. The client needs this time to do what it was told: its own
-# registry follows a key by 115 to 355 ms (2.1.329), a permission dialog follows the model's answer by 70 to 270 ms.
+# So long after a turning the phase before may still be shown. The client needs this time to react: its own registry
+# follows a key by 115 to 355 ms (2.1.329), a permission dialog follows the model's answer by 70 to 270 ms.
 TOLERANCE = 0.4
-# And where the client, on a busy machine, shows nobody anything for longer than that, until so long after its first trace.
+# And on a busy machine, where the client leaves no trace for longer than that, until so long after its first trace.
 AFTER_TRACE = 0.1
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a watcher said of one session from `at` on."""
+    """The state of one session that a watcher showed from `at` on."""
 
     at: float
     state: str = ABSENT
@@ -27,7 +27,7 @@ class Shown:
 
 @dataclass
 class Stretch:
-    """A time in which something else than the truth was shown."""
+    """A time in which something other than the truth was shown."""
 
     begin: float
     end: float
@@ -39,13 +39,13 @@ class Stretch:
 
     @property
     def seconds(self):
-        """How long it lasted."""
+        """Its length."""
         return self.end - self.begin
 
 
 @dataclass
 class Settle:
-    """How long after a turning the right state was shown; `None` when it never was."""
+    """The time from a turning until the right state was shown; `None` if it never was."""
 
     action: str
     phase: str
@@ -69,10 +69,10 @@ class Score:
 
 
 def score(turnings, timeline, begin, end, traces=()):
-    """Compares the truth about one session with what was shown of it, from `begin` to `end`.
+    """Compares the truth about one session with its shown states, from `begin` to `end`.
 
-    `timeline` is in order of time; before its first entry nothing was shown. `traces` are the times at which the client
-    wrote or told anything, in order: the first one after a turning is the first moment anybody could know of it.
+    `timeline` is in order of time; before its first entry nothing was shown. `traces` are the times of the client's writes
+    and hooks, in order: the first one after a turning is the first moment at which a watcher could know of it.
     """
     if not turnings or end <= begin:
         return Score()
@@ -86,7 +86,7 @@ def score(turnings, timeline, begin, end, traces=()):
             continue
         now = at(shown, start)
         accepted = accepted_at(turnings, untils, start)
-        # A watcher that has only just begun has not said a word yet.
+        # A watcher that has just begun has not shown anything yet.
         if start < begin + TOLERANCE and now.state == ABSENT:
             continue
         weigh(result, now, accepted, start, stop)
@@ -99,12 +99,12 @@ def score(turnings, timeline, begin, end, traces=()):
 
 
 def at(shown, time):
-    """What was shown at a time."""
+    """The state that was shown at a time."""
     return next(s for s in reversed(shown) if s.at <= time)
 
 
 def tolerated(turning, traces):
-    """Until when the phase before a turning may still be shown."""
+    """The time until which the phase before a turning may still be shown."""
     trace = next((t for t in traces if t > turning.at), turning.at)
     return max(turning.at + TOLERANCE, trace + AFTER_TRACE)
 
@@ -136,7 +136,7 @@ def weigh(result, now, accepted, start, stop):
 
 
 def joined(stretches):
-    """Stretches that touch and show the same are one."""
+    """Joins stretches that touch and show the same."""
     out = []
     for stretch in stretches:
         last = out[-1] if out else None
@@ -148,14 +148,14 @@ def joined(stretches):
 
 
 def settles(turnings, shown, begin, end, traces):
-    """How long each turning took to be shown."""
+    """The time from each turning until it was shown."""
     out, before = [], None
     for index, turning in enumerate(turnings):
         stop = turnings[index + 1].at if index + 1 < len(turnings) else end
-        # What passes too quickly need not be shown by anybody.
+        # A phase that passes too quickly need not be shown.
         if stop - turning.at < TOLERANCE:
             continue
-        # Where the person would see no difference there is nothing to settle.
+        # If the user sees no difference, nothing has to settle.
         same = before is None or before.states & turning.phase.states
         before = turning.phase
         if same or not begin <= turning.at < end:
@@ -170,7 +170,7 @@ def settles(turnings, shown, begin, end, traces):
 
 
 def alarms(result, turnings, shown, begin, end):
-    """Which questions were put, and which of them nobody was told of."""
+    """The questions that were asked, and those that were never shown."""
     episodes = []
     for index, turning in enumerate(turnings):
         stop = turnings[index + 1].at if index + 1 < len(turnings) else end

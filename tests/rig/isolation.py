@@ -1,6 +1,6 @@
-"""A place without a network but loopback: namespaces of our own, entered by starting this program anew inside them.
+"""A place without a network but loopback: private namespaces, entered by starting this program anew inside them.
 
-The real client never runs outside of it, so that whatever it tries to reach, it reaches nobody.
+The real client never runs outside of them, so it can reach no other machine.
 """
 
 import os
@@ -10,14 +10,14 @@ import sys
 INSIDE = "WATCHBILL_RIG_INSIDE"
 
 # A user namespace needs no privilege; where the system forbids it (Ubuntu 24.04 to ordinary users), root needs none.
-# Mounts are private as well: witnesses are taken away from single watchers by mounting an empty folder over them.
+# Mounts are private as well: an empty folder mounted over a witness hides it from a single watcher.
 WAYS = [["unshare", "-Urnm"], ["unshare", "-nm"]]
 
 TRIAL = "ip link set lo up && mount -t tmpfs none /mnt"
 
 
 def way():
-    """The words that lead into the namespaces, or `None` and why not."""
+    """The command that enters the namespaces, or `None` and the reason."""
     reasons = []
     for words in WAYS:
         try:
@@ -40,7 +40,7 @@ def is_inside():
 
 
 def enter(words):
-    """Starts this very program again inside the namespaces. Returns only there, with loopback up."""
+    """Starts this program again inside the namespaces. It never returns: the new program has taken the process."""
     environment = {
         "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
         "LANG": "C.UTF-8",
@@ -51,12 +51,12 @@ def enter(words):
 
 
 def loopback_up():
-    """Called inside: without it not even the stub can be reached."""
+    """Called inside: without it the stub cannot be reached."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
 def only(shared, folder, words):
-    """The words that start a program which sees nothing of `folder` but its folder `shared`, under the same names."""
+    """The command that starts a program which sees only the folder `shared` of `folder`, under the same names."""
     script = """
         hold=$(mktemp -d) && mount --bind "$0/$1" "$hold" && mount -t tmpfs none "$0" && mkdir "$0/$1" &&
         mount --move "$hold" "$0/$1" && rmdir "$hold" && shift && exec "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts what follows, but for one time in twenty: a hook that is lost. Which times those are follows from SEED and the number of
-# the process; standard input stays untouched.
+# Starts the given program, except one time in twenty: a lost hook. The lost times follow from SEED and the process
+# id; standard input stays untouched.
 # usage: lose_some.sh SEED PROGRAM ARGUMENT...
 seed=$1
 shift

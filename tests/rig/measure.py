@@ -1,4 +1,4 @@
-"""From one staged run to plain numbers: each watcher's score for each session, ready for JSON."""
+"""Turns one staged run into plain numbers: each watcher's score for each session, ready for JSON."""
 
 from dataclasses import asdict
 
@@ -6,7 +6,7 @@ from compare import score
 
 
 def measure(stage):
-    """The scores of a run by witness set: a list of sessions, and rows of sessions that never were."""
+    """The scores of a run by witness set: a list of sessions, and the rows of sessions that never existed."""
     traces = stage.observer.traces
     out = {}
     for watcher in stage.watchers:
@@ -25,7 +25,7 @@ def measure(stage):
 
 
 def relative(run, origin):
-    """Times as seconds since the beginning of the run, and no longer than anybody can read."""
+    """Turns times into seconds since the beginning of the run, rounded to milliseconds."""
     for by_set in run.values():
         for session in by_set["sessions"]:
             for stretch in [*session["wrong"], *session["false_alarms"], *session["missed"]]:

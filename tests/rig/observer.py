@@ -1,6 +1,6 @@
-"""What the client shows on disk, for the driver to keep step with: registry, hooks, and when anything was written at all.
+"""The client's traces on disk, which the driver waits for: registry, hooks, and the time of each write.
 
-Used to know when to press the next key, and when the client first let anybody know; never for what is true.
+They decide when to press the next key, and when the client first left a trace; they never decide the truth.
 """
 
 import json
@@ -30,14 +30,14 @@ class Observer:
         self.thread.join()
 
     def look(self):
-        """One look after the other."""
+        """Looks again and again."""
         while not self.over.wait(LOOK):
             now = time.monotonic()
             if self.hear(now) | self.stat(now):
                 self.traces.append(now)
 
     def hear(self, now):
-        """New hook events."""
+        """Reads new hook events."""
         fresh = [name for name in os.listdir(self.sandbox.log) if name not in self.heard and name[0] != "."]
         for name in fresh:
             self.heard.add(name)
@@ -48,7 +48,7 @@ class Observer:
         return bool(fresh)
 
     def stat(self, now):
-        """Registry files and transcripts that have changed."""
+        """Checks registry files and transcripts for changes."""
         seen = {}
         folders = [self.sandbox.claude / "sessions", *(self.sandbox.claude / "projects").iterdir()]
         for folder in folders:
@@ -68,7 +68,7 @@ class Observer:
         return [p for p in wanted if session is None or p.get("session_id") == session]
 
     def registry(self, pid):
-        """The registry's file of a process; empty when there is none or it is half written."""
+        """The registry file of a process; empty when there is none or it is half written."""
         try:
             return json.loads((self.sandbox.claude / "sessions" / f"{pid}.json").read_bytes())
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The plugin folder, judged by the client itself: `claude plugin validate`."""
+"""Validates the plugin folder with the client itself: `claude plugin validate`."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from sandbox import Sandbox, Ways
 
 
 def complaint(programs, folder):
-    """What the client says against the folder, or `None`."""
+    """The client's complaint about the folder, or `None`."""
     sandbox = Sandbox(programs, 0, 0, [], Ways())
     try:
         words = [programs.claude, "plugin", "validate", folder]

@@ -1,14 +1,14 @@
-"""What the stub's model answers: a script is a list of steps, one for each request after the prompt that names it."""
+"""The answers of the stub's model: a script is a list of steps, one for each request after the prompt that names it."""
 
 import re
 import threading
 
-# A script is named so in a prompt.
+# A prompt names a script so.
 DIRECTIVE = re.compile(r"@@([a-z0-9_]+)")
 
 
 class Step:
-    """One answer of the model: blocks of text and tool calls, or an error; perhaps held back until the driver lets it go."""
+    """One answer of the model: blocks of text and tool calls, or an error; perhaps held back until the driver releases it."""
 
     def __init__(self, *blocks, hold=False, hold_midway=False, error=None, usage=None, delay=0.0):
         self.blocks = list(blocks)
@@ -21,18 +21,18 @@ class Step:
 
     @property
     def asks_for_tools(self):
-        """The turn goes on after this answer."""
+        """Whether the turn continues after this answer."""
         return any(block["type"] == "tool_use" for block in self.blocks)
 
     def release(self):
-        """Lets a step go that was held."""
+        """Releases a held step."""
         for gate in (self.gate, self.midway):
             if gate:
                 gate.set()
 
 
 def text(words):
-    """Words to the person."""
+    """A text for the user."""
     return {"type": "text", "text": words}
 
 
@@ -57,16 +57,16 @@ def error(status, kind, message, times=99, **headers):
     }
 
 
-# Not in the client's list of commands that need no permission, so it asks for one.
+# It is not in the client's list of commands that need no permission, so the client asks for one.
 ASKING = "echo rig > out.txt; cat out.txt"
 
 
 def waiting(gate):
-    """A command that is allowed without a question and runs until the driver writes into the FIFO of this name."""
+    """A command that needs no permission and runs until the driver writes into the FIFO of this name."""
     return f"cat {gate}"
 
 
-# What the client asks of the model beside the conversation; matched in the last words of the user.
+# The client's requests to the model beside the conversation; matched in the last words of the user.
 COMPACTION = (
     r"(Your task is to create a detailed summary|create a detailed summary of (the|our|this) conversation"
     r"|CRITICAL: Respond with TEXT ONLY)"

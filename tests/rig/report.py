@@ -1,4 +1,4 @@
-"""The table: scenario by witness set, a summary against the targets, and what was wrong for longest."""
+"""The table: scenario by witness set, a summary against the targets, and the longest wrong stretches."""
 
 import json
 
@@ -33,7 +33,7 @@ def table(header, rows):
 
 
 def summary(results):
-    """One line a witness set."""
+    """One line for each witness set."""
     header = ["witnesses", "state right", "kind right", "worst wrong", "settle p50 / p95 / max, ms", "own p95, ms"]
     header += ["Escape p95, ms", "false", "missed", "never settled"]
     by_set = tallies([run for result in results for run in result["runs"]], [w.name for w in SETS])
@@ -78,7 +78,7 @@ def cell(t):
 
 
 def by_scenario(results):
-    """Scenario by witness set: share of the time, longest wrong stretch, and what is worse."""
+    """Scenario by witness set: share of the time, longest wrong stretch, and worse faults."""
     rows = []
     for result in results:
         by_set = tallies(result["runs"], [w.name for w in SETS])
@@ -88,7 +88,7 @@ def by_scenario(results):
 
 
 def wrongs(results, shortest=0.2):
-    """What was wrong for long, the longest first."""
+    """The long wrong stretches, the longest first."""
     found = []
     for result in results:
         for run in result["runs"]:

@@ -1,4 +1,4 @@
-"""The stub's answers in the other dialect, the Responses API that Codex CLI speaks: a script's steps as its events."""
+"""The stub's answers for Codex CLI, which speaks the Responses API: a script's steps as its events."""
 
 import json
 import uuid
@@ -14,7 +14,7 @@ def spoken(item):
 
 
 def choose(scripts, body):
-    """The script, the number and the step: as many calls were made since the prompt as there are results."""
+    """The script, the number and the step: the number of results since the prompt is the number of calls."""
     items = body.get("input") or []
     for at in range(len(items) - 1, -1, -1):
         named = [n for t in spoken(items[at]) for n in DIRECTIVE.findall(t) if n in scripts]

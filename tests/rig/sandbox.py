@@ -1,4 +1,4 @@
-"""A home of its own for each run: what the client finds there, and the environment it starts in."""
+"""A home of its own for each run: the client's files in it, and the environment that it starts in."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 KEY = "sk-ant-rig-dummy-" + "0" * 24
 LOG_EVENT = Path(__file__).with_name("log_event.sh")
 LOSE_SOME = Path(__file__).with_name("lose_some.sh")
-# What the driver keeps step by.
+# The driver waits for these events.
 EVENTS = (
     "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied"
     " Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
@@ -19,11 +19,11 @@ EVENTS = (
 
 @dataclass(frozen=True)
 class Ways:
-    """How the person has set the client up."""
+    """The user's setup of the client."""
 
     # The permission mode; `None` for the client's own choice, which is `auto`.
     mode: str | None = "default"
-    # What a PermissionRequest hook of the person's own answers, if there is one.
+    # The answer of the user's own PermissionRequest hook, if there is one.
     answer: str | None = None
 
 
@@ -31,7 +31,7 @@ class Sandbox:
     """The folders of one run."""
 
     def __init__(self, programs, port, seed, sets, ways):
-        # Not under the build folder: a socket's path must be short, and nobody knows how deep that lies.
+        # Not under the build folder: a socket's path must be short, and the build folder may be deep.
         self.root = Path(tempfile.mkdtemp(prefix="wb-rig-"))
         self.home, self.work = self.root / "home", self.root / "work"
         self.claude, self.log = self.home / ".claude", self.root / "hooks"
@@ -43,7 +43,7 @@ class Sandbox:
         for witnesses in self.sets:
             self.data(witnesses).mkdir(parents=True)
         (self.work / "readme.txt").write_text("Nothing of interest.\n")
-        # Where the client's own installer puts it: `hooks install` asks it for its version, and so for its events.
+        # The path of the client's own installer: `hooks install` runs it there to learn its version and its events.
         own = self.home / ".local/bin/claude"
         own.parent.mkdir(parents=True)
         own.symlink_to(programs.claude)
@@ -68,7 +68,7 @@ class Sandbox:
         )
 
     def settings(self, seed, ways):
-        """The client's settings: the mode, what is allowed, and hooks, ours as a person would install them."""
+        """The client's settings: the mode, the allowed commands, and hooks, installed as a user installs them."""
         path = self.claude / "settings.json"
         path.write_text(json.dumps({"permissions": {"allow": ["Bash(cat:*)"]}}))
         for witnesses in self.sets:
@@ -76,7 +76,8 @@ class Sandbox:
                 self.install(path, self.data(witnesses))
         settings = json.loads(path.read_text())
         hooks = settings.setdefault("hooks", {})
-        # The others' are added afterwards: the installer takes them for older ones of its own and would replace them.
+        # Entries for the other watchers are added afterwards: the installer takes them for its own older ones and
+        # would replace them.
         for entries in hooks.values():
             entries.extend([entry for installed in list(entries) for entry in self.copies(installed, seed)])
         log = {"type": "command", "command": f"sh {LOG_EVENT} {self.log}", "async": True}
@@ -91,12 +92,12 @@ class Sandbox:
         path.write_text(json.dumps(settings, indent=2) + "\n")
 
     def install(self, path, data):
-        """What a person would type."""
+        """Installs the hooks with the user's command."""
         words = [self.watchbill, "hooks", "install", "--settings", path, "--data-dir", data]
         subprocess.run([str(word) for word in words], env=self.environment(), check=True, capture_output=True)
 
     def copies(self, installed, seed):
-        """What was installed for the first watcher, as it would be for the others."""
+        """Copies of the first watcher's hook entry for the other watchers."""
         text = json.dumps(installed)
         first = next(str(self.data(w)) for w in self.sets if w.hooks == "installed")
         for witnesses in self.sets:
@@ -108,7 +109,7 @@ class Sandbox:
                 yield entry
 
     def environment(self):
-        """What programs in here get; nothing is inherited."""
+        """The environment of all programs in here; nothing is inherited."""
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.home),
@@ -128,5 +129,5 @@ class Sandbox:
         }
 
     def remove(self):
-        """Everything goes."""
+        """Removes all folders of the run."""
         shutil.rmtree(self.root, ignore_errors=True)

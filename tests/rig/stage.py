@@ -1,6 +1,6 @@
-"""One run of a scenario: the stub, the sandbox, the client and the watchers together, and the words scenarios are told in.
+"""One run of a scenario: the stub, the sandbox, the client and the watchers together, and the verbs that scenarios use.
 
-Every word that acts upon the client writes down, with its time, what is true from then on.
+Every verb that acts on the client records, with its time, the truth from then on.
 """
 
 import errno
@@ -17,12 +17,12 @@ from stub import Stub
 from watcher import Watcher
 
 PATIENCE = 20
-# And those who look on, where it is not their speed that is judged: so long until they show what is true.
+# The longest wait for watchers to show the truth, in runs that do not judge their speed.
 SHOWING = 10
 
 
 class Failed(Exception):
-    """The client did not do what the scenario expects of it; says nothing about Watchbill."""
+    """The client did not do what the scenario expects of it; this says nothing about Watchbill."""
 
 
 class Stage:
@@ -43,13 +43,13 @@ class Stage:
         self.ended = None
 
     def begin(self):
-        """Waits until everybody looks on."""
+        """Waits until all watchers are ready."""
         for watcher in self.watchers:
             if not watcher.ready.wait(PATIENCE):
                 raise Failed(f"the watcher `{watcher.witnesses.name}` says nothing")
 
     def close(self):
-        """Ends what was begun; the watchers first, so that they see nothing of the clearing up."""
+        """Ends all parts of the run; the watchers first, so that they do not see the end of the others."""
         self.ended = time.monotonic()
         for watcher in self.watchers:
             watcher.close()
@@ -58,16 +58,16 @@ class Stage:
         self.observer.close()
         self.stub.close()
 
-    # What the model says.
+    # The model's answers.
 
     def model(self, **scripts):
         """Scripts by name, for prompts that name them."""
         self.stub.scripts.update(scripts)
 
-    # Keeping step.
+    # Waiting for steps.
 
     def until(self, what, question, patience=PATIENCE):
-        """Waits for an answer that is true, and returns it."""
+        """Waits until the question has a true answer, and returns that."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             answer = question()
@@ -77,7 +77,7 @@ class Stage:
         raise Failed(f"{what}: not within {patience} s")
 
     def expect(self, holds, what):
-        """What must be so for the scenario to be about anything."""
+        """Fails unless this condition of the scenario holds."""
         if not holds:
             raise Failed(what)
 
@@ -91,7 +91,7 @@ class Stage:
         return self.until(f"the request {step} of `{script}`", lambda: self.stub.find(script, step))
 
     def status(self, client, *words):
-        """Waits until the registry says one of these words of the client."""
+        """Waits until the registry reports one of these statuses for the client."""
         return self.until(f"registry {words}", lambda: self.observer.registry(client.pid).get("status") in words)
 
     def hook(self, name, count=1):
@@ -99,23 +99,23 @@ class Stage:
         return self.until(f"hook {name} x{count}", lambda: self.observer.hooks(name)[count - 1 : count])
 
     def rest(self, seconds):
-        """Nothing happens for so long; whoever is to come late comes in the middle of the first rest that matters."""
+        """Waits that long; in a test run also until the watchers show the truth."""
         time.sleep(seconds)
         end = time.monotonic() + self.showing
-        # Who never does is counted in the end, and waited for no longer.
+        # A watcher that never shows it is counted at the end; the wait for it is limited.
         while not shown(self.truth, self.watchers) and time.monotonic() < end:
             time.sleep(0.01)
 
     def late(self):
-        """Starts the watchers that are to come late."""
+        """Starts the watchers that begin late."""
         for witnesses in self.latecomers:
             self.watchers.append(Watcher(self.sandbox, witnesses))
         self.latecomers = []
 
-    # What the person does.
+    # The user's actions.
 
     def client(self, label, *arguments, session=None, begins=truth.READY, wait=True):
-        """Starts the client and waits until it takes keys. With `session` it goes on with one that is known."""
+        """Starts the client and waits until it takes keys. With `session` it continues an existing one."""
         words = list(arguments)
         fresh = session is None
         if fresh:
@@ -137,7 +137,7 @@ class Stage:
         return time.monotonic()
 
     def turn(self, client, at, phase, action):
-        """From `at` on, this is true of the client's session."""
+        """From `at` on, this is the truth about the client's session."""
         self.truth.turn(client.label, at, phase, action)
 
     def prompt(self, client, line):
@@ -147,7 +147,7 @@ class Stage:
         return at
 
     def question(self, client, script, step, phase=truth.PERMISSION, number=1):
-        """Waits until the model has called for something that asks the person, and the client has put the question."""
+        """Waits until the model has called a tool that needs the user, and the client has asked."""
         at = self.answered(script, step).answered
         self.turn(client, at, phase, f"the model calls for a tool that asks ({phase.name})")
         self.hook("PermissionRequest", number)
@@ -178,7 +178,7 @@ class Stage:
         self.finish(client, script, 0)
 
     def leave(self, client, act, phase=truth.ENDED):
-        """Ends a client by `act`, which returns when it was done. The client takes its time to go."""
+        """Ends a client by `act`, which returns the time of the action. The client needs some time to end."""
         before = self.truth.turnings[client.label][-1].phase
         self.turn(client, act(), leaving(before), "the client is told to end")
         if not client.gone.wait(PATIENCE):
@@ -195,12 +195,12 @@ class Stage:
         os.mkfifo(self.sandbox.work / name)
 
     def reached(self, name):
-        """Waits until a command reads the FIFO; returns when it did."""
+        """Waits until a command reads the FIFO; returns the time."""
         self.gates[name] = self.until(f"a command that reads {name}", lambda: writer(self.sandbox.work / name))
         return time.monotonic()
 
     def open(self, name):
-        """Lets the command go that reads the FIFO; returns when."""
+        """Releases the command that reads the FIFO; returns the time."""
         if name not in self.gates:
             self.reached(name)
         now = time.monotonic()
@@ -210,14 +210,14 @@ class Stage:
 
 
 def shown(true, watchers):
-    """Whoever hears everything shows what is true now."""
+    """Whether all watchers with all witnesses show the truth now."""
     hearing = [watcher for watcher in watchers if watcher.witnesses.hears_everything]
     now = [(true.ids[label], turnings[-1].phase) for label, turnings in true.turnings.items() if label in true.ids]
     return all(phase.has_state(watcher.now(session)) for watcher in hearing for session, phase in now)
 
 
 def writer(gate):
-    """The writing end of a FIFO, once somebody reads it."""
+    """The writing end of a FIFO, once a command reads it."""
     try:
         return os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -227,14 +227,14 @@ def writer(gate):
 
 
 def leaving(before):
-    """A session whose process is about to go: as before, or ended."""
+    """A session whose process is about to end: as before, or ended."""
     states = " ".join(before.states | truth.ENDED.states)
     return truth.phase("leaving", states, *(before.kinds | {None, "turn_ended", "interrupted"}))
 
 
 @contextmanager
 def staged(programs, seed, sets, ways, showing=0):
-    """A stage that is cleared whatever happens; its folder stays for the caller to remove."""
+    """A stage that ends all its parts in any case; its folder stays for the caller to remove."""
     stage = Stage(programs, seed, sets, ways, showing)
     try:
         yield stage

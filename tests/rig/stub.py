@@ -1,7 +1,7 @@
-"""A stub of the Messages API on loopback: answers by script, and notes when it was asked and when it answered.
+"""A stub of the Messages API on loopback: answers by script, and records the times of requests and answers.
 
 Prompt-driven: `@@name` in a user prompt selects the script, the number of assistant messages after it selects the
-step. So a request that is made again, or one beside the conversation, cannot put the two sides out of step.
+step. So a repeated request, or one beside the conversation, cannot put the two sides out of step.
 """
 
 import json
@@ -15,13 +15,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import replies
 import responses
 
-# A step that nobody lets go ends with the run; this only ends a run that went wrong.
+# A held step ends with the run; this only ends a run that failed.
 LONGEST_HOLD = 120
 
 
 @dataclass
 class Exchange:
-    """One request and what became of it. Times are of the monotonic clock."""
+    """One request and its result. Times are of the monotonic clock."""
 
     asked: float
     session: str
@@ -47,7 +47,7 @@ class Stub:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self):
-        """Lets every held answer go and stops."""
+        """Releases every held answer and stops."""
         for steps in [*self.scripts.values(), [self.compaction]]:
             for step in steps:
                 step.release()
@@ -55,7 +55,7 @@ class Stub:
         self.server.server_close()
 
     def find(self, script, step, how=None):
-        """The newest exchange of that step, if it came as far as `how`."""
+        """The newest exchange of that step, if it has reached `how`."""
         with self.lock:
             for exchange in reversed(self.exchanges):
                 if (exchange.script, exchange.step) == (script, step) and (how is None or exchange.how == how):
@@ -63,7 +63,7 @@ class Stub:
         return None
 
     def count(self, script, step):
-        """How often that step was asked for."""
+        """The number of requests for that step."""
         with self.lock:
             return sum((e.script, e.step) == (script, step) for e in self.exchanges)
 
@@ -75,7 +75,7 @@ class Stub:
         return exchange
 
     def attempt(self, script, step):
-        """How many times that step has been tried, this one included."""
+        """The number of attempts at that step, this one included."""
         with self.lock:
             self.attempts[script, step] = self.attempts.get((script, step), 0) + 1
             return self.attempts[script, step]
@@ -114,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
     stub = None
 
     def log_message(self, *_):
-        """Nothing is printed."""
+        """Prints nothing."""
 
     def do_HEAD(self):
         self.whole(200, {})
@@ -153,7 +153,7 @@ class Handler(BaseHTTPRequestHandler):
             self.chunk(first)
             exchange.how = "midway"
             step.midway.wait(LONGEST_HOLD)
-        # Stamped before the bytes go out: the client may act upon a block before the last one is written.
+        # The time is taken before the bytes are sent: the client may act on a block before the last one is written.
         exchange.answered = time.monotonic()
         self.chunk(second)
         self.chunk("")
@@ -170,20 +170,20 @@ class Handler(BaseHTTPRequestHandler):
         exchange.how = "sent"
 
     def stream(self):
-        """The head of an answer that comes in parts."""
+        """Sends the head of an answer that comes in parts."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
 
     def chunk(self, content):
-        """A part of an answer; an empty one is its end."""
+        """Sends a part of an answer; an empty one ends it."""
         data = content.encode()
         self.wfile.write(b"%x\r\n" % len(data) + data + b"\r\n")
         self.wfile.flush()
 
     def whole(self, status, reply, headers=None):
-        """An answer in one piece."""
+        """Sends an answer in one piece."""
         data = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")

@@ -1,4 +1,4 @@
-"""Many scores as few numbers, and the targets they are held to."""
+"""Many scores as few numbers, and the targets for them."""
 
 from dataclasses import dataclass, field
 
@@ -44,7 +44,7 @@ class Tally:
                 self.settle(settle)
 
     def settle(self, settle):
-        """One turning: shown after so long, or never."""
+        """Adds one turning: shown after that time, or never."""
         if settle["seconds"] is None:
             self.never += 1
             return
@@ -57,12 +57,12 @@ class Tally:
 
     @property
     def share(self):
-        """Of the time, in percent, the state was right."""
+        """The share of the time, in percent, in which the state was right."""
         return 100 * self.right / self.seconds if self.seconds else 0.0
 
     @property
     def kind_share(self):
-        """Of the time, in percent, the kind beside it was right as well."""
+        """The share of the time, in percent, in which state and kind were right."""
         return 100 * self.right_kind / self.seconds if self.seconds else 0.0
 
     @property
@@ -92,7 +92,7 @@ def tallies(runs, names):
 
 @dataclass(frozen=True)
 class Target:
-    """A promise about one witness set."""
+    """A target for one witness set."""
 
     words: str
     holds: object
@@ -115,18 +115,18 @@ ALL_WITNESSES = [
         lambda t: f"{1000 * (t.p(95, t.escapes) or 0):.0f} ms",
     ),
 ]
-# A mode that asks nothing is a witness too, and files have it.
+# A mode that never asks is evidence too, and the files contain it.
 NEVER_ASKING = ("auto-mode",)
 FILES_ALONE = [
     Target("never a false approval where the mode excludes it", lambda t: t.false_alarms == 0, lambda t: str(t.false_alarms)),
 ]
-# What a test run may not go beyond, whatever else the machine does meanwhile.
+# The bounds of a test run, however busy the machine is.
 BOUND = [
     Target("no false \"needs you\"", lambda t: t.false_alarms == 0, lambda t: str(t.false_alarms)),
     Target("no missed \"needs you\"", lambda t: t.missed == 0, lambda t: f"{t.missed} of {t.asked}"),
     Target("each session ends in the right state", lambda t: t.wrong_ends == 0, lambda t: str(t.wrong_ends)),
     Target("every change is shown", lambda t: t.never == 0, lambda t: str(t.never)),
-    # Far beyond what it takes; when things are shown is judged by the targets above, for the table.
+    # Far more than it needs; the targets above judge the times, for the table.
     Target(
         "settled within 10 s, always",
         lambda t: max([*t.settles, *t.escapes], default=0) < 10,

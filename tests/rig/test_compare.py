@@ -23,9 +23,9 @@ SHOWN = [
 
 
 class Compared(unittest.TestCase):
-    """Each test says what the numbers must be."""
+    """Each test states the expected numbers."""
 
-    def test_right_within_the_tolerance_is_right(self):
+    def test_a_state_shown_within_the_tolerance_is_right(self):
         result = score(ASKED, SHOWN, 0, 50)
         self.assertAlmostEqual(result.right, result.seconds)
         self.assertAlmostEqual(result.right_kind, result.seconds)
@@ -37,11 +37,11 @@ class Compared(unittest.TestCase):
         seconds = [round(s.seconds, 3) for s in score(ASKED, SHOWN, 0, 50).settles]
         self.assertEqual(seconds, [0.1, 0.2, 0.1, 0.3])
 
-    def test_settle_times_tell_the_part_of_the_client(self):
+    def test_settle_times_include_the_clients_part(self):
         clients = [round(s.client, 3) for s in score(ASKED, SHOWN, 0, 50, [10.05, 20.1, 20.15, 30.02, 40.01]).settles]
         self.assertEqual(clients, [0.05, 0.1, 0.02, 0.01])
 
-    def test_what_comes_too_late_is_wrong_from_the_tolerance_on(self):
+    def test_a_late_state_is_wrong_from_the_tolerance_on(self):
         late = [*SHOWN[:2], Shown(22, "waiting_for_approval", "permission"), *SHOWN[3:]]
         result = score(ASKED, late, 0, 50)
         self.assertEqual(len(result.wrong), 1)
@@ -49,7 +49,7 @@ class Compared(unittest.TestCase):
         self.assertEqual((result.wrong[0].phase, result.wrong[0].state), ("permission", "working"))
         self.assertAlmostEqual(result.seconds - result.right, 2 - TOLERANCE)
 
-    def test_nobody_can_know_before_the_client_shows_a_trace(self):
+    def test_a_state_is_expected_only_after_the_clients_first_trace(self):
         slow = [*SHOWN[:3], Shown(31.05, "working"), SHOWN[4]]
         self.assertAlmostEqual(score(ASKED, slow, 0, 50).wrong[0].seconds, 1.05 - TOLERANCE)
         self.assertEqual(score(ASKED, slow, 0, 50, [31.0, 40.1]).wrong, [])
@@ -73,7 +73,7 @@ class Compared(unittest.TestCase):
         twice = turnings((0, truth.READY), (10, truth.PERMISSION), (20, truth.QUESTION), (30, truth.WORKING))
         self.assertEqual(score(twice, [], 0, 40).asked, 1)
 
-    def test_an_alarm_while_nobody_is_asked_is_false(self):
+    def test_an_alarm_without_a_question_is_false(self):
         nervous = [*SHOWN[:2], Shown(12, "waiting_for_approval", "permission", "inferred"), Shown(13, "working"), *SHOWN[2:]]
         result = score(ASKED, nervous, 0, 50)
         self.assertEqual([(s.begin, s.end, s.confidence) for s in result.false_alarms], [(12, 13, "inferred")])
@@ -84,7 +84,7 @@ class Compared(unittest.TestCase):
         self.assertEqual(len(result.false_alarms), 1)
         self.assertAlmostEqual(result.false_alarms[0].begin, 30 + TOLERANCE)
         self.assertAlmostEqual(result.false_alarms[0].end, 41)
-        # The answer never became visible as such.
+        # The answer was never shown.
         self.assertIsNone(result.settles[2].seconds)
 
     def test_a_wrong_kind_is_no_wrong_state(self):
@@ -93,7 +93,7 @@ class Compared(unittest.TestCase):
         self.assertAlmostEqual(result.right, result.seconds)
         self.assertLess(result.right_kind, result.seconds)
 
-    def test_who_comes_late_is_judged_from_then_on(self):
+    def test_a_late_watcher_is_judged_from_its_start(self):
         latecomer = [Shown(25.1, "waiting_for_approval", "permission"), *SHOWN[3:]]
         result = score(ASKED, latecomer, 25, 50)
         self.assertAlmostEqual(result.right, result.seconds)
@@ -102,12 +102,12 @@ class Compared(unittest.TestCase):
 
     def test_a_row_that_never_appears_is_wrong_once_there_is_something_to_show(self):
         result = score(ASKED, [], 0, 50)
-        # Its first moment counts for nothing: a watcher may need it for its first word.
+        # Its first moment does not count: a watcher may need it for its first line.
         self.assertAlmostEqual(result.seconds, 50 - TOLERANCE)
         self.assertAlmostEqual(result.right, 10)
         self.assertFalse(result.ends_right)
 
-    def test_what_passes_too_quickly_need_not_be_shown(self):
+    def test_a_phase_that_passes_too_quickly_need_not_be_shown(self):
         quick = turnings((0, truth.READY), (10, truth.WORKING), (10.2, truth.ENDED_TURN))
         result = score(quick, [Shown(1, "waiting_for_input", "turn_ended")], 0, 20)
         self.assertAlmostEqual(result.right, result.seconds)
@@ -123,13 +123,13 @@ class Compared(unittest.TestCase):
 class Told(unittest.TestCase):
     """The truth itself."""
 
-    def test_it_is_told_in_order(self):
+    def test_turnings_must_be_in_order(self):
         told = truth.Truth()
         told.turn("session", 2, truth.WORKING, "Enter")
         with self.assertRaises(ValueError):
             told.turn("session", 1, truth.READY, "before")
 
-    def test_only_what_asks_asks(self):
+    def test_only_questions_permissions_and_plans_ask(self):
         self.assertTrue(truth.PERMISSION.asks and truth.QUESTION.asks and truth.PLAN.asks)
         self.assertFalse(truth.WORKING.asks or truth.READY.asks or truth.ENDED.asks)
 

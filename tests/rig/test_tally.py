@@ -33,14 +33,14 @@ BAD = [Shown(0, "waiting_for_input"), Shown(10.1, "waiting_for_approval", "permi
 
 
 class Tallied(unittest.TestCase):
-    """Targets are kept by what is right, and by nothing else."""
+    """Only right states keep the targets."""
 
-    def test_what_is_right_keeps_every_target(self):
+    def test_right_states_keep_every_target(self):
         tally = tallies([run(GOOD), run(GOOD)], ["all"])["all"]
         self.assertEqual([t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)], [])
         self.assertEqual((len(tally.settles), len(tally.escapes)), (2, 2))
 
-    def test_what_is_wrong_breaks_them(self):
+    def test_wrong_states_break_targets(self):
         tally = tallies([run(GOOD), run(BAD)], ["all"])["all"]
         broken = {t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)}
         self.assertIn('no false "needs you"', broken)
@@ -52,7 +52,7 @@ class Tallied(unittest.TestCase):
         odd["all"]["strangers_asking"] = 1
         self.assertEqual(tallies([odd], ["all"])["all"].false_alarms, 1)
 
-    def test_the_page_names_what_is_not_kept(self):
+    def test_the_page_names_broken_targets(self):
         facts = {"client": "the client", "runs": 1, "profile": "debug", "load": "none"}
         results = [{"scenario": "escape", "shows": "Escape", "runs": [run(BAD)]}]
         page = report.markdown(results, facts)
@@ -65,7 +65,7 @@ class Tallied(unittest.TestCase):
 class Followed(unittest.TestCase):
     """Lines become timelines."""
 
-    def test_rows_come_change_and_go(self):
+    def test_rows_are_added_changed_and_removed(self):
         rows, timelines = {}, {}
         reason = {"confidence": "observed", "source": "registry"}
         row = {"sessionId": "s", "state": "working", "stateReason": reason}
@@ -81,7 +81,7 @@ class Followed(unittest.TestCase):
         self.assertEqual(shown, [*expected, (6, ABSENT, None)])
         self.assertEqual(rows, {})
 
-    def test_a_new_snapshot_takes_away_what_it_does_not_name(self):
+    def test_a_new_snapshot_removes_rows_that_it_does_not_name(self):
         rows, timelines = {}, {}
         row = {"sessionId": "s", "state": "working", "stateReason": {"confidence": "observed", "source": "hook"}}
         apply(rows, timelines, 1, {"event": "snapshot", "sessions": [row]})
@@ -90,9 +90,9 @@ class Followed(unittest.TestCase):
 
 
 class Rested(unittest.TestCase):
-    """A rest of a test run goes on until those who hear everything show what is true."""
+    """A rest of a test run lasts until the watchers with all witnesses show the truth."""
 
-    def test_only_who_hears_everything_is_waited_for(self):
+    def test_a_rest_waits_only_for_watchers_with_all_witnesses(self):
         true = truth.Truth()
         true.bind("one", "s")
         true.turn("one", 1, truth.READY, "start")
@@ -108,7 +108,7 @@ class Rested(unittest.TestCase):
 
 
 class Chosen(unittest.TestCase):
-    """The stub answers by the prompt and by what it has answered before."""
+    """The stub answers by the prompt and by its earlier answers."""
 
     def setUp(self):
         self.stub = Stub()
@@ -131,7 +131,7 @@ class Chosen(unittest.TestCase):
         reminder = [{"type": "text", "text": "<system-reminder>@@two</system-reminder>"}]
         self.assertEqual(self.chosen(("user", reminder))[0], "none")
 
-    def test_a_summary_is_known_by_its_words(self):
+    def test_a_summary_request_is_recognised_by_its_words(self):
         words = "Your task is to create a detailed summary of the conversation"
         self.assertEqual(self.chosen(("user", "go @@two"), ("user", words))[0], "compaction")
 

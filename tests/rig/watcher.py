@@ -1,4 +1,4 @@
-"""`watchbill watch --json` beside the client: each line gets the time of its arrival and becomes a timeline by session."""
+"""`watchbill watch --json` beside the client: each line gets its arrival time and becomes a timeline by session."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from truth import ABSENT
 
 
 class Watcher:
-    """One running watcher and what it has said."""
+    """One running watcher and its lines."""
 
     def __init__(self, sandbox, witnesses):
         self.witnesses = witnesses
@@ -35,7 +35,7 @@ class Watcher:
         self.thread.start()
 
     def follow(self):
-        """Reads line after line."""
+        """Reads all lines."""
         for line in self.process.stdout:
             now = time.monotonic()
             message = json.loads(line)
@@ -44,12 +44,12 @@ class Watcher:
             self.ready.set()
 
     def now(self, session):
-        """What is shown of a session."""
+        """The shown state of a session."""
         timeline = self.timelines.get(session)
         return timeline[-1] if timeline else Shown(float("-inf"))
 
     def close(self):
-        """Ends it; it must not have ended by itself."""
+        """Ends the watcher; it must not have ended by itself."""
         died = self.process.poll()
         self.process.terminate()
         self.process.wait()
@@ -59,7 +59,7 @@ class Watcher:
 
 
 def apply(rows, timelines, now, message):
-    """One line of `watch --json`: keeps the rows, and writes down what changed of a session's state."""
+    """Applies one line of `watch --json`: updates the rows, and records changes of a session's state."""
     if message["event"] == "snapshot":
         for session in list(rows):
             if all(row["sessionId"] != session for row in message["sessions"]):
@@ -76,7 +76,7 @@ def apply(rows, timelines, now, message):
 
 
 def put(rows, timelines, now, session, row):
-    """A row as it is now."""
+    """Sets a row."""
     rows[session] = row
     reason = row["stateReason"]
     shown = Shown(now, row["state"], row.get("stateKind"), reason["confidence"], reason["source"])
@@ -87,6 +87,6 @@ def put(rows, timelines, now, session, row):
 
 
 def drop(rows, timelines, now, session):
-    """A row that is shown no more."""
+    """Removes a row."""
     rows.pop(session, None)
     timelines.setdefault(session, []).append(Shown(now, ABSENT))

@@ -1,4 +1,4 @@
-"""The witness sets: what each of the watchers that run side by side is allowed to hear."""
+"""The witness sets: the evidence that each of the parallel watchers may use."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ class Witnesses:
     name: str
     title: str
     registry: bool = True
-    # "" for none, "installed" for the entries that `watchbill hooks install` writes, "sent" for copies of them, "lossy" for
-    # copies of which some do nothing.
+    # "" for none, "installed" for the entries that `watchbill hooks install` writes, "sent" for copies of them,
+    # "lossy" for copies that lose some events.
     hooks: str = "sent"
     late: bool = False
-    # Runs in every test run, not only for the whole table.
+    # It runs in every test run, not only for the whole table.
     smoke: bool = False
 
     @property
     def hears_everything(self):
-        """Nothing is kept from it."""
+        """Whether it has all witnesses."""
         return self.registry and self.hooks in ("installed", "sent") and not self.late
 
 

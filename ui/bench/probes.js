@@ -1,11 +1,11 @@
-// What is measured inside the page, and how it is told. Each probe stands for itself: it is sent to the page as text.
+// Measurements inside the page, and their output. Each probe is self-contained: its source text is sent to the page.
 
 const nearest = (values, share) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 export const shown = (values) => `median ${nearest(values, 0.5).toFixed(1)}, 95 of 100 ${nearest(values, 0.95).toFixed(1)}, 99 of 100 ${nearest(values, 0.99).toFixed(1)}, most ${Math.max(...values).toFixed(1)} ms (${values.length})`;
 
 export const say = (what, words) => process.stdout.write(`${what.padEnd(58)} ${words}\n`);
 
-/** Scrolls an element by so many pixels a frame, up and down, and gives the time between frames. */
+/** Scrolls an element by this many pixels a frame, up and down. Resolves to the times between frames. */
 export const scrolling = ({ selector, by, frames }) =>
   new Promise((done) => {
     const view = document.querySelector(selector);
@@ -24,13 +24,13 @@ export const scrolling = ({ selector, by, frames }) =>
     requestAnimationFrame(step);
   });
 
-/** From a key to the frame after the one that shows its work. */
+/** Time from a key press to the frame after the one that shows its effect. */
 export const keys = ({ key, times }) =>
   (async () => {
     const spans = [];
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     for (let i = 0; i < times; i += 1) {
-      // Keys come at any moment of a frame.
+      // Key presses come at any moment of a frame.
       await new Promise((done) => setTimeout(done, 20 + ((i * 7) % 16)));
       const began = performance.now();
       (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -41,7 +41,7 @@ export const keys = ({ key, times }) =>
     return spans;
   })();
 
-/** From the click on the first row to the frame in which the newest of so many items is drawn at its place among all. */
+/** Time from the click on the first row to the frame that draws the newest of this many items at its index. */
 export const opening = async (items) => {
   const began = performance.now();
   document.querySelector("[data-session]").click();
@@ -49,7 +49,10 @@ export const opening = async (items) => {
   return performance.now() - began;
 };
 
-/** The same for a transcript that nobody has read yet: its newest item is drawn before its place is known. Gives both. */
+/**
+ * The same for a transcript that is not counted yet: its newest item is drawn before its index is known. Gives both
+ * times.
+ */
 export const openingFirst = async (items) => {
   const began = performance.now();
   const frame = () => new Promise((done) => requestAnimationFrame(done));

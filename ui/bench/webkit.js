@@ -30,8 +30,8 @@ async function display() {
 }
 
 /**
- * Milliseconds of processor that the web process has used, what other programs do at the same time not counted: in its
- * main thread, which runs scripts and lays out, and in all others, which paint (here without a graphics card).
+ * Milliseconds of CPU time of the web process, without other programs: its main thread, which runs scripts and layout,
+ * and all its other threads, which paint (here without a graphics card).
  */
 function used() {
   const spent = { main: 0, others: 0 };

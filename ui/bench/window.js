@@ -1,5 +1,5 @@
-// What the window costs in Chromium, with the mock host: frames while scrolling, time to paint, memory under a flood.
-// `npm run bench` prints the figures; nothing is asserted. THROTTLE=4 slows the processor down by that factor.
+// The cost of the window in Chromium with the mock host: frames while scrolling, time to paint, memory under a flood.
+// `npm run bench` prints the figures and asserts nothing. THROTTLE=4 slows the CPU down by that factor.
 
 import { becomes, startBrowser } from "../browser/window.js";
 import { keys, opening, say, scrolling, shown } from "./probes.js";

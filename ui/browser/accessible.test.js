@@ -1,4 +1,4 @@
-// Nothing serious stands between the window and those who do not see it or cannot point.
+// axe finds no serious problem for users who cannot see the window or cannot point.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -52,7 +52,7 @@ for (const scheme of ["light", "dark"]) {
   }
 }
 
-test("in the system's own colours what is chosen, pressed and full is still seen", async () => {
+test("in the system's own colours chosen, pressed and full elements are visible", async () => {
   await browser.withWindow({ mock: "30", width: 1200, forced: "active" }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("j");
@@ -65,7 +65,7 @@ test("in the system's own colours what is chosen, pressed and full is still seen
   });
 });
 
-test("whatever has the focus shows it", async () => {
+test("every focused element shows its focus", async () => {
   await browser.withWindow({ mock: "30", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("j");

@@ -1,4 +1,4 @@
-// What the person says of a chain and a session, in a real browser.
+// User commands about a chain and a session, in a real browser.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -58,7 +58,7 @@ test("a suggested link is joined, or split for good, and either can be undone", 
     await page.click(".said >> text=Undo");
     await becomes(page, strip, [false, true, false]);
     await page.click(".column.suggested >> text=Split");
-    await becomes(page, strip, [false, false], "what came before is another chain");
+    await becomes(page, strip, [false, false], "the earlier sessions are another chain");
     await page.click(".said >> text=Undo");
     await becomes(page, strip, [false, true, false]);
     await page.click(".column.suggested >> text=Split");
@@ -69,7 +69,7 @@ test("a suggested link is joined, or split for good, and either can be undone", 
   });
 });
 
-test("another chain is joined by choosing it", async () => {
+test("a chain is joined by choosing it", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     await more(page, "Join with another");
@@ -81,7 +81,7 @@ test("another chain is joined by choosing it", async () => {
   });
 });
 
-test("a snoozed session rests with its time, and wakes when it is ended", async () => {
+test("a snoozed session shows its time, and comes back when the snooze is ended", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const session = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
@@ -90,11 +90,11 @@ test("a snoozed session rests with its time, and wakes when it is ended", async 
     await page.locator(".aside:has-text('Snoozed until')").waitFor();
     assert.match(await line.textContent(), /^until \d\d:\d\d$/);
     assert.equal(await page.locator(`[data-session="${session}"] .glyph.snoozed`).count(), 1);
-    assert.equal(await page.evaluate((id) => document.querySelector("[data-session]").dataset.session === id, session), false, "it stands with those that rest");
+    assert.equal(await page.evaluate((id) => document.querySelector("[data-session]").dataset.session === id, session), false, "it is in the idle group");
     await page.click(".aside >> text=End it");
     await page.locator(".aside").waitFor({ state: "detached" });
     await page.click("button[aria-label=More]");
-    // In the frame after it opens the menu gives the focus to its first item.
+    // The menu focuses its first item in the frame after it opens.
     await becomes(page, () => document.activeElement.matches("[role=menuitem]"), true);
     await page.fill("input[aria-label='Snooze until, a clock time']", "noon");
     await page.keyboard.press("Enter");
@@ -105,7 +105,7 @@ test("a snoozed session rests with its time, and wakes when it is ended", async 
   });
 });
 
-test("what is put away leaves the roster, and comes back by undo", async () => {
+test("a session that is put away leaves the roster, and comes back by undo", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const session = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");

@@ -35,14 +35,14 @@ test("tools open to their input and output, an edit to its diff, subagents to th
     const { y } = await line.boundingBox();
     await becomes(page, () => [document.querySelectorAll("pre .added").length, document.querySelectorAll("pre .removed").length], [5, 0]);
     await page.locator("pre:has-text('The file has been updated.')").waitFor();
-    assert.equal((await line.boundingBox()).y, y, "what was opened stays under the pointer");
+    assert.equal((await line.boundingBox()).y, y, "the opened entry stays under the pointer");
     assert.equal(await page.locator("text=export function").count(), 0);
     await page.click(".run:has-text('Subagent')");
     await page.locator("text=export function").waitFor();
   });
 });
 
-test("when the session is superseded, selection, place and what was opened stay", async () => {
+test("when the session is superseded, selection, place and opened entries stay", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 600 }, async (page) => {
     await openFirst(page);
     await page.click("text=Why?");
@@ -69,7 +69,7 @@ test("when the session is superseded, selection, place and what was opened stay"
   });
 });
 
-test("100,000 items: few are drawn, any place is reached, what is read stays put", async () => {
+test("100,000 items: few are drawn, any place is reached, the items in view stay put", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.locator("[data-session]").first().click();
@@ -83,7 +83,8 @@ test("100,000 items: few are drawn, any place is reached, what is read stays put
     await becomes(page, `(() => { const i = ${middle}; return i > 40000 && i < 60000 })()`, true);
     assert.ok((await page.evaluate(drawn)) < 120);
 
-    // Scrolling up over items that were never measured must not make the text jump: it goes as far as the wheel.
+    // Scrolling up over items that were never measured must not make the text jump: it moves exactly as far as the
+    // wheel.
     await page.mouse.move(800, 400);
     await still(page);
     for (let turn = 0; turn < 15; turn += 1) {
@@ -114,7 +115,7 @@ test("a segment of the strip leads to its place, and the way back to the head is
   });
 });
 
-test("a fork that the roster does not show is looked for, and said to be unknown when it is", async () => {
+test("a fork that the roster does not show is searched for, and reported if it is unknown", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const heard = await listening(page, "That session is not known here.");
@@ -133,7 +134,7 @@ test("a selection from outside opens the session and brings its row into sight",
   });
 });
 
-/** The longest text in one node and the longest attribute of the page, and what it holds that loads or runs. */
+/** The longest text node and the longest attribute of the page, and its elements that load or run something. */
 const carried = () => {
   let text = 0;
   for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode(); ) text = Math.max(text, walk.currentNode.length);
@@ -146,7 +147,7 @@ const carried = () => {
   };
 };
 
-test("of a hostile transcript nothing runs, nothing is asked for, and no megabyte reaches the page", async () => {
+test("nothing in a hostile transcript runs or is fetched, and no megabyte of it reaches the page", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 900 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     const rows = await page.locator("[data-session]").evaluateAll((all) => all.map((row) => row.dataset.session));
@@ -156,7 +157,7 @@ test("of a hostile transcript nothing runs, nothing is asked for, and no megabyt
       await page.evaluate(`(${view})().scrollTop = 0`);
       for (let at = 0; ; at += 500) {
         await page.evaluate(`(${view})().scrollTop = ${at}`);
-        // The event of the scroll comes with the next frame; what is scrolled past so fast is drawn when it rests.
+        // The scroll event comes with the next frame. Items passed this fast are drawn when the view is at rest.
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         await becomes(page, isWhole, true);
         await page.evaluate(async () => {
@@ -176,7 +177,7 @@ test("of a hostile transcript nothing runs, nothing is asked for, and no megabyt
   });
 });
 
-test("only addresses of the web and of mail are offered, and copied by choice alone", async () => {
+test("only web and mail addresses are offered, and copied only by a click", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
     await page.evaluate(`(${view})().scrollTop = 0`);
@@ -190,7 +191,7 @@ test("only addresses of the web and of mail are offered, and copied by choice al
   });
 });
 
-test("what comes while something older is read is counted, and waits", async () => {
+test("items that come while the user reads older ones are counted and wait", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -205,18 +206,18 @@ test("what comes while something older is read is counted, and waits", async () 
     await page.locator(".end:has-text('5 new below')").waitFor();
     const after = await page.evaluate(place);
     assert.equal(after[0], before[0]);
-    assertStays(after[1], before[1], "what is read stays");
+    assertStays(after[1], before[1], "the visible items stay");
     await page.click(".end");
     await becomes(page, atEnd, true);
     await page.locator("[data-index='100007']").waitFor();
   });
 });
 
-test("who is at the end stays there, whatever comes between a scroll and its event", async () => {
+test("a view at the end stays there, even if items come between a scroll and its event", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // In a frame's callback the event of the scroll before is still to come: every third time it comes first.
+    // In a frame's callback, the event of the scroll before is still to come. Every third time it comes first.
     await page.evaluate(async () => {
       const frame = () => new Promise((done) => requestAnimationFrame(done));
       for (let n = 0; n < 40; n += 1) {
@@ -226,19 +227,19 @@ test("who is at the end stays there, whatever comes between a scroll and its eve
       }
     });
     await page.locator("[data-index='100099']").waitFor();
-    await becomes(page, atEnd, true, "after much has come");
+    await becomes(page, atEnd, true, "after many new items");
     for (const height of [500, 900, 640, 720]) {
       await page.setViewportSize({ width: 1200, height });
-      // The extent is asked for, so that the view is laid out anew before it is told of its new height.
+      // Reading the extent makes the browser lay the view out again before it gets its new height.
       await page.evaluate(atEnd);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       await becomes(page, atEnd, true, `in a window ${height} high`);
     }
-    assert.equal(await page.locator("button.end").count(), 0, "nothing offers a way to where one is");
+    assert.equal(await page.locator("button.end").count(), 0, "no button leads to the end while the view is there");
   });
 });
 
-test("who opens something between a scroll to the end and its event has left the end", async () => {
+test("opening an entry between a scroll to the end and its event leaves the end", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -246,8 +247,8 @@ test("who opens something between a scroll to the end and its event has left the
       const view = document.querySelector("[role=region][aria-label=Timeline]");
       const before = view.scrollTop;
       window.mockHost.grow(1);
-      // The view goes along when the new item is measured. A message that is posted in a frame's callback comes after
-      // that, and before the next frame, which is the one that brings the event of the scroll.
+      // The view moves along when the new item is measured. A message posted in a frame's callback arrives after that,
+      // and before the next frame, which brings the scroll event.
       while (view.scrollTop === before) {
         await new Promise((done) => requestAnimationFrame(() => {
           const { port1, port2 } = new MessageChannel();
@@ -264,22 +265,22 @@ test("who opens something between a scroll to the end and its event has left the
     await page.locator(`[data-index='${opened.index}'] pre`).first().waitFor();
     await page.locator(".end:has-text('Jump to the end')").waitFor();
     await still(page);
-    assertStays((await line.boundingBox()).y, opened.top, "what was opened stays under the pointer");
+    assertStays((await line.boundingBox()).y, opened.top, "the opened entry stays under the pointer");
   });
 });
 
-test("what is read stays where it is to a part of a pixel, however often something above it grows by less than one", async () => {
+test("the items in view stay within a fraction of a pixel while items above grow by fractions", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // Near the beginning: three million pixels further down the browser itself knows no less than a quarter of one.
+    // Near the beginning: three million pixels further down, the browser's own precision is a quarter of a pixel.
     await page.evaluate(`(${view})().scrollTop = 9000`);
     await still(page);
     const read = await page.evaluate(() => {
       const { top } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
       const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ item, box: item.getBoundingClientRect() })).sort((a, b) => a.box.top - b.box.top);
       const { item, box } = items.find(({ box }) => box.top > top + 100);
-      // All that is drawn above the view grows, by less than a pixel, as it does when it is measured.
+      // All drawn items above the view grow by less than a pixel, as they may when they are measured.
       items.filter(({ box }) => box.bottom < top).forEach(({ item }) => item.setAttribute("data-grows", ""));
       return { index: item.dataset.index, top: box.top, above: document.querySelectorAll("[data-grows]").length };
     });
@@ -295,7 +296,7 @@ test("what is read stays where it is to a part of a pixel, however often somethi
   });
 });
 
-test("the end is left by steps however small", async () => {
+test("the end can be left in steps of any size", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -310,12 +311,12 @@ test("the end is left by steps however small", async () => {
       }
       return item.getBoundingClientRect().top - before;
     }, "[role=region][aria-label=Timeline]");
-    assertStays(moved, 96, "what is read went as far as the steps");
+    assertStays(moved, 96, "the visible items moved by the steps");
     await page.locator("button.end:has-text('Jump to the end')").waitFor();
   });
 });
 
-test("who goes elsewhere before a place is found stays there, and hears nothing of what became of it", async () => {
+test("scrolling away before a place is found cancels it, and its failure is not shown", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 420 }, async (page) => {
     await openFirst(page);
     await page.evaluate(() => {
@@ -342,7 +343,7 @@ test("who goes elsewhere before a place is found stays there, and hears nothing 
     await still(page);
     assert.equal(await page.evaluate(atEnd), true);
     assert.equal(await page.locator("text=cannot be read").count(), 0);
-    // The focus comes back to where it was when the palette closes, which is no way of the person's own.
+    // When the palette closes, the focus returns to its old place. That is no scroll by the user.
     await page.locator(".tool .line").last().focus();
     await find(3);
     await page.evaluate(() => window.places[2].give({ index: 3, within: [] }));
@@ -350,7 +351,7 @@ test("who goes elsewhere before a place is found stays there, and hears nothing 
   });
 });
 
-test("whoever has gone on from a found place by keys inside its items is not thrown back by what comes", async () => {
+test("scrolling by keys from a found place is not undone by new items", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("Control+k");
@@ -371,7 +372,7 @@ test("whoever has gone on from a found place by keys inside its items is not thr
   });
 });
 
-test("hostile text is text", async () => {
+test("hostile text is shown as text", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
     await page.evaluate(`(${view})().scrollTop = 0`);
@@ -379,7 +380,7 @@ test("hostile text is text", async () => {
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     assert.equal(await page.locator("#app :is(img, iframe, script, a, object, embed)").count(), 0);
     assert.match(await page.locator("[data-index='0']").textContent(), /<script>window\.pwned=1<\/script>/);
-    assert.match(await page.locator(".ask").textContent(), /⟨202E⟩/, "what turns a command around is shown");
+    assert.match(await page.locator(".ask").textContent(), /⟨202E⟩/, "characters that reverse a command are shown");
     for (const row of await page.locator("[data-session]").all()) await row.click();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
   });

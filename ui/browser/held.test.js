@@ -1,4 +1,4 @@
-// A timeline that is held by the thumb of its scrollbar while it becomes another one.
+// A timeline changes while the user holds the thumb of its scrollbar.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -7,11 +7,11 @@ import { assertStays, openUncounted, place, setSize, still, view } from "./timel
 import { startBrowser } from "./window.js";
 
 let browser;
-// The scrollbars of tests are hidden, unless somebody asks for them.
+// Scrollbars are hidden in tests by default.
 before(async () => (browser = await startBrowser({ context: { ignoreDefaultArgs: ["--hide-scrollbars"] } })));
 after(() => browser.stop());
 
-/** Takes the thumb, which is at the end, and drags it so far up; gives where the pointer is then. */
+/** Grips the thumb, which is at the end, and drags it up this far. Returns where the pointer is then. */
 async function dragUp(page, by) {
   const [x, y] = await page.evaluate(() => {
     const bar = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
@@ -25,7 +25,7 @@ async function dragUp(page, by) {
 
 const far = `(() => { const v = (${view})(); return v.scrollHeight - v.scrollTop - v.clientHeight })()`;
 
-test("who drags the thumb while a long timeline is counted stays among the items that they see", async () => {
+test("dragging the thumb while a long timeline is counted stays among the items in view", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await still(page);
@@ -34,7 +34,7 @@ test("who drags the thumb while a long timeline is counted stays among the items
     const below = await page.evaluate(far);
     assert.ok(below > 500, `the thumb was taken: ${below} pixels are below`);
     await page.evaluate(() => window.countAll());
-    // As long as it is held it goes by as much a pixel as before.
+    // While the thumb is held, one pixel of the thumb scrolls as far as before.
     for (let n = 1; n <= 5; n += 1) {
       await page.mouse.move(x, y - n);
       await still(page);

@@ -3,10 +3,10 @@
 import { crc32, deflateSync } from "node:zlib";
 
 const COLOURS = 256;
-/** So many have a place because many pixels have them. */
+/** Number of colours that get a place because many pixels have them. */
 const COMMON = 64;
 
-/** The file of a picture without transparency: `width`, `height`, and `data` with four bytes a pixel. */
+/** Encodes a picture without transparency: `width`, `height`, and `data` with four bytes a pixel. */
 export function indexed({ width, height, data }) {
   const palette = paletteOf(data);
   const places = new Map();
@@ -15,7 +15,7 @@ export function indexed({ width, height, data }) {
     for (let x = 0; x < width; x += 1) {
       const colour = at(data, y * width + x);
       if (!places.has(colour)) places.set(colour, nearest(palette, colour));
-      // The first byte of a row names its filter: none, for neighbours in a palette need not be neighbours in colour.
+      // The first byte of a row names its filter. None is used: neighbours in a palette need not be similar colours.
       rows[y * (width + 1) + 1 + x] = places.get(colour);
     }
   }
@@ -40,7 +40,10 @@ function at(data, pixel) {
   return (data[pixel * 4] << 16) | (data[pixel * 4 + 1] << 8) | data[pixel * 4 + 2];
 }
 
-/** The commonest colour of each small cube of like colours; of those the commonest, and the others as far apart as they are. */
+/**
+ * Takes the commonest colour of each small cube of similar colours. Of these, the palette gets the commonest, and then
+ * those farthest from the others.
+ */
 function paletteOf(data) {
   const counts = new Map();
   for (let pixel = 0; pixel < data.length / 4; pixel += 1) counts.set(at(data, pixel), (counts.get(at(data, pixel)) ?? 0) + 1);
@@ -53,7 +56,7 @@ function paletteOf(data) {
   const ranked = [...cubes.values()].sort((a, b) => b.all - a.all || a.first - b.first);
   const colours = ranked.map(({ first }) => first);
   const palette = colours.splice(0, COMMON);
-  // Then always the one that is worst off without a place of its own: a rare colour may be the only red.
+  // Then always adds the colour that is farthest from the palette: a rare colour may be the only red.
   let left = colours.map((colour) => ({ colour, far: Math.min(...palette.map((other) => apart(colour, other))) }));
   while (palette.length < COLOURS && left.length > 0) {
     const worst = left.reduce((one, other) => (other.far > one.far ? other : one));

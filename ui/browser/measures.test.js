@@ -1,4 +1,4 @@
-// What has a size or a colour by rule: targets, lines of prose, what stays in the system's own colours, what is cut.
+// Rules for sizes and colours: targets, lines of prose, the system's own colours, cut text.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -16,7 +16,7 @@ async function openFirst(page) {
   await page.locator(".strip .segment").first().waitFor();
 }
 
-/** From now on every chain has so many segments of the selected session. */
+/** From now on every chain has this many segments of the selected session. */
 function withSegments(count) {
   const at = (n) => new Date(Date.parse("2026-03-14T10:00:00.000Z") + n * 60_000).toISOString();
   window.mockHost.chain = async (sessionId) => ({
@@ -27,7 +27,7 @@ function withSegments(count) {
   });
 }
 
-test("in the system's own colours the segments of a chain and their ties are seen", async () => {
+test("in the system's own colours the segments of a chain and their ties are visible", async () => {
   await browser.withWindow({ mock: "30", width: 1200, forced: "active" }, async (page) => {
     await openFirst(page);
     const unlike = await page.evaluate(() => {
@@ -41,7 +41,7 @@ test("in the system's own colours the segments of a chain and their ties are see
     });
     assert.equal(unlike, 0);
     const colours = await page.evaluate(() => [".segment:not(.current) i", ".segment.current i"].map((which) => getComputedStyle(document.querySelector(which)).backgroundColor));
-    assert.notEqual(colours[0], colours[1], "the segment of now is told apart");
+    assert.notEqual(colours[0], colours[1], "the current segment looks different");
   });
 });
 
@@ -67,7 +67,7 @@ test("each segment and each word below it is at least 24 pixels wide and high, a
   });
 });
 
-test("a strip that is longer than the pane shows what goes on now", async () => {
+test("a strip that is longer than the pane shows its newest segment", async () => {
   await browser.withWindow({ mock: "30", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.evaluate(withSegments, 60);
@@ -81,7 +81,7 @@ test("a strip that is longer than the pane shows what goes on now", async () => 
   });
 });
 
-test("prose is at most some 76 letters wide, and code takes all", async () => {
+test("prose is at most about 76 letters wide, and code takes the full width", async () => {
   await browser.withWindow({ mock: "30", width: 1600, height: 900 }, async (page) => {
     await openFirst(page);
     await page.locator("[role=listitem] pre").first().waitFor({ state: "attached" });
@@ -118,7 +118,7 @@ test("at 320 pixels every chip is in sight with its whole number, also with the 
   }
 });
 
-test("a full context is a colour where one may act upon it, and red is an error's alone", async () => {
+test("a full context is coloured only where the user may act, and only errors are red", async () => {
   await browser.withWindow({ mock: "failed" }, async (page) => {
     await page.locator("[data-session=failed-4]").waitFor();
     const [grey, amber, red] = await page.evaluate(() => {
@@ -134,7 +134,7 @@ test("a full context is a colour where one may act upon it, and red is an error'
   });
 });
 
-test("what goes on elsewhere is shown with enough contrast", async () => {
+test("rows of superseded sessions have enough contrast", async () => {
   for (const scheme of ["light", "dark"]) {
     await browser.withWindow({ mock: "failed", scheme }, async (page) => {
       await page.click("[aria-label=Menu]");

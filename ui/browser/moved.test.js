@@ -1,4 +1,4 @@
-// Timelines whose items come to stand elsewhere while somebody looks: counted at last, joined to others, written anew.
+// Timelines whose items move while the user looks: counted at last, joined to others, rewritten.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -10,7 +10,7 @@ let browser;
 before(async () => (browser = await startBrowser()));
 after(() => browser.stop());
 
-/** Opens a call in the middle of the view, selects what it said, and focuses its line, which is kept as `window.line`. */
+/** Opens a call in the middle of the view, selects its output, and focuses its line, which is kept as `window.line`. */
 async function openOne(page) {
   await page.evaluate(() => {
     const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
@@ -24,14 +24,14 @@ async function openOne(page) {
   await page.evaluate(() => getSelection().selectAllChildren(window.line.closest(".tool").querySelector("pre")));
 }
 
-/** What became of that call: whether it is open, focused and selected. */
+/** The state of that call: whether it is open, focused and selected. */
 const kept = () => ({
   open: window.line.isConnected && window.line.ariaExpanded === "true" && window.line.closest(".tool").querySelector("pre") !== null,
   focused: document.activeElement === window.line,
   selected: getSelection().toString(),
 });
 
-/** Where its line is in each of so many frames, before which `window.go` is called. */
+/** The position of its line in each of this many frames, after a call of `window.go`. */
 const tops = (frames) =>
   (async () => {
     const found = [window.line.getBoundingClientRect().top];
@@ -43,13 +43,13 @@ const tops = (frames) =>
     return found;
   })();
 
-/** Whether items far above the end are drawn, how many of them do not begin where the one before them ends, and how many are open. */
+/** Whether only items far above the end are drawn, how many do not begin where the one before ends, and how many are open. */
 const laid = () => {
   const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
   return { drawn: items.length > 20, above: items.every(({ index }) => index < 99_800), apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
 };
 
-test("when a long timeline has been counted, what was opened, focused, selected and read stays, to the pixel and in every frame", async () => {
+test("after the count of a long timeline, the opened, focused, selected and visible items stay, to the pixel and in every frame", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.evaluate(`(${view})().scrollTop -= 1500`);
@@ -58,7 +58,7 @@ test("when a long timeline has been counted, what was opened, focused, selected 
     const before = await page.evaluate(kept);
     assert.deepEqual([before.open, before.focused], [true, true]);
     assert.match(before.selected, /step/);
-    // It has grown meanwhile: the newest that were shown are no longer the last ones.
+    // It has grown meanwhile: the newest items that were shown are no longer the last ones.
     await page.evaluate(() => {
       window.mockHost.grow(3);
       window.go = window.countAll;
@@ -70,12 +70,12 @@ test("when a long timeline has been counted, what was opened, focused, selected 
     assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), seen[0], "the line at rest");
     assert.deepEqual(await page.evaluate(kept), before);
     await page.locator(".end:has-text('3 new below')").waitFor();
-    // The same item is at its place among all: it is the one that the engine has there.
+    // The same item is at its final index: the engine has this item there.
     assert.equal(await page.evaluate(() => window.line.querySelector("code").textContent === `step ${window.line.closest("[data-index]").dataset.index}`), true);
   });
 });
 
-test("who is at the end when a long timeline has been counted sees nothing change", async () => {
+test("a view at the end does not change when a long timeline has been counted", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await still(page);
@@ -91,7 +91,7 @@ test("who is at the end when a long timeline has been counted sees nothing chang
   });
 });
 
-test("the count does not break off a scroll, and takes nobody elsewhere", async () => {
+test("the count does not interrupt a scroll, and does not move the view", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.evaluate(`(${view})().scrollTop -= 2500`);
@@ -108,7 +108,7 @@ test("the count does not break off a scroll, and takes nobody elsewhere", async 
   });
 });
 
-test("the beginning of a timeline that is being counted is gone to as soon as it is known", async () => {
+test("Home during the count goes to the beginning as soon as it is known", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.locator("[role=region][aria-label=Timeline]").focus();
@@ -120,7 +120,7 @@ test("the beginning of a timeline that is being counted is gone to as soon as it
   });
 });
 
-test("who has gone on from there is not taken to the beginning", async () => {
+test("scrolling on after Home cancels the way to the beginning", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.locator("[role=region][aria-label=Timeline]").focus();
@@ -137,18 +137,18 @@ test("who has gone on from there is not taken to the beginning", async () => {
   });
 });
 
-test("what was opened stays open when another chain is joined before it, wherever the reader is", async () => {
+test("opened entries stay open when another chain is joined before them, at any scroll position", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // Far from the end: the answers that tell of the join hold none of these items.
+    // Far from the end: the answers that reveal the join hold none of these items.
     await page.evaluate(`(${view})().scrollTop -= 60000`);
     await still(page);
     await openOne(page);
     const before = await page.evaluate(kept);
     await page.evaluate(() => {
       const timeline = window.mockHost.timeline.bind(window.mockHost);
-      // The items are the same ones, further down by what was joined before them.
+      // The items are the same ones, further down by the number of items joined before them.
       window.mockHost.timeline = async (id, from, limit) => {
         const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
         return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
@@ -164,7 +164,10 @@ test("what was opened stays open when another chain is joined before it, whereve
   });
 });
 
-/** A session in the middle of the chain goes on: so many items come to stand at `grown`, which the answer that tells of them does not say. */
+/**
+ * A session in the middle of the chain goes on: this many items are inserted at `grown`, and the answer that reveals
+ * them does not hold them.
+ */
 const growInTheMiddle = ({ grown, by }) => {
   const timeline = window.mockHost.timeline.bind(window.mockHost);
   window.mockHost.timeline = async (id, from, limit) => {
@@ -181,7 +184,7 @@ const growInTheMiddle = ({ grown, by }) => {
   window.mockHost.grow(0);
 };
 
-test("items that turn out to stand where others were taken to stand have their own heights", async () => {
+test("items get their own heights if others were assumed at their indexes", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -194,7 +197,7 @@ test("items that turn out to stand where others were taken to stand have their o
   });
 });
 
-test("who reads above or below the place where a session in the middle of the chain goes on stays there, to the pixel and in every frame", async () => {
+test("a view above or below a session that goes on in the middle of the chain stays, to the pixel and in every frame", async () => {
   for (const { grown, by } of [{ grown: 99_850, by: 3 }, { grown: 99_850, by: 250 }, { grown: 90_000, by: 3 }, { grown: 90_000, by: 250 }]) {
     await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
       await openFirst(page);
@@ -215,7 +218,7 @@ test("who reads above or below the place where a session in the middle of the ch
   }
 });
 
-test("whoever scrolls on to where a session in the middle of the chain has gone on sees every item once, and nothing jump", async () => {
+test("scrolling to where a session in the middle of the chain went on shows every item once, without jumps", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -224,7 +227,7 @@ test("whoever scrolls on to where a session in the middle of the chain has gone 
     await page.evaluate(growInTheMiddle, { grown: 99_850, by: 3 });
     await setSize(page, 100_003);
     await still(page);
-    // By half of what is in sight: the item in its middle is in sight again afterwards, as far up as was scrolled.
+    // By half a view: the item in the middle is still in view afterwards, moved by the scrolled distance.
     for (let lowest = 0; lowest < 99_900; ) {
       const middle = await page.evaluate(() => {
         const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
@@ -242,7 +245,7 @@ test("whoever scrolls on to where a session in the middle of the chain has gone 
   });
 });
 
-test("while a long timeline is counted, its end is shown as no whole", async () => {
+test("while a long timeline is counted, its end has no set size", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     const said = () => page.evaluate(() => ({ sizes: [...new Set([...document.querySelectorAll("[data-index]")].map((item) => item.ariaSetSize))], places: document.querySelectorAll("[data-index][aria-posinset]").length > 0, more: document.querySelectorAll(".before").length }));
@@ -256,7 +259,7 @@ test("while a long timeline is counted, its end is shown as no whole", async () 
   });
 });
 
-test("where no item is known again, the same moment is shown", async () => {
+test("if no item is recognized, the same moment is shown", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page, "another ");
     await page.evaluate(`(${view})().scrollTop = 900`);
@@ -273,12 +276,12 @@ test("where no item is known again, the same moment is shown", async () => {
   });
 });
 
-test("what was opened is open when one comes back to it", async () => {
+test("opened entries are open after scrolling away and back", async () => {
   await browser.withWindow({ mock: "30", width: 1200, height: 520 }, async (page) => {
     await openFirst(page);
     await page.locator("text=Continued in").or(page.locator(".tool .line:has-text('npm publish')")).first().waitFor();
     await page.evaluate(() => {
-      // So long that the subagent's call is scrolled out of what is drawn.
+      // So long that the subagent's call is scrolled out of the drawn range.
       window.mockHost.grow(300);
     });
     await page.evaluate(`(${view})().scrollTop = 0`);
@@ -293,7 +296,7 @@ test("what was opened is open when one comes back to it", async () => {
   });
 });
 
-test("who opens something when items turned out to be lower than was thought has left the end", async () => {
+test("opening an entry when items were measured lower than estimated leaves the end", async () => {
   await browser.withWindow({ mock: "endless", width: 1200, height: 744 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -304,8 +307,8 @@ test("who opens something when items turned out to be lower than was thought has
       const { top } = view.getBoundingClientRect();
       const above = [...document.querySelectorAll("[data-index]")].filter((item) => item.getBoundingClientRect().bottom < top);
       for (const item of above) Object.assign(item.firstElementChild.style, { height: "12px", overflow: "hidden" });
-      // The view is moved by its having become shorter, in the frame in which that is measured. A message that is posted in a
-      // frame's callback comes after that, and before the next frame, which is the one that brings the event of the scroll.
+      // The view moves because it became shorter, in the frame that measures this. A message posted in a frame's
+      // callback arrives after that, and before the next frame, which brings the scroll event.
       while (view.scrollTop === before) {
         await new Promise((done) => requestAnimationFrame(() => {
           const { port1, port2 } = new MessageChannel();
@@ -322,6 +325,6 @@ test("who opens something when items turned out to be lower than was thought has
     await page.locator(".line[aria-expanded=true]").waitFor();
     await page.locator("button.end:has-text('Jump to the end')").waitFor();
     await still(page);
-    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), opened.top, "what was opened stays under the pointer");
+    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), opened.top, "the opened entry stays under the pointer");
   });
 });

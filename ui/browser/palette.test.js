@@ -1,4 +1,4 @@
-// The palette in a real browser: sessions, commands, and everything that was said.
+// The palette in a real browser: sessions, commands, and the history.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -27,14 +27,14 @@ const active = () => {
   return option?.getAttribute("aria-selected") === "true" && option.getAttribute("role") === "option";
 };
 
-/** Where the mark stands: in sight in the timeline, or not. */
+/** Whether the mark is in view in the timeline. */
 const foundInSight = () => {
   const view = document.querySelector("[role=region][aria-label=Timeline]")?.getBoundingClientRect();
   const mark = document.querySelector("[data-found]")?.getBoundingClientRect();
   return view !== undefined && mark !== undefined && mark.top >= view.top && mark.top < view.bottom - 20;
 };
 
-test("what was said is found as it is typed, with its words marked, and where and when it was", async () => {
+test("hits appear while typing, with marked words, place and time", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await openPalette(page, "snapshot");
     await options(page).filter({ has: page.locator("mark") }).first().waitFor();
@@ -46,7 +46,7 @@ test("what was said is found as it is typed, with its words marked, and where an
   });
 });
 
-test("the keys reach every choice, group by group too, and the field says which one is meant", async () => {
+test("the keys reach every choice, group by group too, and the field names the active one", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await openPalette(page, "publish");
     await options(page).filter({ has: page.locator("mark") }).first().waitFor();
@@ -69,7 +69,7 @@ test("the keys reach every choice, group by group too, and the field says which 
   });
 });
 
-test("Enter on something found opens its session there, marked, with the focus in the timeline", async () => {
+test("Enter on a hit opens its session there, marked, with the focus in the timeline", async () => {
   await browser.withWindow({ ...WIDE, height: 420 }, async (page) => {
     await openPalette(page, "version minor");
     await options(page).filter({ has: page.locator("mark") }).first().waitFor();
@@ -96,7 +96,7 @@ test("something that a subagent said opens at the call that started it", async (
   });
 });
 
-test("another place in the session that is open is gone to as well", async () => {
+test("a hit in the open session scrolls there as well", async () => {
   await browser.withWindow({ ...WIDE, height: 420 }, async (page) => {
     for (const [words, said] of [["version minor", /npm version minor/], ["publish --tag", /npm publish --tag latest/]]) {
       await openPalette(page, words);
@@ -118,7 +118,7 @@ test("far inside a session of 100,000 items the place is reached", async () => {
   });
 });
 
-test("a session that goes on stays at the place", async () => {
+test("a session that goes on keeps the found place in view", async () => {
   await browser.withWindow({ ...WIDE, height: 420 }, async (page) => {
     await openPalette(page, "version minor");
     await options(page).filter({ has: page.locator("mark") }).first().waitFor();
@@ -152,7 +152,7 @@ test("filters narrow the history, and their names and values complete by keyboar
   });
 });
 
-test("what was chosen lately is offered first", async () => {
+test("recent choices are offered first", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await openPalette(page, "webhook");
     await page.keyboard.press("Enter");
@@ -173,12 +173,12 @@ test("a command that opens a dialog leaves it open, and the focus comes back aft
     await page.evaluate(() => document.querySelector("dialog").addEventListener("close", () => (window.paletteClosed = true)));
     await page.keyboard.press("Enter");
     await page.locator("dialog[aria-label=Keyboard]").waitFor();
-    // The palette closes after it has been taken away, and must not close what has come in its place.
+    // The palette closes after it was removed, and must not close the dialog that replaced it.
     await becomes(page, () => window.paletteClosed, true);
     assert.equal(await page.locator("dialog[aria-label=Keyboard]").count(), 1);
     await page.keyboard.press("Escape");
     await becomes(page, () => document.activeElement?.dataset?.session, before);
-    // What was chosen lately is remembered.
+    // The palette remembers recent choices.
     await page.evaluate(() => localStorage.clear());
   });
 });
@@ -196,7 +196,7 @@ test("Escape closes it and gives the focus back", async () => {
   });
 });
 
-test("hostile text that was found is text", async () => {
+test("hostile text in a hit is shown as text", async () => {
   await browser.withWindow({ ...WIDE, mock: "hostile" }, async (page) => {
     await openPalette(page, "pwned");
     await options(page).filter({ has: page.locator("mark") }).first().waitFor();
@@ -207,7 +207,7 @@ test("hostile text that was found is text", async () => {
 
 for (const scheme of ["light", "dark"]) {
   for (const [name, words] of [["found", "snapshot"], ["nothing found", "zzzz"]]) {
-    test(`${name}, ${scheme}: nothing serious is in the way of anybody`, async () => {
+    test(`${name}, ${scheme}: axe finds nothing serious`, async () => {
       await browser.withWindow({ ...WIDE, scheme, motion: "reduce" }, async (page) => {
         await openPalette(page, words);
         await becomes(page, () => document.querySelector("dialog [role=status]").textContent !== "", true);

@@ -1,4 +1,4 @@
-// Every state of the window, as a picture. VISUAL=write makes the pictures anew: look at each before it is checked in.
+// Every state of the window, as a picture. VISUAL=write makes the pictures anew: look at each before you check it in.
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { check, compared, startPainter, taken } from "./picture.js";
 import { perform } from "./window.js";
 
-// Other systems have other fonts and draw them in other ways.
+// Other systems have other fonts and draw them differently.
 const skip = process.platform === "linux" ? false : "the pictures are Linux's";
 
 let painter;
@@ -20,14 +20,14 @@ after(() => painter?.stop());
 const OPEN = ["j", "Enter"];
 const TIMELINE = "[role=region][aria-label=Timeline]";
 
-/** A settings file in which two lines cannot be followed. */
+/** A settings file with two wrong lines. */
 const WRONG = () =>
   window.mockHost.config.edit({ "window.theme": "dark" }, [
     { key: "timeouts.approval", line: 4, column: 12, message: 'expected a time above zero: seconds, or a number with a unit, such as "10m"; found "soon"' },
     { line: 9, column: 1, message: "unknown setting `colour`" },
   ]);
 
-/** Name, size, and what is done before the picture is taken. Both schemes, unless one is named. */
+/** Name, size, and the steps before the picture is taken. Both colour schemes, unless one is named. */
 const PICTURES = {
   "roster-320": { width: 320, height: 560 },
   "roster-420": {},
@@ -117,7 +117,7 @@ test("the same page gives the same picture", { skip }, async () => {
   assert.equal(compared(...pictures).off, 0);
 });
 
-/** The least that may go wrong, each by itself. */
+/** The smallest faults that must be noticed, one at a time. */
 const HARMS = {
   "a badge is gone": () => document.querySelector("[data-session] .badges > *").remove(),
   "one figure is another": () => {

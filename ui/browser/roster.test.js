@@ -37,7 +37,7 @@ test("2,000 sessions draw only what is in sight, and the last is a key away", as
   });
 });
 
-test("however many changes come, nothing of them stays", async () => {
+test("memory does not grow with the number of changes", async () => {
   await browser.withWindow({ mock: 2000, width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("j");
@@ -49,7 +49,7 @@ test("however many changes come, nothing of them stays", async () => {
       const { nodes, jsEventListeners: listeners } = await session.send("Memory.getDOMCounters");
       return { bytes: (await session.send("Runtime.getHeapUsage")).usedSize, nodes, listeners };
     };
-    // One row after the other, in and out of sight: in place, and to the top of the list.
+    // One row after the other, in view and out of view: changed in place, and moved to the top of the list.
     const pour = (changes) =>
       page.evaluate(async (changes) => {
         const { rows } = window.mockHost;
@@ -62,7 +62,7 @@ test("however many changes come, nothing of them stays", async () => {
           if (i % 25 === 24) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
         }
       }, changes);
-    // What is compiled and cached on the way is there after these.
+    // After these, everything that is compiled and cached on the way is there.
     await pour(5000);
     const before = await held();
     await pour(10_000);
@@ -88,31 +88,31 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
-test("an engine that ends is told above what was known, and another try finds it again", async () => {
+test("the end of the engine is shown above the old rows, and another try finds it again", async () => {
   await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
     await becomes(page, rows, 30);
     await page.evaluate(() => window.mockHost.send({ type: "stopped" }));
     const told = page.locator("[role=alert]", { hasText: "has stopped watching" });
     await told.waitFor();
-    assert.equal(await page.evaluate(rows), 30, "what was known stays to be read");
+    assert.equal(await page.evaluate(rows), 30, "the old rows stay readable");
     await told.locator("text=Try again").click();
     await told.waitFor({ state: "detached" });
     await becomes(page, rows, 30);
   });
 });
 
-test("where nothing is going on the older sessions are one click away", async () => {
+test("without active sessions the older ones are one click away", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     const older = page.locator("text=Show older sessions");
     await older.waitFor();
-    assert.equal(await page.locator("text=No sessions yet").count(), 0, "nobody has looked for older ones so far");
+    assert.equal(await page.locator("text=No sessions yet").count(), 0, "older ones have not been asked for yet");
     await older.click();
     await older.waitFor({ state: "detached" });
     await page.locator("text=No sessions yet").waitFor();
   });
 });
 
-test("however long the names and many the badges, a row says what the session wants", async () => {
+test("a row shows the session's request even with long names and many badges", async () => {
   for (const width of [320, 420]) {
     await browser.withWindow({ mock: "long", width }, async (page) => {
       const narrowest = await page.locator("[data-session] .now.need").evaluateAll((all) => Math.min(...all.map((now) => now.clientWidth)));
@@ -138,7 +138,7 @@ for (const mock of ["30", "long", "writing", "hostile", "2000", "empty"]) {
   }
 }
 
-test("the whole job by keyboard", async () => {
+test("everything works by keyboard", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     const { keyboard } = page;
     await page.locator("[data-session]").first().waitFor();
@@ -183,7 +183,7 @@ test("the whole job by keyboard", async () => {
   });
 });
 
-test("a resume command that is still asked for reaches the clipboard; one that cannot be had is said", async () => {
+test("a pending resume command reaches the clipboard; a failed one is reported", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.locator("[data-session]").first().waitFor();
@@ -264,13 +264,13 @@ test("a row does not jump while the pointer is on the list", async () => {
     await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
     await page.locator("text=The order has changed").waitFor();
     assert.deepEqual(await row.boundingBox(), before);
-    assert.equal(await row.locator("[role=img]").getAttribute("aria-label"), "Idle", "its content is new all the same");
+    assert.equal(await row.locator("[role=img]").getAttribute("aria-label"), "Idle", "its content is new nevertheless");
     await page.mouse.move(200, 20);
     await becomes(page, () => document.querySelector("[data-session]").closest("section").textContent.includes("Migrate"), false);
   });
 });
 
-test("while the order is held, somebody who begins to need the person is told of", async () => {
+test("while the order is held, a session that begins to need the user is counted", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
     await page.evaluate(() => {
@@ -298,7 +298,7 @@ test("a filter shows what it finds in a folded group too, and Escape ends it", a
   });
 });
 
-test("2,000 sessions and 50 changes a second: what is shown is what the engine has", async () => {
+test("2,000 sessions and 50 changes a second: the rows equal the engine's", async () => {
   await browser.withWindow({ mock: "flood" }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     const begun = await page.evaluate(() => window.mockHost.revision);
@@ -306,7 +306,7 @@ test("2,000 sessions and 50 changes a second: what is shown is what the engine h
     for (let look = 0; look < 5; look += 1) {
       const [seen, had] = await page.evaluate(async () => {
         await new Promise((done) => setTimeout(done, 50));
-        // In one go: nothing changes in between.
+        // In one call, so that nothing changes in between.
         const first = [...document.querySelectorAll("[data-session]")].slice(0, 8).map((row) => `${row.dataset.session} ${row.querySelector(".now").textContent.trim()}`);
         const rows = window.mockHost.rows.slice(0, 8).map((row) => `${row.sessionId} ${row.pendingTool ? row.pendingTool.target : ""}`);
         return [first, rows];
@@ -320,7 +320,7 @@ test("2,000 sessions and 50 changes a second: what is shown is what the engine h
   });
 });
 
-test("only what newly needs the person is announced", async () => {
+test("only a session that newly needs the user is announced", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     const spoken = () => document.querySelector("[role=status]").textContent;
     await page.locator("[data-session]").first().waitFor();
@@ -328,7 +328,7 @@ test("only what newly needs the person is announced", async () => {
     await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
     assert.equal(await page.evaluate(spoken), "");
     await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan" });
-    assert.equal(await page.evaluate(spoken), "", "the engine has not said that it lasts");
+    assert.equal(await page.evaluate(spoken), "", "the engine has not reported it as lasting");
     await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan", needs: "plan" });
     await becomes(page, spoken, "Migrate sessions to Redis needs you: wants a verdict on its plan.");
   });
@@ -339,9 +339,9 @@ test("ages tick by the second under a minute", async () => {
     const age = () => document.querySelector("[data-session='a1f3c5e7-2b4d-4f60-8a9c-3d5e7f9b1c2d'] .age").textContent;
     await page.locator("[data-session]").first().waitFor();
     const first = await page.evaluate(age);
-    assert.match(first, /^\d+ (s|min)$/, "it is the engine's reckoning, not this machine's");
+    assert.match(first, /^\d+ (s|min)$/, "it follows the engine's clock, not this machine's");
     assert.ok(first.endsWith("min") || parseInt(first, 10) >= 12, first);
-    // On a slow machine a second may be left out, or the minute is over.
+    // On a slow machine a second may be skipped, or the minute may be over.
     for (let tick = 0, last = first; tick < 2 && last.endsWith(" s"); tick += 1) {
       await becomes(page, `(${age})() !== ${JSON.stringify(last)}`, true);
       const now = await page.evaluate(age);
@@ -351,7 +351,7 @@ test("ages tick by the second under a minute", async () => {
   });
 });
 
-test("a working glyph moves by opacity alone and in steps, and not at all when motion is not wanted", async () => {
+test("a working glyph changes only its opacity, in steps, and not at all with reduced motion", async () => {
   const animation = () => {
     const running = document.querySelector(".working i").getAnimations();
     return running.flatMap((one) => one.effect.getKeyframes().flatMap((frame) => Object.keys(frame))).filter((key) => !["offset", "computedOffset", "easing", "composite"].includes(key));
@@ -359,7 +359,8 @@ test("a working glyph moves by opacity alone and in steps, and not at all when m
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator(".working i").first().waitFor();
     assert.deepEqual([...new Set(await page.evaluate(animation))], ["opacity"]);
-    // A smooth one is drawn at every frame: in WebKit without a graphics card a tenth of a core, against a hundredth.
+    // A smooth animation is drawn at every frame: a tenth of a core in WebKit without a graphics card. Steps take a
+    // hundredth.
     assert.match(await page.locator(".working i").first().evaluate((glyph) => getComputedStyle(glyph).animationTimingFunction), /^steps/);
   });
   await browser.withWindow({ mock: 30, motion: "reduce" }, async (page) => {
@@ -368,7 +369,7 @@ test("a working glyph moves by opacity alone and in steps, and not at all when m
   });
 });
 
-test("how well all is watched is asked again when something may have changed it", async () => {
+test("the health is asked for again when something may have changed it", async () => {
   await browser.withWindow({ mock: "first", height: 900 }, async (page) => {
     const health = () => document.querySelector("[title^=Health]").title;
     await becomes(page, health, "Health: All is watched");
@@ -392,7 +393,7 @@ test("how well all is watched is asked again when something may have changed it"
   });
 });
 
-test("a strip shows no session in full, so that alerts of all of them are told", async () => {
+test("a strip shows no session in full, so that all of them raise alerts", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     const lookedAt = () => window.mockHost.lookedAt.at(-1);
     await page.locator("[data-session]").first().waitFor();
@@ -407,7 +408,7 @@ test("a strip shows no session in full, so that alerts of all of them are told",
   });
 });
 
-test("the order is held no longer than the list is there", async () => {
+test("the held order ends with the list", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
     await page.keyboard.press("m");

@@ -1,4 +1,5 @@
-// The settings' window in a real browser: reachable by keyboard, nothing serious for axe, and colours as chosen.
+// The settings window in a real browser: usable by keyboard, without serious findings by axe, and in the chosen
+// colours.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -21,7 +22,7 @@ async function violations(page) {
 
 for (const scheme of ["light", "dark"]) {
   for (const width of [360, 640]) {
-    test(`nothing serious stands in the way, ${scheme}, ${width} px`, async () => {
+    test(`axe finds nothing serious, ${scheme}, ${width} px`, async () => {
       await browser.withWindow({ mock: SETTINGS, width, scheme, motion: "reduce" }, async (page) => {
         await page.getByText("Install…").click();
         await page.getByRole("region", { name: /^Change of/ }).waitFor();
@@ -36,7 +37,7 @@ for (const scheme of ["light", "dark"]) {
   }
 }
 
-test("by keyboard alone: from the sections to a field, saved with Enter", async () => {
+test("by keyboard only: from the sections to a field, saved with Enter", async () => {
   await browser.withWindow({ mock: SETTINGS, width: 640 }, async (page) => {
     await page.getByRole("button", { name: "Timeouts" }).focus();
     await page.keyboard.press("Enter");
@@ -51,7 +52,7 @@ test("by keyboard alone: from the sections to a field, saved with Enter", async 
   });
 });
 
-test("the colours are the chosen ones at once, whatever the desktop has", async () => {
+test("the chosen colours apply at once, whatever the desktop has", async () => {
   await browser.withWindow({ mock: SETTINGS, scheme: "light" }, async (page) => {
     const background = () => getComputedStyle(document.body).backgroundColor;
     await becomes(page, background, "rgb(250, 250, 249)");

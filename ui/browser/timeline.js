@@ -1,4 +1,4 @@
-// The timeline in a real browser, as tests look at it.
+// Helpers for tests of the timeline in a real browser.
 
 import assert from "node:assert/strict";
 
@@ -9,10 +9,10 @@ export const atEnd = `(() => { const v = (${view})(); return Math.abs(v.scrollHe
 
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
-/** Nothing in the timeline is a mere place for an item. */
+/** No drawn item of the timeline is a placeholder. */
 export const isWhole = () => [...document.querySelectorAll("[data-index]")].every((item) => item.querySelector(".entry") !== null);
 
-/** Waits until what is drawn in the timeline is whole and has stood still for ten frames: scrolls of all kinds have come to rest. */
+/** Waits until all drawn items are complete and have not moved for ten frames, so that every scroll has come to rest. */
 export async function still(page) {
   const drawn = () => [...document.querySelectorAll("[data-index]")].map((item) => `${item.dataset.index} ${item.getBoundingClientRect().top}`).join();
   let before;
@@ -26,8 +26,8 @@ export async function still(page) {
 }
 
 /**
- * Clicks on something in the timeline as a person does, when the view rests: a browser brings it into sight by itself before a
- * click, and while a view moves farther than its height, nothing is drawn that could be clicked on.
+ * Clicks on an element of the timeline when the view is at rest, as a user does. Before a click the browser scrolls
+ * the element into view by itself, and while a view moves farther than its height, nothing is drawn to click on.
  */
 export async function clickAtRest(page, found) {
   await still(page);
@@ -39,7 +39,7 @@ export async function clickAtRest(page, found) {
 /** The item 200 pixels below the upper edge, and where it begins. */
 export const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, el?.getBoundingClientRect().top - box.top] })()`;
 
-/** Three million pixels down a browser's own numbers know no less than a quarter of a pixel, so less than one is nothing. */
+/** Three million pixels down, the browser's own precision is a quarter of a pixel, so less than one pixel does not count. */
 export function assertStays(now, before, what) {
   assert.ok(Math.abs(now - before) < 1, `${what}: it is at ${now}, and was at ${before}`);
 }
@@ -51,7 +51,10 @@ export async function openFirst(page) {
   await page.locator("[role=listitem][data-index]").first().waitFor();
 }
 
-/** Opens a session of 100,000 items, of which the newest are shown until `countAll` is called; with other keys when they are not to be known again. */
+/**
+ * Opens a session of 100,000 items. Only the newest are shown until `countAll` is called. With a `prefix`, they have
+ * other keys until then, so that they are not recognized afterwards.
+ */
 export async function openUncounted(page, prefix = "") {
   await page.locator("[data-session]").first().waitFor();
   await page.evaluate((prefix) => {
@@ -70,5 +73,5 @@ export async function openUncounted(page, prefix = "") {
   await becomes(page, atEnd, true);
 }
 
-/** Waits until the timeline is known to have so many items. */
+/** Waits until the timeline is known to have this many items. */
 export const setSize = (page, size) => page.locator(`[aria-setsize='${size}']`).first().waitFor();

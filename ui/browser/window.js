@@ -14,7 +14,7 @@ const POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
 
-/** How long is waited for what must come: machines are slow and loaded, and how fast it is the bench says. In milliseconds. */
+/** Longest wait for an expected state, in milliseconds. Machines are slow and loaded; the bench measures speed. */
 const PATIENCE = 30_000;
 
 function browserProgram() {
@@ -24,8 +24,8 @@ function browserProgram() {
 }
 
 /**
- * Starts the browser and a server for the built window. More than a plain browser is asked for by arguments, a whole
- * environment, options of the context, and what is done to each page before it loads.
+ * Starts the browser and a server for the built window. The parameters add to a plain browser: arguments, a whole
+ * environment, context options, and what is done to each page before it loads.
  */
 export async function startBrowser({ args = [], env, context: options = {}, prepare = async () => {} } = {}) {
   if (!existsSync(join(ROOT, "dist/index.html"))) throw new Error("The window is not built: run `npm run build` in ui/ first.");
@@ -55,7 +55,7 @@ export async function startBrowser({ args = [], env, context: options = {}, prep
   context.setDefaultTimeout(PATIENCE);
 
   return {
-    /** Opens the window with a preset; `check` runs on it, and then nothing may have gone wrong in its console. */
+    /** Opens the window with a preset and runs `check` on it. Afterwards the console must hold no error. */
     async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference", forced = "none", place = "" }, check) {
       const page = await context.newPage();
       const wrongs = [];
@@ -102,7 +102,7 @@ export async function perform(page, steps) {
   }
 }
 
-/** Waits until the probe, run in the page, gives what is wanted. */
+/** Waits until the probe, run in the page, returns the wanted value. */
 export async function becomes(page, probe, wanted, why) {
   const deadline = Date.now() + PATIENCE;
   let got;
@@ -118,7 +118,7 @@ export async function becomes(page, probe, wanted, why) {
   }
 }
 
-/** Listens from now on for words that stand for a moment only; what is returned waits until they have been there. */
+/** Listens from now on for words that are shown only for a moment. The returned function waits until they were shown. */
 export async function listening(page, words) {
   await page.evaluate((wanted) => {
     window.heard = false;

@@ -1,4 +1,4 @@
-// What must nowhere be in the window's sources.
+// What the window's sources must never contain.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import type { Host } from "./lib/host/host";
 import { tauriHost } from "./lib/host/tauri";
 import { followTheme } from "./lib/settings/theme";
 
-/** Inside the shell the real engine answers; a plain browser gets the mock, chosen by `?mock=NAME`. */
+/** In the shell, the real engine answers. A plain browser gets the mock, chosen by `?mock=NAME`. */
 const inShell = "__TAURI_INTERNALS__" in window;
 
 async function chooseHost(): Promise<Host> {
@@ -23,7 +23,7 @@ async function chooseHost(): Promise<Host> {
 const target = document.getElementById("app");
 if (target !== null) {
   const host = await chooseHost();
-  // One page for both windows: the address says which one this is.
+  // Both windows load the same page; the address says which one this is.
   const isSettings = location.hash === "#settings";
   const ahead = inShell && !isSettings ? askedAhead(host) : host;
   void followTheme(host, document.documentElement);

@@ -1,4 +1,4 @@
-// What jsdom lacks.
+// A browser interface that jsdom lacks.
 
 class NoResizeObserver {
   observe(): void {}

@@ -1,4 +1,4 @@
-//! A program to be started: shown before it starts, so that a person can repeat it by hand.
+//! A program to start: its command line is printed first, so that a developer can repeat it by hand.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A program, its arguments and what is different in its environment.
+/// A program, its arguments and the changes in its environment.
 pub struct Call {
     program: OsString,
     arguments: Vec<OsString>,
@@ -43,14 +43,14 @@ impl Call {
         self
     }
 
-    /// Takes away every variable that would lead Watchbill to the person's own sessions.
+    /// Removes every variable that would lead Watchbill to the developer's own sessions.
     pub fn without_own_settings(mut self) -> Self {
         self.removed =
             std::env::vars_os().map(|(name, _)| name).filter(|name| is_own_setting(name)).collect();
         self
     }
 
-    /// The line a person would type.
+    /// The line as typed in a shell.
     pub fn line(&self) -> String {
         let env = (!self.removed.is_empty()).then(|| "env".to_owned());
         let removed = self.removed.iter().map(|name| format!("-u {}", name.to_string_lossy()));
@@ -63,7 +63,7 @@ impl Call {
         env.into_iter().chain(removed).chain(set).chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    /// The call as the standard library has it.
+    /// The call as a `Command` of the standard library.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder);
@@ -76,13 +76,13 @@ impl Call {
         command
     }
 
-    /// Shows the line, runs it with our own input and output, and returns how it ended.
+    /// Prints the line, runs it with our own input and output, and returns its exit status.
     pub fn status(&self) -> Result<ExitStatus> {
         println!("  $ {}", self.line());
         self.command().status().with_context(|| self.could_not_start())
     }
 
-    /// Like [`Call::status`], and an end other than success is an error.
+    /// Like [`Call::status`], but failure is an error.
     pub fn run(&self) -> Result<()> {
         let status = self.status()?;
         if !status.success() {
@@ -91,7 +91,7 @@ impl Call {
         Ok(())
     }
 
-    /// Runs silently and returns what the program printed, or `None` if it failed or does not exist.
+    /// Runs silently and returns the program's output, or `None` if it failed or does not exist.
     pub fn quiet_output(&self) -> Option<String> {
         let output = self.command().stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,7 +1,7 @@
-//! Derives the bundled demo from recordings of the real client: other words, other folders, more time in between.
+//! Derives the bundled demo from recordings of the real client, with other words, other folders and longer times.
 //!
-//! `crates/engine/demo/scenes.json` says which recording becomes which scene. Records stay as the client wrote
-//! them but for the words that the scene replaces; payloads that nobody reads are left out.
+//! `crates/engine/demo/scenes.json` names the recording of each scene. Records stay unchanged except for the words
+//! that the scene replaces; unused payloads are left out.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::tree::Tree;
 
-/// Record types without which the demo shows the same.
+/// Record types that do not change the demo.
 const LEFT_OUT: [&str; 7] = [
     "api-request",
     "api-request-blob",
@@ -21,7 +21,7 @@ const LEFT_OUT: [&str; 7] = [
     "cost-state",
     "file-history-snapshot",
 ];
-/// What must not be left of the rig that made the recordings.
+/// Traces of the recording rig that must not be left.
 const LEFTOVERS: [&str; 5] = ["@@", "lorem ipsum", "stub", "127.0.0.1", "/rig/"];
 /// Keys whose numbers are milliseconds since the epoch.
 const STAMPS: [&str; 4] = ["startedAt", "updatedAt", "statusUpdatedAt", "nameSince"];
@@ -53,16 +53,16 @@ fn text<'a>(scene: &'a Value, key: &str) -> &'a str {
     scene[key].as_str().unwrap_or_default()
 }
 
-/// One scene and how far the replacing of its words has come.
+/// One scene, and how far its words have been replaced.
 struct Scene<'a> {
     scene: &'a Value,
     /// Words to replace, in order; words that are listed several times are replaced in turn.
     words: Vec<(&'a str, Vec<&'a str>)>,
     used: HashMap<&'a str, usize>,
-    /// When the recording began, by the client's clock.
+    /// The beginning of the recording, by the client's clock.
     begin: i64,
     from: i64,
-    /// A record that was left out, and the one before it.
+    /// A record that was left out, and its parent.
     parents: HashMap<String, Value>,
     titled: bool,
 }
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
             let entry: Value = serde_json::from_str(operation["text"].as_str()?).ok()?;
             Some(entry["updatedAt"].as_i64()? - operation["t"].as_i64()?)
         };
-        self.begin = operations.iter().filter_map(stamp).max().context("no registry file tells the time")?;
+        self.begin = operations.iter().filter_map(stamp).max().context("no registry file has a time")?;
         for operation in &mut operations {
             let moved = self
                 .pairs("moves")
@@ -146,7 +146,7 @@ impl<'a> Scene<'a> {
                 (!lines.is_empty()).then(|| json!({ "text": lines }))
             }
             "write" if path.starts_with("sessions/") || path.ends_with(".meta.json") => {
-                // A torn write is followed by the whole one, and the demo tells the story without it.
+                // A torn write is followed by the whole one; the demo leaves the torn one out.
                 let whole = serde_json::from_str::<Value>(operation["text"].as_str().unwrap_or_default());
                 whole.ok().map(|mut entry| {
                     self.dress(&mut entry);
@@ -203,7 +203,7 @@ impl<'a> Scene<'a> {
         Ok(out)
     }
 
-    /// A turn lasts as long as its prompt and its end are apart in the scene.
+    /// A turn lasts as long as the distance of its prompt and its end in the scene.
     fn stretch(&self, record: &mut Value) {
         let ended = record["timestamp"].as_str().and_then(|at| self.millis(at));
         if let (Some(ended), Some(lasted)) = (ended, record["durationMs"].as_i64()) {
@@ -225,7 +225,7 @@ impl<'a> Scene<'a> {
                 let old = std::mem::take(fields);
                 for (key, mut value) in old {
                     self.field(&key, &mut value);
-                    // Answers to questions are keyed by the question.
+                    // Answers have their questions as keys.
                     let key = if key.contains(' ') { self.say(&key) } else { key };
                     fields.insert(key, value);
                 }
@@ -303,7 +303,7 @@ impl<'a> Scene<'a> {
         self.place(&out)
     }
 
-    /// The rig's folder as the scene's, also where it is part of a folder name.
+    /// Replaces the rig's folder by the scene's, also inside a folder name.
     fn place(&self, path: &str) -> String {
         let project = text(self.scene, "project");
         let path = path.replace("/home/dev/work", &format!("/home/dev/{project}"));

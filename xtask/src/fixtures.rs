@@ -1,4 +1,4 @@
-//! Copies recordings of the real clients into `tests/fixtures`, in the shape the tests read.
+//! Copies recordings of the real clients into `tests/fixtures`, in the layout that the tests read.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use crate::tree::Tree;
 
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
-/// `<from>/transcript-record-types/` and `hook-payloads/` from `<from>/hook-payloads/`. Fixtures that have no source there stay as they are.
+/// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Fixtures without a source
+/// there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -45,12 +46,12 @@ fn copy(from: &Path, to: &Path) -> Result<u32> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
-    // Written anew rather than copied, so that the source's permissions (often read-only) do not come along.
+    // Written anew rather than copied, so that the source's permissions (often read-only) are not copied.
     fs::write(to, without_machine_ids(bytes)).with_context(|| format!("could not write {}", to.display()))?;
     Ok(1)
 }
 
-/// The `pidDomain` of a registry file names the machine on which the recording was made; no test needs to know it.
+/// Masks the `pidDomain` of a registry file: it names the machine of the recording, and no test needs it.
 fn without_machine_ids(mut bytes: Vec<u8>) -> Vec<u8> {
     const BEFORE: &[u8] = b"linux:";
     const AFTER: &[u8] = b":pid:";
@@ -72,7 +73,7 @@ mod tests {
     use super::without_machine_ids;
 
     #[test]
-    fn no_fixture_names_the_machine_it_was_recorded_on() {
+    fn fixtures_do_not_contain_the_id_of_their_machine() {
         let text = br#"{"pidDomain":"linux:fedcba98765432100123456789abcdef:pid:[4026531836]","x":"linux:short:pid:"}"#;
         let masked = String::from_utf8(without_machine_ids(text.to_vec())).unwrap();
         assert!(masked.contains("linux:0123456789abcdef0123456789abcdef:pid:[4026531836]"), "{masked}");

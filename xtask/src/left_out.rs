@@ -1,22 +1,22 @@
-//! What tests could not do on this machine: they note it, a line each, in a file that is read out with their step.
+//! The skipped parts of tests: a test writes them into a file, one a line, and the report shows them with their step.
 
 use std::path::PathBuf;
 
 use crate::tree::Tree;
 
-/// The variable that names the file to the tests, as `crates/testkit/src/left_out.rs` has it.
+/// The variable that names the file to the tests, the same as in `crates/testkit/src/left_out.rs`.
 pub const NAME: &str = "WATCHBILL_TESTS_LEFT_OUT";
 
-/// The file. Another run of ours has another one.
+/// The file. Each process has its own.
 pub fn file(tree: &Tree) -> PathBuf {
     tree.target("left-out").join(format!("{}.txt", std::process::id()))
 }
 
-/// What has been noted since the last time.
+/// The lines since the last call.
 pub fn take(tree: &Tree) -> Vec<String> {
     let file = file(tree);
     let noted = std::fs::read_to_string(&file).unwrap_or_default();
-    // Usually there is none.
+    // Usually there is no file.
     let _ = std::fs::remove_file(&file);
     noted.lines().map(str::to_owned).collect()
 }

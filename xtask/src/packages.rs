@@ -1,4 +1,4 @@
-//! What must be installed before anything can be built: named first, then installed, by apt where there is apt.
+//! The packages that a build needs: named first, then installed, with apt if there is apt.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use crate::options::SetupOptions;
 use crate::steps::Need;
 use crate::tree::{Tree, on_path};
 
-/// Debian's and Ubuntu's names, found by building on a bare system of each need.
+/// Debian's and Ubuntu's names, found by building for each need on a bare system.
 const COMPILE: &[&str] = &["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev", "libgtk-3-dev"];
 const HEADLESS: &[&str] = &[
     "xvfb",
@@ -27,7 +27,7 @@ const HEADLESS: &[&str] = &[
     "fonts-dejavu-core",
     "fonts-noto-color-emoji",
 ];
-/// Konsole would bring half of KDE along, 140 MB; its test runs where it is installed anyway.
+/// Konsole would install half of KDE, 140 MB; its test runs if it is installed anyway.
 const TERMINALS: &[&str] = &[
     "xterm",
     "tmux",
@@ -62,7 +62,7 @@ pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that what is needed is there. Says what it is about to install and how, before it does.
+/// Makes sure that the needed programs are installed. Prints what it installs and how, before it does.
 pub fn provide(tree: &Tree, needs: &[Need]) -> Result<()> {
     let needs: BTreeSet<Need> = needs.iter().copied().collect();
     let missing = missing(tree, &needs);
@@ -107,7 +107,7 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Compile => wanted.extend(COMPILE),
             Need::Headless => wanted.extend(HEADLESS),
             Need::Terminals => wanted.extend(TERMINALS),
-            // Node may have come another way than by apt, and then apt's must not be put beside it.
+            // Node may come from another source than apt; apt's package must not be put beside it.
             Need::Node if node::is_new_enough(tree) || node::has_npm(tree) => {}
             Need::Node => wanted.extend(NODE),
             Need::Browser if chromium().is_some() => wanted.extend(&BROWSER[1..]),
@@ -123,7 +123,7 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
     wanted.iter().filter(|name| !installed.contains(**name)).map(|name| (*name).to_owned()).collect()
 }
 
-/// Programs that serve as well when they did not come as a package.
+/// Programs that serve as well without their package.
 fn is_there_anyway(package: &str) -> bool {
     let program = match package {
         "ripgrep" => "rg",
@@ -141,7 +141,7 @@ fn offers_chromium() -> bool {
 }
 
 fn installed(tree: &Tree, packages: &[&str]) -> BTreeSet<String> {
-    // dpkg-query fails as a whole when it does not know one of the names, but still prints the others.
+    // dpkg-query fails when it does not know one of the names, but still prints the others.
     let output = Call::new(tree.root(), "dpkg-query")
         .args(["-W", "-f", "${Package} ${db:Status-Status}\\n"])
         .args(packages.iter().copied())
@@ -165,10 +165,10 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     if !on_path(&search_path, "apt-get") {
         println!(
-            "This system has no apt, so nothing is installed for you. Debian's names for what may be missing:\n  {}",
+            "This system has no apt, so nothing is installed. Debian's names of packages that may be missing:\n  {}",
             missing.join(" ")
         );
-        // The build itself will say what it does not find.
+        // The build itself will report missing programs.
         return Ok(());
     }
     println!("Missing, and installed now with apt: {}", missing.join(" "));
@@ -188,14 +188,14 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
     let mut words = vec!["install", "-y", "--no-install-recommends"];
     words.extend(missing.iter().map(String::as_str));
     let result = apt(&words);
-    // What is left there is only cache; root may own it, and then the system cleans it up.
+    // Only cache is left there; root may own it, and then the system cleans it up.
     let _ = std::fs::remove_dir_all(&archives);
     result
 }
 
-/// An archive folder of our own: where containers clean apt's folder after every update, one apt deletes the
-/// packages under another. It must be new: apt installs, as root, what it finds there under the right name and of the
-/// right size, so in a folder that somebody else had made ready it would install theirs.
+/// An archive folder of our own. In containers that clean apt's folder after every update, one apt deletes the
+/// packages of another. The folder must be new: apt installs, as root, any file there with the right name and size.
+/// In a folder that another user had prepared, it would install that user's files.
 fn archive_folder(temporary: &std::path::Path) -> Result<std::path::PathBuf> {
     let folder = temporary.join(format!("watchbill-apt-{}", std::process::id()));
     std::fs::create_dir(&folder)
@@ -204,7 +204,7 @@ fn archive_folder(temporary: &std::path::Path) -> Result<std::path::PathBuf> {
     Ok(folder)
 }
 
-/// The words to put before a command that only root may run.
+/// The command prefix for programs that only root may run.
 fn privilege(search_path: &std::ffi::OsStr) -> Result<Vec<&'static str>> {
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| is_root(&own));
     if root {
@@ -213,7 +213,7 @@ fn privilege(search_path: &std::ffi::OsStr) -> Result<Vec<&'static str>> {
     if !on_path(search_path, "sudo") {
         bail!("you are not root and there is no sudo");
     }
-    // Without a terminal nobody can type a password, and sudo must fail rather than wait.
+    // Without a terminal no password can be typed, and sudo must fail rather than wait.
     Ok(if std::io::stdin().is_terminal() { vec!["sudo"] } else { vec!["sudo", "-n"] })
 }
 
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_never_taken_from_a_folder_that_was_there_before() {
+    fn packages_are_never_taken_from_an_existing_folder() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = archive_folder(temporary.path()).unwrap();
         assert!(folder.join("partial").is_dir());
@@ -249,7 +249,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_script_that_asks_for_a_snap_is_no_browser() {
+    fn a_script_that_starts_a_snap_is_no_browser() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("chromium-browser");
         std::fs::write(&script, "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n").unwrap();

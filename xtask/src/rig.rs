@@ -1,7 +1,7 @@
-//! The real client, driven: `cargo xtask truth`, and the step `rig` of `cargo xtask test`.
+//! Drives the real client: `cargo xtask truth`, and the step `rig` of `cargo xtask test`.
 //!
-//! The rig itself is Python (`tests/rig`), standard library alone: it needs a pseudo-terminal, an HTTP server and threads at
-//! once, and in Rust each of these would be one more dependency of everything that is built here.
+//! The rig itself is Python (`tests/rig`), with the standard library only. It needs a pseudo-terminal, an HTTP server
+//! and threads at once. In Rust each of these would be another dependency of everything that is built here.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,15 +16,16 @@ use crate::packages;
 use crate::steps::{Need, Outcome};
 use crate::tree::{Tree, on_path};
 
-/// A program that is driven, as npm has it. Its licence lets nobody pass it on, so it is never in the tree.
+/// A program that the rig drives, as an npm package. Its licence does not allow passing it on, so it is never in the
+/// tree.
 struct Driven {
     /// The package; the one with the program itself has the platform's name appended.
     package: &'static str,
-    /// Another version is another client: its behaviour would have to be learnt anew.
+    /// Another version is another client: its behaviour would have to be studied anew.
     version: &'static str,
-    /// Where it is installed, under the build folder.
+    /// Its install folder, below the build folder.
     folder: &'static str,
-    /// The program by platform, within its package.
+    /// The path of the program in its package, by platform.
     programs: [(&'static str, &'static str); 2],
 }
 
@@ -43,9 +44,9 @@ const CODEX: Driven = Driven {
         ("linux-arm64", "vendor/aarch64-unknown-linux-musl/bin/codex"),
     ],
 };
-/// What a person may install in place of single hooks.
+/// The plugin that a user can install instead of single hooks.
 const PLUGIN: &str = "dist/claude-plugin";
-/// What the rig ends with where it cannot be run.
+/// The exit code of the rig when it cannot run here.
 const CANNOT: u8 = 77;
 
 /// Writes the table of how often the state is right.
@@ -69,7 +70,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     if options.scenarios.is_empty() || options.scenarios.iter().any(|name| name.starts_with("codex")) {
         match CODEX.install(tree)? {
             Ok(program) => call = call.args(["--codex".into(), program]),
-            Err(why) => println!("Codex CLI is left out: {why}"),
+            Err(why) => println!("Codex CLI is skipped: {why}"),
         }
     }
     for scenario in &options.scenarios {
@@ -77,7 +78,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     }
     match &options.out {
         Some(out) => call = call.args(["--out".into(), out.clone()]),
-        // A table of some scenarios must not take the place of the one of all.
+        // A table of some scenarios must not replace the table of all.
         None if options.scenarios.is_empty() => call = call.args(["--out", "docs/truth.md"]),
         None => {}
     }
@@ -94,9 +95,9 @@ pub fn list(tree: &Tree) -> Result<()> {
     rig(tree).args(["--list"]).run()
 }
 
-/// A test run's share of it: a few scenarios, held to bounds that no machine's load excuses.
+/// The part for a test run: a few scenarios, with bounds that hold on any busy machine.
 pub fn step(tree: &Tree) -> Result<Outcome> {
-    // First what needs no client.
+    // First the tests that need no client.
     python(tree).args(["-m", "unittest", "discover", "-s", "tests/rig"]).run()?;
     if let Some(why) = hindrance(tree) {
         return Ok(Outcome::NotRun(why));
@@ -116,7 +117,7 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
 }
 
 fn python(tree: &Tree) -> Call {
-    // Without the compiled files it would leave in the tree.
+    // `-B` keeps compiled files out of the tree.
     Call::new(tree.root(), "python3").args(["-B"])
 }
 
@@ -124,11 +125,11 @@ fn rig(tree: &Tree) -> Call {
     python(tree).args(["tests/rig"])
 }
 
-/// Why the client cannot be shut in here, if it cannot.
+/// The reason why the client cannot be isolated here, if there is one.
 fn hindrance(tree: &Tree) -> Option<String> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     if let Some(missing) = ["python3", "unshare", "ip"].iter().find(|name| !on_path(&search_path, name)) {
-        return Some(format!("there is no `{missing}` here, which drives the real client or shuts it in"));
+        return Some(format!("there is no `{missing}` here, and the rig needs it"));
     }
     let output = rig(tree).args(["--probe"]).command().output();
     match output {
@@ -146,11 +147,11 @@ fn hindrance(tree: &Tree) -> Option<String> {
 }
 
 impl Driven {
-    /// The program, installed when it is missing; or why there is none.
+    /// The program, installed if it is missing; or the reason why there is none.
     fn install(&self, tree: &Tree) -> Result<Result<PathBuf, String>> {
         let here = platform().and_then(|name| self.programs.iter().find(|(platform, _)| *platform == name));
         let Some((platform, program)) = here else {
-            return Ok(Err(format!("{} is driven on Linux alone", self.package)));
+            return Ok(Err(format!("the rig runs {} on Linux only", self.package)));
         };
         let folder = tree.target(self.folder);
         let package = folder.join("node_modules").join(format!("{}-{platform}", self.package));
@@ -163,7 +164,7 @@ impl Driven {
         let wanted = format!("{}@{}", self.package, self.version);
         println!("Missing, and installed now with npm into {}: {wanted}", folder.display());
         fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
-        // Without a manifest of its own, npm would look for one in the folders above.
+        // Without a manifest there, npm would search one in the folders above.
         fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
         let install = node::npm(tree)
             .args(["install", "--prefix"])

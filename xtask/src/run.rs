@@ -17,7 +17,7 @@ const SHARED_OPTIONS: &[&str] = &["--claude-dir", "--data-dir", "--config"];
 /// The same, without a value.
 const SHARED_SWITCHES: &[&str] = &["--demo"];
 
-/// Installs, builds, starts.
+/// Installs, builds, and starts the window.
 pub fn run(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
     if !has_display() {
         println!(
@@ -41,12 +41,13 @@ pub fn run(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
 }
 
 fn in_terminal(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
-    // The command line links no web view, so only a compiler is needed, and cargo has already proved that there is one.
+    // The command line links no web view, so it needs only a compiler, and cargo has already proved that there is
+    // one.
     build(tree, options.debug, &["watchbill"])?;
     let profile = if options.debug { "debug" } else { "release" };
     let (arguments, dropped) = for_command_line(&options.arguments);
     if !dropped.is_empty() {
-        println!("Left out, since only the window knows it: {}", dropped.join(" "));
+        println!("Ignored, since only the window has it: {}", dropped.join(" "));
     }
     let roster = Call::new(tree.root(), tree.program(profile, "watchbill")).args(["roster"]).args(arguments);
     Ok(exit_code(roster.status()?))
@@ -69,7 +70,7 @@ fn exit_code(status: std::process::ExitStatus) -> ExitCode {
     status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// The arguments that the command line understands too, and the others.
+/// The arguments that the command line accepts too, and the others.
 fn for_command_line(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     let mut words = arguments.iter();
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_window_its_own_options_are_left_out_and_named() {
+    fn without_a_window_its_own_options_are_dropped_and_named() {
         let arguments =
             ["--claude-dir", "a", "--demo", "--config=b", "--hidden", "--session=c"].map(str::to_owned);
         let (kept, dropped) = for_command_line(&arguments);

@@ -1,4 +1,5 @@
-//! The home of a test program: empty, its own, and gone afterwards, so that no test meets the person's sessions.
+//! A private home for each test program: empty at first, and removed afterwards, so that no test finds the
+//! developer's sessions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -7,19 +8,19 @@ use anyhow::{Context, Result};
 
 use crate::tree::Tree;
 
-/// The setting by which cargo is told to start test programs through us.
+/// The setting that makes cargo start test programs through this program.
 pub fn runner_setting(host: &str, runner: &str) -> String {
-    // A list, not a line of words: the path may have spaces in it.
+    // A list, not a string: the path may contain spaces.
     format!("target.{host}.runner=[{runner:?},\"sandbox\"]")
 }
 
-/// Where [`prepare_runner`] puts it.
+/// The path of the copy that [`prepare_runner`] makes.
 pub fn runner(tree: &Tree) -> PathBuf {
     tree.target("test-runner").join(format!("xtask{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// Copies this program, to start test programs through the copy. To be called before anything is built: cargo links the
-/// original anew as soon as it builds this package's own tests.
+/// Copies this program, so that test programs start through the copy. Call it before any build: cargo links the
+/// original anew when it builds this package's own tests.
 pub fn prepare_runner(tree: &Tree) -> Result<()> {
     let own = std::env::current_exe().context("could not find this program's own file")?;
     let folder = tree.target("test-runner");
@@ -28,18 +29,18 @@ pub fn prepare_runner(tree: &Tree) -> Result<()> {
     if same_bytes(&own, &runner) {
         return Ok(());
     }
-    // Put in place in one step, since another run may be starting its tests through the old one.
+    // A rename replaces it in one step, since another run may be starting its tests through the old one.
     let fresh = folder.join(format!("fresh-{}", std::process::id()));
     std::fs::copy(&own, &fresh).with_context(|| format!("could not copy {}", own.display()))?;
     std::fs::rename(&fresh, &runner).with_context(|| format!("could not write {}", runner.display()))
 }
 
 fn same_bytes(one: &Path, other: &Path) -> bool {
-    // A file that cannot be read is like none.
+    // An unreadable file counts as different.
     std::fs::read(one).ok().is_some_and(|bytes| std::fs::read(other).is_ok_and(|others| others == bytes))
 }
 
-/// Starts a test program in a home of its own.
+/// Starts a test program in a private home.
 pub fn run(tree: &Tree, program: &Path, arguments: &[String]) -> Result<ExitCode> {
     let home = Home::create(&tree.target("test-homes"))?;
     let mut command = Command::new(program);
@@ -63,7 +64,7 @@ pub fn run(tree: &Tree, program: &Path, arguments: &[String]) -> Result<ExitCode
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// A folder that goes away with its owner.
+/// A folder that is removed with this value.
 struct Home(PathBuf);
 
 impl Home {
@@ -76,7 +77,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A leftover under the build folder harms nobody, and there is no one left to tell.
+        // A leftover under the build folder is harmless, so the error is ignored.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,5 @@
-//! Steps in a row: each named, timed and reported; the first failure ends the row unless told otherwise.
+//! Runs steps in order: each one is named, timed and reported. The first failure ends the run, except with
+//! `keep_going`.
 
 use std::time::{Duration, Instant};
 
@@ -7,34 +8,34 @@ use anyhow::Result;
 use crate::left_out;
 use crate::tree::Tree;
 
-/// How a step ended when it did not fail.
+/// The result of a step that did not fail.
 pub enum Outcome {
     /// It did its work.
     Done,
-    /// It could not be asked on this machine; the text says why. It counts neither as passed nor as failed.
+    /// It could not run on this machine; the text gives the reason. It counts neither as passed nor as failed.
     NotRun(String),
 }
 
-/// What a step needs of the machine.
+/// A step's requirement of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Need {
     /// Compiler, linker and the libraries of the web view.
     Compile,
     /// A display, a bus and a WebDriver without a desktop.
     Headless,
-    /// Terminals that are brought to the front.
+    /// Terminals that the tests bring to the front.
     Terminals,
     /// Node and npm.
     Node,
     /// Chromium.
     Browser,
-    /// Python and what shuts a program in.
+    /// Python, and the programs that isolate the client.
     Rig,
-    /// Python, ripgrep: what the benchmarks compare with.
+    /// Python, ripgrep: programs that the benchmarks compare with.
     Bench,
-    /// What packages are made and looked at with.
+    /// Programs that make and check packages.
     Packages,
-    /// What makes a clean system to try them on.
+    /// Programs that make a clean system to try packages on.
     CleanRoot,
 }
 
@@ -42,21 +43,21 @@ pub enum Need {
 pub struct Step {
     /// The word for `--only`.
     pub name: &'static str,
-    /// What it shows, for the person.
+    /// Its purpose, for the user.
     pub shows: &'static str,
-    /// What must be installed.
+    /// Its requirements.
     pub needs: &'static [Need],
     /// The work.
     pub work: fn(&Tree) -> Result<Outcome>,
 }
 
-/// What became of the steps.
+/// The results of the steps.
 #[derive(Default)]
 pub struct Tally {
     passed: Vec<(&'static str, Duration)>,
     failed: Vec<(&'static str, Duration, String)>,
     not_run: Vec<(&'static str, String)>,
-    /// What single tests of a step could not do here, although the step went on.
+    /// Parts that single tests of a step skipped here, although the step went on.
     left_out: Vec<(&'static str, String)>,
     left: Vec<&'static str>,
 }
@@ -67,7 +68,7 @@ impl Tally {
         self.failed.is_empty()
     }
 
-    /// The report; its last line is made for machines.
+    /// The report; its last line is for machines.
     pub fn report(&self) -> String {
         let mut lines = vec![String::new()];
         let mut line =
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_ends_the_row_and_the_rest_is_named() {
+    fn the_first_failure_ends_the_run_and_the_rest_is_named() {
         let tally = ran(&[&GOOD, &BAD, &GOOD], false);
         assert!(!tally.is_good());
         let report = tally.report();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_test_could_not_do_stands_in_the_report() {
+    fn skipped_parts_of_tests_are_in_the_report() {
         const PART: Step = Step {
             name: "part",
             shows: "",
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn with_keep_going_every_step_is_asked() {
+    fn with_keep_going_every_step_runs() {
         let tally = ran(&[&BAD, &ODD, &GOOD], true);
         let report = tally.report();
         assert!(report.contains("NOT RUN  no moon"), "{report}");

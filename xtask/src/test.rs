@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is, without a desktop, cheap ones first.
+//! `cargo xtask test`: all tests, without a desktop, the cheap ones first.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,16 +22,16 @@ use crate::tree::{Tree, on_path};
 const DESKTOP: &str = "desktop";
 /// The test program that starts real terminals.
 const TERMINALS: &str = "terminals";
-/// Those that need a display.
+/// The test programs that need a display.
 const WITH_DISPLAY: &[&str] = &[DESKTOP, TERMINALS];
 
-/// All steps, in order. From `clippy` on, each step selects the whole workspace (tests: but for this package),
-/// so that no dependency is built twice with different features.
+/// All steps, in order. From `clippy` on, each step selects the whole workspace (the tests exclude this package), so
+/// that no dependency is built twice with different features.
 const STEPS: &[Step] = &[
     Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
     Step {
         name: "architecture",
-        shows: "who may depend on whom, licences, and other promises about the tree",
+        shows: "dependencies between crates, licences, and other rules of the tree",
         needs: &[],
         work: architecture,
     },
@@ -56,7 +56,12 @@ const STEPS: &[Step] = &[
     },
     Step { name: "ui-build", shows: "the window can be built", needs: &[Need::Node], work: ui_build },
     Step { name: "clippy", shows: "no warning in any target", needs: &[Need::Compile], work: clippy },
-    Step { name: "doc", shows: "the documentation is whole", needs: &[Need::Compile], work: doc },
+    Step {
+        name: "doc",
+        shows: "the documentation builds without warnings",
+        needs: &[Need::Compile],
+        work: doc,
+    },
     Step {
         name: "rust",
         shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",
@@ -89,7 +94,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// Runs the steps that were asked for.
+/// Runs the steps that the command line names.
 pub fn test(tree: &Tree, options: &TestOptions) -> Result<ExitCode> {
     if options.list {
         for step in STEPS {
@@ -130,7 +135,7 @@ fn fmt(tree: &Tree) -> Result<Outcome> {
 }
 
 fn architecture(tree: &Tree) -> Result<Outcome> {
-    // This package alone: cargo has just built most of it in order to run this very program.
+    // Only this package: cargo has just built most of it to run this program.
     cargo(tree).args(["test", "--quiet", "--locked", "--package", "xtask"]).run()?;
     Ok(Outcome::Done)
 }
@@ -141,7 +146,7 @@ fn deny(tree: &Tree) -> Result<Outcome> {
             "cargo-deny is not installed (`cargo install cargo-deny --locked`); licences were checked above";
         return Ok(Outcome::NotRun(why.to_owned()));
     }
-    // Not the advisories: their database is a git repository elsewhere, and a test must not depend on that.
+    // Without the advisories: their database is a remote git repository, and a test must not depend on it.
     cargo(tree).args(["deny", "--locked", "check", "licenses", "bans", "sources"]).run()?;
     Ok(Outcome::Done)
 }
@@ -194,7 +199,7 @@ fn clippy(tree: &Tree) -> Result<Outcome> {
 
 fn doc(tree: &Tree) -> Result<Outcome> {
     let mut call = cargo(tree).env("RUSTDOCFLAGS", "-D warnings");
-    // With what clippy sets for itself, cargo takes what clippy has left of our crates and need not check them again.
+    // With clippy's own settings, cargo reuses clippy's results for our crates and need not check them again.
     if let Some(driver) = clippy_driver(tree) {
         call = call
             .env("RUSTC_WORKSPACE_WRAPPER", driver)
@@ -228,7 +233,7 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
     Ok(cargo(tree)
         .env(left_out::NAME, noted)
         .args(words)
-        // Without this package, whose tests have run before: it would be linked anew while it runs.
+        // Without this package, whose tests have run before: cargo would link it anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])
         .args(["--config", &sandbox::runner_setting(&host, runner)]))
 }
@@ -241,7 +246,7 @@ fn rust(tree: &Tree) -> Result<Outcome> {
     let targets = targets(tree)?;
     let of_kind = |kind: &'static str| targets.iter().filter(move |(is, _)| is == kind).map(|(_, name)| name);
     if has_nextest() {
-        // It is an error to leave out what does not exist.
+        // nextest fails on a filter that names a missing binary.
         let there = WITH_DISPLAY.iter().filter(|name| of_kind("test").any(|target| target == *name));
         let selection = there.fold("all()".to_owned(), |all, name| format!("{all} and not binary(={name})"));
         tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
@@ -255,7 +260,7 @@ fn rust(tree: &Tree) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Kinds and names of all targets with tests outside this package, whose own have run before.
+/// Kinds and names of all targets with tests, without this package's, which have run before.
 fn targets(tree: &Tree) -> Result<BTreeSet<(String, String)>> {
     let metadata = cargo(tree)
         .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])

@@ -1,4 +1,4 @@
-//! Where things are: the top of the source tree and the folder that cargo builds into.
+//! The top of the source tree, and cargo's build folder.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ pub struct Tree {
 impl Tree {
     /// Finds the tree this program was built from.
     pub fn find() -> Result<Self> {
-        // Not the variable of the same name as it is now: where cargo starts a test through us, it names the package of
-        // that test.
+        // Fixed at compile time: when cargo starts a test through this program, the environment variable of the same
+        // name names that test's package.
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = manifest
             .parent()
@@ -27,7 +27,7 @@ impl Tree {
         Ok(Self { root, target })
     }
 
-    /// The same, with a build folder of a test's own.
+    /// The same, with a test's own build folder.
     #[cfg(test)]
     pub fn building_into(target: &Path) -> Self {
         Self { root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(), target: target.to_owned() }
@@ -43,8 +43,7 @@ impl Tree {
         self.root.join(relative)
     }
 
-    /// A file or folder under the build folder; nothing else is ever written by these tasks but what is
-    /// said aloud.
+    /// A file or folder under the build folder. These tasks write nowhere else, except where they say so.
     pub fn target(&self, relative: &str) -> PathBuf {
         self.target.join(relative)
     }

@@ -1,4 +1,4 @@
-//! Options and commands, as `--help`, completions and the man page show them.
+//! Options and commands. Their doc comments are the texts of `--help`, completions and the man page.
 
 mod hooks;
 
@@ -11,8 +11,8 @@ pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
 ///
-/// Reads the agent's own files, and writes to none of them but its settings, when you install hooks. Works without the
-/// window running.
+/// Reads the agent's own files. It changes none of them, except the settings when you install hooks. Works whether or
+/// not the window runs.
 #[derive(Debug, Parser)]
 #[command(name = "watchbill", version, max_term_width = 100)]
 pub struct Cli {
@@ -29,7 +29,8 @@ pub struct Cli {
 pub struct Global {
     /// Claude configuration folder to watch; may be given several times
     ///
-    /// Without it: WATCHBILL_CLAUDE_DIR (a list, separated as PATH is), the configuration file, CLAUDE_CONFIG_DIR, ~/.claude.
+    /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
+    /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
     #[arg(long = "claude-dir", value_name = "DIR", global = true)]
     pub claude_dirs: Vec<PathBuf>,
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
@@ -39,7 +40,7 @@ pub struct Global {
     pub data_dir: Option<PathBuf>,
     /// Configuration file [env: WATCHBILL_CONFIG]
     ///
-    /// Without it: `watchbill/config.toml` in the platform's configuration folder, which need not be there.
+    /// Without it: `watchbill/config.toml` in the platform's configuration folder. The file may be missing.
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Colours in the output; NO_COLOR is respected
@@ -72,7 +73,7 @@ pub enum Command {
         /// Show superseded, ended and long idle sessions too
         #[arg(long)]
         all: bool,
-        /// Show the roster of that time (a date, a time, a span such as 36h); from files alone
+        /// Show the roster of a past time, from files alone: a date, a time (RFC 3339), or a span such as 36h
         #[arg(long, value_name = "TIME", value_parser = parse_time)]
         at: Option<watchbill_engine::Timestamp>,
         /// Use files alone: no registry, no processes
@@ -90,10 +91,10 @@ pub enum Command {
     },
     /// Keep watch without a window, in the foreground: for servers and containers
     ///
-    /// What `watch` and the window do, without showing it: hooks are heard, the history is kept, and every other command asks
-    /// this program. An interrupt ends it.
+    /// Does what `watch` does without showing anything: it receives hooks, stores the history, and answers the other
+    /// commands. An interrupt ends it.
     Serve {
-        /// Print a unit for systemd's user manager instead, with the folders that are given
+        /// Print a unit for systemd's user manager instead, with the given folders
         #[arg(long)]
         systemd: bool,
     },
@@ -105,10 +106,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show the work chain of a session: all its segments, and how each link is known; or change it
+    /// Show or change the work chain of a session: all its segments, and how each link is known
     ///
-    /// What you say here outweighs everything that is found out, and is kept until you take it back. A window that runs
-    /// knows at once.
+    /// Your changes override what Watchbill finds out, and stay until you undo them. A running window shows them at
+    /// once.
     Chain(Chain),
     /// Answer what a session asks: allow, deny, or choose
     ///
@@ -124,13 +125,13 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Let a session need nobody for a while
+    /// Snooze a session: until a time, it counts as idle and gives no alerts
     Snooze(Snooze),
     /// Take a session out of the roster until something new happens in it
     PutAway {
         /// Id of a session or work chain, or a unique beginning of one
         session: String,
-        /// Take it back
+        /// Show the session in the roster again
         #[arg(long)]
         back: bool,
     },
@@ -149,38 +150,39 @@ pub enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Index of the first entry; without it the last ones are shown
+        /// Index of the first entry, counted from 0; without it, the last entries are shown
         #[arg(long, value_name = "N")]
         from: Option<u64>,
-        /// How many entries
+        /// The most entries to show
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u64,
     },
-    /// Find what was ever said: prompts, answers, tools and their output
+    /// Search the history: prompts, answers, tools and their output
     ///
-    /// All words must occur; "a phrase" in quotes stands as it is, begin* finds words that begin so. What is new is
-    /// read first.
+    /// All words must occur. "a phrase" in quotes must occur exactly so. begin* finds words that begin with it. New
+    /// records are read first.
     Search(Search),
     /// Bring the stored history up to date
     ///
-    /// While the window or `watch` runs, that one does it: this waits until everything that is there now is stored.
+    /// While the window, `watch` or `serve` runs, that program does it. `index` then waits until it has stored
+    /// everything.
     Index {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Read everything anew, whatever is stored
+        /// Read everything again, even if it is stored
         #[arg(long)]
         full: bool,
         /// Store at most N bytes of each tool's input and output
         #[arg(long, value_name = "N")]
         cut: Option<usize>,
     },
-    /// Count what was used: tokens, requests, tools
+    /// Count tokens, requests and tool calls
     Stats {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// What the rows are by
+        /// Make one row for each day, project, model or tool
         #[arg(long, value_enum, default_value = "day")]
         by: StatsKey,
         /// Count from this time on: a date, a time (RFC 3339), or a span such as 7d
@@ -189,17 +191,17 @@ pub enum Command {
     },
     /// Write a work chain as Markdown or JSON
     ///
-    /// What stands between `<private>` and `</private>` is left out. Of what a tool was given or gave back there are the first
-    /// 16 KiB, and where that is not all it is said. Markdown shows what was said as quotations and blocks of code, so that
-    /// nothing in it passes for an entry of the document: HTML in it is text, an image is a link, and a link that leads neither to
-    /// the web nor to mail is text.
+    /// Text between `<private>` and `</private>` is left out. Of each input and output of a tool, the document has
+    /// the first 16 KiB, and a note if that is not all. Markdown shows prompts and answers as quotations, and texts
+    /// of tools as blocks of code, so that no text looks like a part of the document. HTML stays text. An image
+    /// becomes a link. A link that leads neither to the web nor to mail becomes text.
     Export {
         /// Id of a session or work chain, or a unique beginning of one
         session: String,
-        /// Form of the document
+        /// Format of the document
         #[arg(long, value_enum, default_value = "md")]
         format: ExportFormat,
-        /// File to write, which must not exist; without it, or with -, standard output
+        /// New file to write; without it, or with -, standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -209,7 +211,7 @@ pub enum Command {
     Forget(Forget),
     /// Print one line with the counts, for status bars
     Status {
-        /// Form of the line
+        /// Format of the line
         #[arg(long, value_enum, default_value = "plain")]
         format: StatusFormat,
     },
@@ -218,29 +220,29 @@ pub enum Command {
         /// Id of a session or work chain, or a unique beginning of one
         session: Option<String>,
     },
-    /// Pass one event of the agent on, from standard input; the agent's settings call this
+    /// Pass on one event of the agent, from standard input; the agent calls this, not you
     ///
-    /// Prints nothing and ends with 0, whatever happens. When nobody listens the event waits in the data folder.
+    /// Prints nothing and always exits with 0. If no Watchbill runs, the event waits in the data folder.
     Hook {
-        /// Leave a marker file in the project's .claude folder when a session was compacted
+        /// Leave a marker file in the project's .claude folder after a compaction
         #[arg(long)]
         markers: bool,
         /// Wait for your answer to a request, and print it
         #[arg(long)]
         answer: bool,
     },
-    /// Install the hooks into the agent's settings, take them out, or see how they are
+    /// Install hooks into the agent's settings, remove them, or show their state
     Hooks {
         /// What to do with them
         #[command(subcommand)]
         command: HooksCommand,
     },
-    /// Report what is found, what is watched and how, limits, versions, and the health of the store
+    /// Report what Watchbill finds and how it watches, problems, limits, versions, and the health of the store
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the schema of the store instead, for those who ask it with `sqlite3`
+        /// Print the schema of the store instead, for queries with `sqlite3`
         #[arg(long, conflicts_with = "json")]
         schema: bool,
     },
@@ -257,7 +259,7 @@ pub enum Command {
     },
 }
 
-/// Which chain, and what the person says of it.
+/// The options of `chain`: a session, and a user command for its chain.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
 pub struct Chain {
@@ -266,19 +268,19 @@ pub struct Chain {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Call the chain so; an empty name gives it back its own title
+    /// Name the chain; an empty name gives back its own title
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Make one chain of this one and that of another session: the later one goes on where the earlier one was
+    /// Join this chain and the chain of another session: the later one continues the earlier one
     #[arg(long, value_name = "OTHER")]
     pub join: Option<String>,
-    /// Let the session begin a chain of its own, whatever links it to an earlier one
+    /// Begin a new chain with this session, even if a link ties it to an earlier one
     #[arg(long)]
     pub split: bool,
-    /// The suggested link into the session is right
+    /// Accept the suggested link into the session
     #[arg(long)]
     pub accept: bool,
-    /// Take back what was last joined, accepted or split in the chain
+    /// Undo the last join, acceptance or split in the chain
     #[arg(long)]
     pub undo: bool,
 }
@@ -316,7 +318,7 @@ pub struct Answer {
     pub json: bool,
 }
 
-/// Which session is snoozed, and until when.
+/// The options of `snooze`: a session and a time.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
 pub struct Snooze {
@@ -325,30 +327,30 @@ pub struct Snooze {
     /// For how long: 15m, 1h, 2d
     #[arg(value_parser = parse_coming)]
     pub span: Option<watchbill_engine::Timestamp>,
-    /// Until then: a clock time (15:00), a date, or a time (RFC 3339)
+    /// Until this time: a clock time (15:00), a date, or a time (RFC 3339)
     #[arg(long, value_name = "TIME", value_parser = parse_coming)]
     pub until: Option<watchbill_engine::Timestamp>,
-    /// The snooze is over
+    /// End the snooze
     #[arg(long)]
     pub off: bool,
 }
 
-/// What to find, and where.
+/// The options of `search`.
 #[derive(Debug, Clone, Args)]
 pub struct Search {
-    /// The words
+    /// The words to search for
     #[arg(required = true)]
     pub query: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// How many places at most
+    /// The most places to show
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Only in projects whose folder has this in its path
     #[arg(long, value_name = "P")]
     pub project: Option<String>,
-    /// Only what was said since: a date, a time (RFC 3339), or a span such as 7d
+    /// Only texts since this time: a date, a time (RFC 3339), or a span such as 7d
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<watchbill_engine::Timestamp>,
     /// Only texts of this role
@@ -357,30 +359,30 @@ pub struct Search {
     /// Only input and output of this tool
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
-    /// Only in this work chain: its id or a session of it, or a unique beginning of one
+    /// Only in this work chain: its id, the id of one of its sessions, or a unique beginning of one
     #[arg(long, value_name = "SESSION")]
     pub chain: Option<String>,
-    /// Search what is stored, without reading what is new first
+    /// Search the stored history, without reading new records first
     #[arg(long)]
     pub as_stored: bool,
 }
 
-/// What to forget.
+/// The options of `forget`.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
 pub struct Forget {
-    /// Id of a session or work chain, or a unique beginning of one; of a chain all sessions are forgotten
+    /// Id of a session or work chain, or a unique beginning of one; a chain means all its sessions
     pub session: Option<String>,
-    /// Every session that has been silent since before this: a date, a time (RFC 3339), or a span such as 90d
+    /// Every session without activity since this time: a date, a time (RFC 3339), or a span such as 90d
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub before: Option<watchbill_engine::Timestamp>,
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
-    /// Only say what would be removed
+    /// Only show what would be removed
     #[arg(long)]
     pub dry_run: bool,
-    /// Let a session that was forgotten be stored again
+    /// Let a forgotten session be stored again
     #[arg(long, conflicts_with_all = ["before", "dry_run", "yes"])]
     pub again: bool,
     /// Print JSON
@@ -388,7 +390,7 @@ pub struct Forget {
     pub json: bool,
 }
 
-/// What rows of statistics are by.
+/// Keys of the rows of statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatsKey {
     /// Days, in UTC
@@ -423,8 +425,8 @@ pub enum StatusFormat {
     Tmux,
 }
 
-/// Says what is wrong with the words of a command, as for all wrong words, and ends the program: for what shows only when
-/// all of them are looked at together.
+/// Prints a usage error as clap does, and ends the program. It is for errors that clap's checks of single options
+/// cannot find.
 pub fn wrong_usage(command: &str, what: &str) -> ! {
     let mut all = Cli::command();
     all.build();

@@ -1,11 +1,12 @@
-//! Memory in pages of two megabytes, for the command that fills and reads much of it for seconds.
+//! Memory pages of two megabytes, for the command that uses much memory for seconds.
 //!
-//! The words' table of the index and the pages of the database are read here and there, millions of times. With pages of
-//! four kilobytes the processor has to look up each time where they lie: some hundredths of the work. The C library asks
-//! for large pages only where it is told so before the program starts, so the program starts itself once more, in the same
-//! process. (glibc 2.35 and later: `glibc.malloc.hugetlb` in its manual, "Memory Allocation Tunables". What the system
-//! offers: the kernel's documentation, `admin-guide/mm/transhuge`.) Commands that read the history beside what they are
-//! asked for do without.
+//! The index's word table and the database pages are read at random, millions of times. With pages of four kilobytes,
+//! the processor looks up each one's address, which takes some hundredths of the time. The C library requests large
+//! pages only if a variable says so before the program starts. So the program starts itself again, in the same
+//! process. Commands that read the history before they answer do without.
+//!
+//! Sources: `glibc.malloc.hugetlb` in the manual of glibc 2.35 and later, "Memory Allocation Tunables". For the
+//! system's setting, the kernel's documentation, `admin-guide/mm/transhuge`.
 
 use std::convert::Infallible;
 use std::env;
@@ -14,21 +15,22 @@ use std::io::{Error, Result};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Where the C library looks before `main`.
+/// The variable that the C library reads before `main`.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const LARGE: &str = "glibc.malloc.hugetlb=1";
-/// That this has been tried. The C library may take its own variable away, from a program with rights of its own.
+/// Says that the program has been started again. The C library may remove its own variable, from a program with
+/// special rights.
 const TRIED: &str = "WATCHBILL_LARGE_PAGES";
-/// What the system does: `[madvise]` where it gives large pages to programs that ask. With `[always]` there is nothing to
-/// ask for.
+/// The system's setting. With `[madvise]`, programs get large pages on request. With `[always]`, no request is
+/// needed.
 const SYSTEM: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-/// The program's file, as we name it.
+/// The program's file name.
 const FILE: &str = "watchbill";
 
-/// Starts the program once more with large pages, where that is of use, and does not return then. Whatever stands in the
-/// way, it goes on as it is.
+/// Starts the program again with large pages, if they help; then it does not return. If that fails, the program goes
+/// on without them.
 pub fn use_them() {
-    // What a person has told the C library is not ours to change.
+    // A value that the user has set for the C library stays.
     if env::var_os(TRIED).is_some() || env::var_os(TUNABLES).is_some() {
         return;
     }
@@ -39,12 +41,12 @@ pub fn use_them() {
     }
 }
 
-/// Returns only if that was not to be. Of the signals' ways it changes none but that of `SIGPIPE`, which each start sets.
+/// Returns only on failure. It changes no signal's handling except that of `SIGPIPE`, which each start sets.
 fn start_again() -> Result<Infallible> {
-    // By the file's own name, under which a person looks for the process.
+    // By the file's own name, by which a user looks for the process.
     let file = env::current_exe()?;
     if file.file_name() != Some(OsStr::new(FILE)) {
-        // A loader that was told to run the program, or what is left of a file that was replaced since.
+        // A loader runs the program, or the file was replaced since.
         return Err(Error::other(format!("{} is not called {FILE}", file.display())));
     }
     let mut words = env::args_os();

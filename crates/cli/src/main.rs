@@ -1,4 +1,4 @@
-//! `watchbill`, the command line: the roster and everything about a session, for terminals and scripts.
+//! `watchbill`, the command line: the roster and all facts about a session, for terminals and scripts.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use clap::Parser;
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
         let words: Vec<_> = words.collect();
-        // Whatever became of it: an agent takes any other code for an objection to what it is about to do.
+        // The exit code is always 0: the client takes any other for a veto.
         if words.iter().any(|word| word == commands::ask::ANSWER) {
             commands::ask::run(words);
             return std::process::ExitCode::SUCCESS;
@@ -27,7 +27,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let cli = args::Cli::parse();
-    // Which part of the program warns is nothing to a person; whoever asks for logs wants to know.
+    // A message names the part of the program only if the user has asked for logs.
     let with_parts = std::env::var_os("WATCHBILL_LOG").is_some();
     let logs = tracing_subscriber::EnvFilter::try_from_env("WATCHBILL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
@@ -50,12 +50,13 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// Standard error for messages. They quote names of files and words of other programs.
+/// Standard error for messages. They quote file names and text of other programs.
 struct Messages;
 
 impl Write for Messages {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // A message comes in one piece; its colours and its end are ours, and what it quotes has no escapes any more.
+        // Each call has one whole message. Its colours and its line end are ours, and quoted text has no escapes
+        // left.
         let text = String::from_utf8_lossy(bytes);
         let shown: String =
             text.chars().filter(|c| !paint::steers(*c) || matches!(c, '\x1b' | '\n')).collect();
@@ -68,7 +69,7 @@ impl Write for Messages {
     }
 }
 
-/// The words after `hook`, if that is what we are asked for. An agent waits, so nothing else is set up before.
+/// The words after `hook`, if that is the command. The client waits, so the program sets nothing else up before.
 fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != "hook" {
@@ -79,8 +80,8 @@ fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
     (!asks).then(|| words.into_iter())
 }
 
-/// The error and what caused it, as far as its words do not say so already. What was asked for and what the system
-/// says is quoted in them, so they are cleaned like all output.
+/// The error and its causes, each only if the text does not have it yet. They quote user input and system messages,
+/// so the line is cleaned like all output.
 fn one_line(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

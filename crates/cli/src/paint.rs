@@ -1,4 +1,4 @@
-//! Text for a terminal: colours, widths, and nothing that a transcript could smuggle in.
+//! Text for a terminal: colours and widths, without control characters from transcripts.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub use watchbill_engine::steers;
@@ -7,22 +7,22 @@ pub use watchbill_engine::steers;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(pub bool);
 
-/// What a colour stands for; see the window for the same meanings.
+/// The meaning of a colour, as in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Needs the person.
+    /// A session needs the user.
     Need,
-    /// Works.
+    /// A session works.
     Work,
-    /// The person's turn.
+    /// It is the user's turn.
     Turn,
-    /// Quiet.
+    /// Unimportant text.
     Dim,
-    /// Went wrong.
+    /// An error.
     Error,
     /// Emphasis.
     Bold,
-    /// What was looked for.
+    /// A text that was searched for.
     Found,
 }
 
@@ -45,8 +45,8 @@ impl Paint {
     }
 }
 
-/// One line that is safe to print: control characters and those that change the direction of
-/// writing are dropped, runs of space become one. Transcripts hold what any tool has printed.
+/// One line that is safe to print. It drops control characters and marks of writing direction, and joins runs of
+/// space. Transcripts hold the output of any tool.
 pub fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -69,7 +69,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// JSON in which what steers a terminal is spelled out: a reader gets the same, and a terminal shows it.
+/// JSON with escapes for characters that control a terminal. A JSON reader gets the same text.
 pub fn json(text: String) -> String {
     let is_plain = |byte: u8| byte.is_ascii() && byte != 0x7f;
     if text.bytes().all(is_plain) {
@@ -77,7 +77,7 @@ pub fn json(text: String) -> String {
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        // All of them are in strings, and none takes two units.
+        // Such characters occur only in strings, and none needs two UTF-16 units.
         if steers(c) && c != '\n' {
             out.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
@@ -87,7 +87,7 @@ pub fn json(text: String) -> String {
     out
 }
 
-/// `text` cut to `width` columns, with an ellipsis where something is missing, and filled with spaces.
+/// `text` cut to `width` columns, with an ellipsis if it was cut, and filled with spaces.
 pub fn fit(text: &str, width: usize) -> String {
     let mut out = cut(text, width);
     let missing = width.saturating_sub(out.width());
@@ -116,8 +116,8 @@ pub fn cut(text: &str, width: usize) -> String {
     out
 }
 
-/// The end of `text`, in `width` columns, with an ellipsis where something is missing before it, and filled with spaces: of a
-/// path the last part says most.
+/// The end of `text` in `width` columns, with an ellipsis before it if it was cut, and filled with spaces. The last
+/// part of a path says most.
 pub fn fit_end(text: &str, width: usize) -> String {
     if !is_wider(text, width) {
         return fit(text, width);
@@ -130,8 +130,8 @@ pub fn fit_end(text: &str, width: usize) -> String {
     fit(&format!("…{}", &text[from..]), width)
 }
 
-/// `line` in lines of at most `width` columns, broken at spaces where there are any. What the line is indented by
-/// stays in front of its first part only.
+/// `line` broken into lines of at most `width` columns, at spaces where possible. The line's indentation stays before
+/// the first part only.
 pub fn wrap(line: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut out = Vec::new();
@@ -158,19 +158,19 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     out
 }
 
-/// Words in whole lines of at most `width` columns, each in the colour of `tone`.
+/// Text in lines of at most `width` columns, each in the colour of `tone`.
 pub fn wrap_all(words: &str, width: usize, tone: Option<Tone>, paint: Paint) -> String {
     let lines = words.lines().flat_map(|line| wrap(line, width));
     lines.map(|line| tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line)) + "\n").collect()
 }
 
-/// Measures no more of a text than could fit: an answer of one long line would be measured once for each of its lines.
+/// Measures only as much text as could fit. Otherwise a long answer would be measured once for each of its lines.
 fn is_wider(text: &str, width: usize) -> bool {
-    // Several characters may share a column, an emoji and its joiners for instance, but not so many.
+    // Several characters may share a column, an emoji and its joiners for instance, but not this many.
     text.char_indices().nth(width * 8).is_some() || text.width() > width
 }
 
-/// A span in the words of a glance: `12 s`, `4 min`, `3 h`, `2 d`.
+/// A span in short words: `12 s`, `4 min`, `3 h`, `2 d`.
 pub fn age(millis: i64) -> String {
     let secs = millis.max(0) / 1000;
     match secs {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_is_too_long_the_end_can_be_kept() {
+    fn long_text_can_be_cut_to_its_end() {
         assert_eq!(fit_end("/home/dev/api", 13), "/home/dev/api");
         assert_eq!(fit_end("/home/dev/api", 15), "/home/dev/api  ");
         assert_eq!(fit_end("/home/dev/api", 8), "…dev/api");
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_through() {
+    fn control_characters_are_dropped() {
         assert_eq!(one_line("a\x1b[31mred\x07\n\n b\u{202e}cd\u{feff}"), "a[31mred bcd");
         assert_eq!(lines("x\x1b]0;t\x07\ny").collect::<Vec<_>>(), ["x]0;t", "y"]);
     }
 
     #[test]
-    fn json_says_the_same_and_steers_nothing() {
+    fn json_escapes_control_characters_and_keeps_its_values() {
         let value = serde_json::json!({ "a\u{9b}": "b\u{202e}\u{7f}ü\u{2028}\n\u{1b}\u{feff}🏳" });
         let written = json(value.to_string());
         assert!(!written.contains(steers), "{written}");
@@ -239,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_shares_columns_is_broken_and_ends() {
+    fn text_of_combining_marks_is_wrapped_in_linear_time() {
         let flood = format!("a{} b", "\u{301}".repeat(1000));
         assert_eq!(wrap(&flood, 10).concat().replace(' ', ""), flood.replace(' ', ""));
-        // Nothing counts the time, but a quadratic way takes minutes for this.
+        // No clock is checked, but quadratic time would take minutes for this.
         let long = "word ".repeat(200_000);
         assert!(wrap(&long, 40).iter().all(|line| line.width() <= 40));
     }

@@ -1,4 +1,4 @@
-//! Bars that show how far the reading of the history is, or a removal from it, on terminals alone.
+//! Progress bars for reading the history and for removals, only on terminals.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use watchbill_engine::forget::{Doing, Stage};
 use watchbill_engine::index::Progress;
 use watchbill_history::query::who;
 
-/// A bar on standard error; hidden where that is no terminal.
+/// A bar on standard error, hidden if that is no terminal.
 pub struct Bar {
     bar: ProgressBar,
-    /// What takes less than this needs no bar: it would only flicker.
+    /// Whether the bar is visible yet.
     shown: bool,
     begun: std::time::Instant,
 }
 
-/// What takes less than this needs no bar.
+/// Shorter work gets no bar, which would only flicker.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 impl Bar {
-    /// A bar that says `what` is done, and appears when there is something to wait for.
+    /// A bar with the text `what`. It appears when the work takes long enough.
     pub fn new(what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         if let Ok(style) =
@@ -31,7 +31,7 @@ impl Bar {
         Self { bar, shown: false, begun: std::time::Instant::now() }
     }
 
-    /// Shows how far it is.
+    /// Shows the progress.
     pub fn show(&mut self, progress: &Progress) {
         if !self.shown && self.begun.elapsed() >= PATIENCE {
             self.shown = true;
@@ -41,23 +41,23 @@ impl Bar {
         self.bar.set_position(progress.bytes);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn end(self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Where nobody knows how far it is.
+/// The template for work of unknown length.
 const MOVING: &str = "{spinner} {msg}  {elapsed}";
 
-/// What is shown on standard error while sessions are forgotten; nothing where that is no terminal.
+/// A bar on standard error while sessions are forgotten, hidden if that is no terminal.
 pub struct RemovalBar {
     bar: ProgressBar,
 }
 
 impl RemovalBar {
-    /// A bar that appears when there is something to wait for, and moves by itself: of what takes longest nobody knows
-    /// how far it is.
+    /// A bar that appears when the work takes long enough. It moves by itself, because the longest part has no known
+    /// length.
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(MOVING) {
@@ -79,7 +79,7 @@ impl RemovalBar {
         Self { bar }
     }
 
-    /// Shows who is at what.
+    /// Shows which program does what.
     pub fn show(&self, doing: Doing) {
         let (form, what) = match doing {
             Doing::Here(Stage::Removing { done, all }) => {
@@ -87,7 +87,7 @@ impl RemovalBar {
                 self.bar.set_position(done as u64);
                 ("{msg}  {wide_bar} {pos}/{len} sessions  {elapsed}", "forgetting".to_owned())
             }
-            Doing::Here(Stage::Wiping) => (MOVING, "taking their bytes out of the file".to_owned()),
+            Doing::Here(Stage::Wiping) => (MOVING, "removing their bytes from the file".to_owned()),
             Doing::Elsewhere(pid) => (MOVING, format!("{} forgets it", who(pid))),
         };
         if let Ok(style) = ProgressStyle::with_template(form) {
@@ -96,7 +96,7 @@ impl RemovalBar {
         self.bar.set_message(what);
     }
 
-    /// Takes it away.
+    /// Removes the bar.
     pub fn end(self) {
         self.bar.finish_and_clear();
     }

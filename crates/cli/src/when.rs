@@ -1,11 +1,11 @@
-//! Moments as people give them: a time, a date, or how long ago.
+//! Points in time as users write them: a time, a date, or a span.
 
 use watchbill_engine::Timestamp;
 
-/// The moment that is meant; a date begins in the person's time zone, a span is counted back from now.
+/// The time that the text means. A date begins in the user's time zone; a span is counted back from now.
 ///
 /// # Errors
-/// When it is none of these: the words that say what is.
+/// When the text is none of these. The message lists the valid forms.
 pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     let at = parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
@@ -15,11 +15,11 @@ pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     in_range(text, at)
 }
 
-/// The moment to come that is meant: a span is counted on from now, a clock time is the next one of its kind in the
-/// person's time zone.
+/// The future time that the text means. A span is counted from now; a clock time is the next such time in the user's
+/// time zone.
 ///
 /// # Errors
-/// When it is none of these: the words that say what is.
+/// When the text is none of these. The message lists the valid forms.
 pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
     let at = coming(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_the_calendar_is_refused() {
+    fn times_beyond_the_year_9999_are_refused() {
         for text in ["3000000d", "3000000 d", "99999999999m", "9999999w"] {
             for refused in [parse(text), parse_coming(text)] {
                 assert!(refused.unwrap_err().to_string().contains("out of the years"), "{text}");
             }
         }
-        // As no time at all.
+        // These are no times at all.
         for text in ["9223372036854775807m", "-000001-01-01", "10000-01-01", "+010000-01-01T00:00:00Z"] {
             assert!(parse(text).is_err() && parse_coming(text).is_err(), "{text}");
         }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn times_to_come_are_the_next_ones() {
+    fn a_clock_time_means_the_next_one() {
         let now: jiff::Zoned = "2026-11-20T15:30:00+01:00[+01:00]".parse().unwrap();
         let meant = |text: &str| coming(text, &now).map(|at| at.to_string());
         let at = |text: &str| Some(text.to_owned());

@@ -1,14 +1,14 @@
-//! Some sixteens of bytes at once: which of them are of a kind, as the bits of a number.
+//! Compares 16 to 64 bytes at once. The result is a number with one bit for each byte.
 //!
-//! Texts and transcripts are looked through for a few signs among very many others. One by one each byte is a branch that
-//! a processor guesses, and guesses wrongly wherever the answer is worth something.
+//! Parsers search texts and transcripts for a few characters among very many others. A test of each byte is a branch,
+//! and the processor mispredicts it exactly at the bytes that match.
 
 use wide::u8x16;
 
-/// So many bytes are looked at by one instruction.
+/// Bytes that one instruction compares.
 const LANE: usize = 16;
 
-/// `LANES` times sixteen bytes, at most four times.
+/// `LANES` times 16 bytes; `LANES` is at most four.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<const LANES: usize>([u8x16; LANES]);
 
@@ -16,14 +16,14 @@ impl<const LANES: usize> Block<LANES> {
     /// How many bytes it holds.
     pub const LEN: usize = LANES * LANE;
 
-    /// The bytes from a place on; none where the text ends sooner.
+    /// Reads the bytes from `at` on; `None` when the text ends sooner.
     #[inline]
     pub fn at(bytes: &[u8], at: usize) -> Option<Self> {
         let (lanes, _) = bytes.get(at..at.checked_add(Self::LEN)?)?.as_chunks::<LANE>();
         Some(Self(lanes.first_chunk::<LANES>()?.map(u8x16::from)))
     }
 
-    /// What is left of a text from a place on, filled up with `fill`.
+    /// Reads the rest of a text from `at` on, padded with `fill`.
     pub fn rest(bytes: &[u8], at: usize, fill: u8) -> Self {
         let rest = bytes.get(at..).unwrap_or_default();
         let mut lanes = [[fill; LANE]; LANES];
@@ -33,14 +33,14 @@ impl<const LANES: usize> Block<LANES> {
         Self(lanes.map(u8x16::from))
     }
 
-    /// The bytes that are this one.
+    /// One bit for each byte that equals `byte`.
     #[inline]
     pub fn equal(&self, byte: u8) -> u64 {
         let wanted = u8x16::splat(byte);
         self.bits(|lane| lane.simd_eq(wanted))
     }
 
-    /// The bytes from `first` to `last`.
+    /// One bit for each byte from `first` to `last`.
     #[inline]
     pub fn within(&self, first: u8, last: u8) -> u64 {
         let (from, count) = (u8x16::splat(first), u8x16::splat(last - first));
@@ -50,7 +50,7 @@ impl<const LANES: usize> Block<LANES> {
         })
     }
 
-    /// Bit n says what was told of byte n.
+    /// Bit n is the answer of `tell` for byte n.
     #[inline]
     fn bits(&self, tell: impl Fn(u8x16) -> u8x16) -> u64 {
         const { assert!(LANES <= 4, "there are no more bits") };
@@ -65,13 +65,13 @@ mod tests {
 
     use super::*;
 
-    /// Bit by bit.
+    /// The same, byte by byte.
     fn slowly(bytes: &[u8], tell: impl Fn(u8) -> bool) -> u64 {
         bytes.iter().enumerate().fold(0, |bits, (n, byte)| bits | u64::from(tell(*byte)) << n)
     }
 
     #[test]
-    fn every_byte_is_told_from_every_other() {
+    fn bytes_match_only_themselves_and_their_range() {
         for byte in 0..=255 {
             for other in 0..=255 {
                 let block = Block::<1>::rest(&[other], 0, byte);

@@ -1,4 +1,5 @@
-//! What has to be looked at again, and when: one ordered set for all sessions, so that one sleep is enough.
+//! The times at which something must be evaluated again. One ordered set holds them for all sessions, so that one
+//! sleep is enough.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
@@ -24,7 +25,7 @@ impl<K: Ord + Hash + Clone> Deadlines<K> {
         Self::default()
     }
 
-    /// Sets the deadline of `key`, or takes it away.
+    /// Sets the deadline of `key`, or removes it.
     pub fn set(&mut self, key: K, at: Option<Timestamp>) {
         if let Some(before) = self.by_key.remove(&key) {
             self.by_time.remove(&(before, key.clone()));
@@ -40,7 +41,7 @@ impl<K: Ord + Hash + Clone> Deadlines<K> {
         self.by_time.first().map(|(at, _)| *at)
     }
 
-    /// Takes out every key whose deadline has come, earliest first; equal times in the order of the keys.
+    /// Removes and returns every key whose deadline has come, earliest first; equal times in the order of the keys.
     pub fn pop_due(&mut self, now: Timestamp) -> Vec<K> {
         let mut due = Vec::new();
         while self.next().is_some_and(|at| at <= now) {
@@ -57,7 +58,7 @@ impl<K: Ord + Hash + Clone> Deadlines<K> {
         self.by_key.len()
     }
 
-    /// Whether no key has one.
+    /// Whether no key has a deadline.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }

@@ -1,16 +1,16 @@
-//! Names of things, as types that cannot be mixed up.
+//! Ids of sessions, chains, records and processes, each as a type of its own.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
+/// The client's own id of a session: the stem of the transcript's file name, usually a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::one")] Arc<str>);
 
 impl SessionId {
-    /// Takes the id as the agent wrote it.
+    /// Takes the id as the client wrote it.
     pub fn new(id: &str) -> Self {
         Self(Arc::from(id))
     }
@@ -33,20 +33,20 @@ impl std::borrow::Borrow<str> for SessionId {
     }
 }
 
-/// The id of a work chain: stays the same over compaction, `/clear` and restarts.
+/// The id of a work chain. It stays the same over compaction, `/clear` and restarts.
 ///
-/// It is derived from the session that began the chain, so that two programs that know the same
-/// transcripts name the chain alike without sharing a store.
+/// It is derived from the session that began the chain. So two programs that know the same transcripts name the chain
+/// alike without sharing a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChainId(Arc<str>);
 
 impl ChainId {
     /// The id of the chain that began with `first`: 128 bits in UUID form, version 8 (RFC 9562).
     pub fn derive(first: &SessionId) -> Self {
-        // FNV-1a is enough: the input is itself a random id, and nobody gains by a collision.
+        // FNV-1a is enough: the input is itself a random id, and a collision gives an attacker nothing.
         let hash = fnv(OF_CHAINS, first.as_str().as_bytes());
         let h = (hash & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
-        // Digit by digit: a start derives thousands of them, and to format each would take four times as long.
+        // Digit by digit: a start derives thousands of ids, and `format!` would take four times as long.
         let mut digits = (0..32).rev().map(|n| char::from_digit((h >> (4 * n)) as u32 & 0xf, 16));
         let text = (0..36).filter_map(|at| match at {
             8 | 13 | 18 | 23 => Some('-'),
@@ -57,7 +57,7 @@ impl ChainId {
         Self(Arc::from(id))
     }
 
-    /// An id that was derived before, as it was written down.
+    /// Takes an id that was derived earlier and stored as text.
     pub fn of_text(id: &str) -> Self {
         Self(Arc::from(id))
     }
@@ -81,7 +81,7 @@ impl fmt::Display for ChainId {
 pub struct RecordId(pub u128);
 
 impl RecordId {
-    /// Takes the id as the agent wrote it.
+    /// Takes the id as the client wrote it.
     pub fn parse(text: &str) -> Self {
         Self(uuid_bits(text).unwrap_or_else(|| fnv(BEGIN, text.as_bytes())))
     }
@@ -99,12 +99,12 @@ fn uuid_bits(text: &str) -> Option<u128> {
     })
 }
 
-/// Where FNV-1a over 128 bits begins.
+/// The offset basis of FNV-1a over 128 bits.
 const BEGIN: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-/// The same after the word that every chain's id begins with: the compiler goes that far.
+/// The hash state after the prefix of every chain id, computed at compile time.
 const OF_CHAINS: u128 = fnv(BEGIN, b"watchbill/chain/");
 
-/// FNV-1a over 128 bits, going on from an earlier hash.
+/// FNV-1a over 128 bits, continued from an earlier hash.
 const fn fnv(mut hash: u128, mut bytes: &[u8]) -> u128 {
     while let [byte, rest @ ..] = bytes {
         hash = (hash ^ *byte as u128).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
@@ -113,18 +113,18 @@ const fn fnv(mut hash: u128, mut bytes: &[u8]) -> u128 {
     hash
 }
 
-/// FNV-1a over 64 bits, the same on every machine and in every build: for names that have to be found again. Nobody gains by a
-/// collision.
+/// FNV-1a over 64 bits. The result is the same on every machine and in every build, so it can name things that are
+/// looked up later. A collision gives an attacker nothing.
 pub fn stable_hash(bytes: &[u8]) -> u64 {
     stable_hash_from(0xcbf2_9ce4_8422_2325, bytes)
 }
 
-/// Goes on from an earlier hash, to name several texts together.
+/// Continues from an earlier hash, to hash several texts together.
 pub fn stable_hash_from(start: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// One process of an agent: a process id alone is reused by the system, with the start time it is not.
+/// One process of the client. The system reuses a process id, but not together with the start time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instance {
     /// The process id as the registry file names it.
@@ -134,7 +134,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Whether both can be the same process: where one of them does not know the start time, the id alone decides.
+    /// Whether both can be the same process. If one of them lacks the start time, the process id alone decides.
     pub fn may_be(&self, other: &Self) -> bool {
         let starts = self.proc_start.as_ref().zip(other.proc_start.as_ref());
         self.pid == other.pid && starts.is_none_or(|(a, b)| a == b)

@@ -1,11 +1,11 @@
-//! The pure core of Watchbill: time and facts in, effects out.
+//! The pure core of Watchbill: it takes times and facts, and returns effects.
 //!
-//! No clock, file system, thread, runtime, database, environment or randomness is known here; the
-//! crate's `clippy.toml` bans the calls. The modules follow the data path: [`transcript`] turns bytes
-//! into records, [`session`] folds records into the turn's state, [`evidence`] weighs that reading
-//! against the other witnesses ([`hook`] events, the registry, [`status_file`]s, processes), [`chain`] ties sessions into
-//! work chains, [`person`] is what the
-//! person says of them, [`roster`] orders the rows, [`attention`] says who needs the person, [`deadlines`] keeps what has to be looked at again.
+//! This crate uses no clock, file system, thread, runtime, database, environment or randomness; its `clippy.toml`
+//! bans the calls. The modules follow the data path. [`transcript`] turns bytes into records, and [`session`] folds
+//! records into the turn's state. [`evidence`] weighs that reading against the other witnesses: [`hook`] events, the
+//! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`person`] holds the user's
+//! commands about sessions, [`roster`] orders the rows, and [`attention`] decides which sessions need the user.
+//! [`deadlines`] keeps the times at which a session must be evaluated again.
 
 #![forbid(unsafe_code)]
 

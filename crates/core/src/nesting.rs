@@ -1,16 +1,16 @@
-//! How deep a JSON text is nested, found out before a recursive parser is asked to follow it.
+//! Measures how deeply a JSON text is nested, before a recursive parser reads it.
 
-/// Nesting that no small file of the agent's or of a hook has.
+/// Deepest nesting that is parsed. No small file of the client and no hook payload nests deeper.
 pub(crate) const DEPTH_LIMIT: usize = 32;
 
-/// What the brackets and quotes of a text say.
+/// Whether the brackets and quotes of a text are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nesting {
-    /// Everything that was opened is closed.
+    /// Every bracket and quote is closed.
     Closed,
     /// The text stops within a string, a list or an object.
     Open,
-    /// Deeper than [`DEPTH_LIMIT`]: to follow it would use up the stack, and that ends the program.
+    /// Deeper than [`DEPTH_LIMIT`]: a recursive parser could overflow the stack, which ends the program.
     TooDeep,
 }
 

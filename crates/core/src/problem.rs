@@ -1,23 +1,23 @@
-//! What went wrong while reading, for counting and showing. Reading itself goes on.
+//! Problems met while reading, counted and shown. Reading itself goes on.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// One kind of trouble at one place, counted.
+/// How often one kind of problem occurred at one path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The file or folder.
     pub path: Arc<str>,
-    /// What kind of trouble.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// How often.
     pub count: u64,
-    /// For the person: what happened and what to do.
+    /// For the user: what happened and what to do.
     pub detail: Arc<str>,
 }
 
-/// Kinds of trouble.
+/// Kinds of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ProblemKind {
     /// A complete line is not JSON, or not an object.
@@ -48,9 +48,9 @@ pub enum ProblemKind {
     LostHooks,
     /// The system refuses more watches.
     WatchLimit,
-    /// The file system reports no events; we look by ourselves now and then.
+    /// The file system reports no events; files are polled instead.
     NoEvents,
-    /// Events were lost and everything was looked at again.
+    /// File events were lost, so everything was scanned again.
     Overflow,
     /// The clock went back.
     ClockWentBack,
@@ -60,9 +60,9 @@ pub enum ProblemKind {
     Io,
     /// Our own store cannot be opened or written.
     Store,
-    /// The configuration file says something that is not followed.
+    /// The configuration file holds a value that is not applied.
     Configuration,
-    /// A count of tokens is greater than that of any request; it was cut.
+    /// A token count is greater than any request can have; it was cut.
     AbsurdTokens,
 }
 

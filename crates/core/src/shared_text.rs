@@ -1,15 +1,15 @@
-//! Texts that many share, read from what was kept: put where they stay at once, where serde makes a text of its own first.
-//! A start reads some ten thousand of them.
+//! Deserializes shared texts directly into `Arc<str>`, without the `String` that serde would make first. A start
+//! reads some ten thousand of them from stored data.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-/// One text.
+/// Deserializes one text.
 ///
 /// # Errors
-/// When something else was kept.
+/// When the stored value is no text.
 pub fn one<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     struct Text;
     impl Visitor<'_> for Text {
@@ -26,10 +26,10 @@ pub fn one<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     from.deserialize_str(Text)
 }
 
-/// A list of them.
+/// Deserializes a list of texts.
 ///
 /// # Errors
-/// When something else was kept.
+/// When the stored value is no list of texts.
 pub fn all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
     struct Text(Arc<str>);
     impl<'de> Deserialize<'de> for Text {

@@ -1,8 +1,8 @@
-//! Status files of the person's own hooks: `.claude/status.<sessionId>.md`.
+//! Status files that the user's own hooks write: `.claude/status.<sessionId>.md`.
 //!
-//! The format is the source document's: YAML front matter with `status`, `updated` and `task`, then Markdown with a
-//! `## Summary`. The front matter is flat, so it is read line by line: `key: value`, quoted or not, comments, and the block
-//! texts `|` and `>`. Whatever else a key holds (lists, maps, anchors) belongs to keys that nobody here asks for.
+//! The source document defines the format: YAML front matter with `status`, `updated` and `task`, then Markdown with
+//! a `## Summary`. The front matter is flat, so it is read line by line: `key: value`, quoted or not, comments, and
+//! the block texts `|` and `>`. Lists, maps and anchors can only belong to other keys, which the parser ignores.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::session::facts::{first_line, one_line};
 use crate::session::state::{State, StateKind};
 use crate::time::{Millis, Timestamp};
 
-/// `STATUS_FILE_TTL_MS`: for so long after `updated` a status file counts.
+/// `STATUS_FILE_TTL_MS`: how long after `updated` a status file counts.
 pub const STATUS_FILE_TTL: Millis = Millis::from_secs(5 * 60);
-/// Longest file that is worth reading, in bytes: callers read no more.
+/// Longest status file in bytes. Callers read no more than this.
 pub const STATUS_FILE_LIMIT: usize = 256 * 1024;
 
-/// What a status file says.
+/// The content of a status file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusFile {
     /// `status`.
     pub status: Status,
-    /// `updated`; `None` when it is absent or no RFC 3339 time with an offset, and then the file's own time counts.
+    /// `updated`. `None` when it is absent or not an RFC 3339 time with an offset; then the file's own time counts.
     pub updated: Option<Timestamp>,
     /// `task`, one line.
     pub task: Option<Arc<str>>,
@@ -53,17 +53,17 @@ pub enum Status {
 /// A status file of one session, as evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusWitness {
-    /// What it says.
+    /// The content of the file.
     pub file: StatusFile,
-    /// When the file was last written, as the file system tells, or when it was first read so, if that was before.
+    /// When the file was last written, by the file system, or when this content was first read, if that was earlier.
     pub modified: Timestamp,
 }
 
 /// Why the bytes gave no status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StatusFileError {
-    /// The file was met while it was being written: empty, or its front matter has no end yet. Reading it again a little
-    /// later helps; a file that stays so is wrong.
+    /// The file was read in the middle of a write: it is empty, or its front matter has no end yet. A later read
+    /// helps; a file that stays so is wrong.
     #[error(
         "the status file was read in the middle of a write, or its front matter is never closed by `---`"
     )]
@@ -82,7 +82,7 @@ pub enum StatusFileError {
     NoStatus,
 }
 
-/// The session that a file name speaks of: `status.<sessionId>.md`.
+/// The session in a file name `status.<sessionId>.md`.
 pub fn session_of(file_name: &str) -> Option<SessionId> {
     let id = file_name.strip_prefix("status.")?.strip_suffix(".md")?;
     let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -140,7 +140,7 @@ fn summary<'a>(body: impl Iterator<Item = &'a str>) -> Option<Arc<str>> {
         .map(Arc::from)
 }
 
-/// The keys of the front matter, with what stands behind each colon and in the indented lines below.
+/// The keys of the front matter, each with the text behind its colon and the indented lines below it.
 #[derive(Debug, Default)]
 struct FrontMatter<'a> {
     keys: Vec<(&'a str, &'a str, Vec<&'a str>)>,
@@ -172,7 +172,7 @@ impl<'a> FrontMatter<'a> {
         }
     }
 
-    /// The value of a key as text; of a repeated key the last one counts.
+    /// The value of a key as text. If a key is repeated, the last value counts.
     fn value(&self, wanted: &str) -> Option<String> {
         let (_, value, below) = self.keys.iter().rev().find(|(key, ..)| *key == wanted)?;
         if value.starts_with(['|', '>']) {
@@ -180,7 +180,7 @@ impl<'a> FrontMatter<'a> {
         }
         for quote in ['"', '\''] {
             if let Some(inner) = value.strip_prefix(quote) {
-                // What follows the closing quote can only be a comment.
+                // Only a comment can follow the closing quote.
                 let end = inner.rfind(quote).unwrap_or(inner.len());
                 let inner = &inner[..end];
                 return Some(match quote {
@@ -222,7 +222,7 @@ impl Status {
         }
     }
 
-    /// What it means for the session; `None` for a word that is not known.
+    /// The session state that the word stands for; `None` for an unknown word.
     pub const fn state(&self) -> Option<(State, Option<StateKind>)> {
         Some(match self {
             Self::Working => (State::Working, None),
@@ -238,12 +238,12 @@ impl Status {
 }
 
 impl StatusWitness {
-    /// When it was said: never later than it was written, lest a wrong clock keep it alive.
+    /// Time of the statement. It is never later than the time of writing, so that a wrong clock cannot keep it alive.
     pub fn at(&self, now: Timestamp) -> Timestamp {
         self.file.updated.unwrap_or(self.modified).min(self.modified).min(now)
     }
 
-    /// Until when it counts.
+    /// When the file stops counting.
     pub fn until(&self, now: Timestamp) -> Timestamp {
         self.at(now) + STATUS_FILE_TTL
     }

@@ -1,4 +1,4 @@
-//! Points in time as values: wall-clock milliseconds, never read from a clock here.
+//! Points in time as wall-clock milliseconds. This crate never reads a clock.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -22,20 +22,20 @@ impl Timestamp {
         self.0
     }
 
-    /// The first time that RFC 3339 can tell: the beginning of the year 0.
+    /// The first time that RFC 3339 can express: the beginning of the year 0.
     const FIRST: i64 = -62_167_219_200_000;
-    /// The last one, with room for every time zone: the end of the year 9999 but for a day.
+    /// The last time that RFC 3339 can express in every time zone: about a day before the end of the year 9999.
     const LAST: i64 = 253_402_207_200_000;
 
-    /// Whether RFC 3339 can tell it. Sums of a time and a span may come to a time that it cannot tell.
+    /// Whether RFC 3339 can express the time. The sum of a time and a span may lie outside its range.
     pub const fn is_in_range(self) -> bool {
         Self::FIRST <= self.0 && self.0 <= Self::LAST
     }
 
     /// Reads an RFC 3339 time; `None` for anything else.
     ///
-    /// Every client writes `2026-11-20T15:30:52.694Z`, which takes a path without a parser;
-    /// offsets, other precisions and lower case go through jiff.
+    /// Every client writes `2026-11-20T15:30:52.694Z`, which a fast path reads without a parser. Offsets, other
+    /// precisions and lower case go through jiff.
     pub fn parse(text: &str) -> Option<Self> {
         Self::parse_usual(text.as_bytes())
             .or_else(|| text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_millisecond())))
@@ -60,7 +60,7 @@ impl Timestamp {
         let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
         let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
         if !(1..=12).contains(&month) || !(1..=28).contains(&day) || hour > 23 || minute > 59 || second > 59 {
-            // The last days of a month and leap seconds are rare enough for the slow path to judge.
+            // The last days of a month and leap seconds are rare enough for the slow path.
             return None;
         }
         // Days from the civil calendar, with March as the first month so that the leap day comes last.
@@ -79,7 +79,8 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, the only form that leaves the process. Of a time that it cannot tell the nearest one.
+/// RFC 3339 in UTC with milliseconds, the only form that leaves the process. A time outside its range is written as
+/// the nearest time inside.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0.clamp(Self::FIRST, Self::LAST)) {
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn times_beyond_all_reason_are_no_trouble() {
+    fn times_outside_rfc_3339_are_clamped() {
         // A registry file may hold any number.
         let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         assert_eq!(last.since(first), Millis(i64::MAX));

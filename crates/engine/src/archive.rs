@@ -1,11 +1,11 @@
-//! The world with archived transcripts in the places of those that are gone.
+//! The world with archived transcripts at the paths of deleted ones.
 
 use watchbill_history::archive::over;
 use watchbill_settings::Settings;
 
 use crate::environment::World;
 
-/// Also with those that are archived from now on. Without a data folder it is the world as it is.
+/// Transcripts that are archived later appear too. Without a data folder, gives the world unchanged.
 pub fn with_archive(world: World, settings: &Settings) -> World {
     World { fs: over(world.fs, settings.data_dir.as_deref()), ..world }
 }

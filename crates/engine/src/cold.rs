@@ -1,4 +1,4 @@
-//! One look at everything, without watching: what `roster`, `why` and the like need.
+//! One look at everything, without watching, for `roster`, `why` and similar commands.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -17,31 +17,31 @@ use watchbill_settings::Settings;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
-/// How often half-written registry and marker files are tried again before the look ends.
+/// Number of retries of half-written registry and marker files before the look ends.
 const PATIENCE: u32 = 10;
 
-/// Which rows the look is for.
+/// The rows that the caller of a look wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wants {
     All,
     Recent,
-    /// None: what has changed is to be kept.
+    /// No rows: the look only stores changes.
     None,
 }
 
-/// What the first scan has read.
+/// The result of reading the files of the first scan.
 #[derive(Default)]
 struct Read {
-    /// To be taken in, by their numbers.
+    /// Files for the engine to take in, each with its number in the scan.
     kept: Vec<(usize, Loaded)>,
-    /// What is left of the others.
+    /// The remaining facts of the other files.
     distant: Distant,
-    /// Which those are.
+    /// The numbers of the other files.
     passed_over: HashSet<usize>,
 }
 
 impl Read {
-    /// Reads everything that is to be read. What ended before `oldest` is not kept.
+    /// Reads all files of the scan. Keeps no transcript of a session that ended before `oldest`.
     fn of(scan: &FirstScan, world: &World, terms: Terms, oldest: Option<Timestamp>) -> Self {
         let read = Mutex::new(Self::default());
         if !scan.is_empty() {
@@ -53,14 +53,14 @@ impl Read {
             });
         }
         let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Subagents' transcripts that came before those of their sessions may follow them now.
+        // A subagent's transcript that came before its session's may follow it now.
         for (n, loaded) in std::mem::take(&mut read.kept) {
             read.take(n, loaded, oldest);
         }
         read
     }
 
-    /// Takes in the `n`th file.
+    /// Takes in file number `n`.
     fn take(&mut self, n: usize, loaded: Loaded, oldest: Option<Timestamp>) {
         let kept = match oldest {
             Some(oldest) => self.distant.pass_over(loaded, oldest),
@@ -73,24 +73,24 @@ impl Read {
     }
 }
 
-/// Reads everything once and gives the engine that knows it.
+/// Reads everything once. Gives the engine with the result.
 pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
-    // What is kept says how things are now, nothing about the past.
+    // The stored state describes the present, not the past.
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
     look_with(settings, world, outlook, clock, persist.as_mut(), Wants::All)
 }
 
-/// The same for the default roster alone: rows that it does not show are not put together, and of sessions that the store does
-/// not know no more is kept than may tie them to those that it shows.
+/// Like [`look`], for the default roster alone. Makes no row that this roster hides. Of a session that the store does
+/// not know, keeps only the facts that may tie it to shown sessions.
 pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
     look_with(settings, world, outlook, clock, persist.as_mut(), Wants::Recent)
 }
 
-/// Looks at everything to keep what is seen, as far as nobody else writes. Files that were `loaded` already are not read
-/// again.
+/// Looks at everything and stores the result, unless another process writes the store. Does not read the files in
+/// `loaded` again.
 pub fn look_and_keep(
     settings: Settings,
     world: World,
@@ -140,17 +140,17 @@ fn look_beside(
         Wants::Recent => engine.show_recent_alone(),
         Wants::None => engine.keep_alone(),
     }
-    // The folders are listed while the store is read: neither needs the other.
+    // Lists the folders while the store is read: the two are independent.
     let roots = engine.settings().roots.clone();
     let found = std::thread::scope(|scope| {
         let listed = scope.spawn(|| watchbill_watch::scan::scan(&*world.fs, &roots));
         if let Some(persist) = persist {
             persist.load(&mut engine);
         }
-        // A look that has panicked found nothing that could be believed; the roots are looked at once more.
+        // If the listing thread panicked, its result is lost, so list the roots again.
         listed.join().unwrap_or_else(|_| watchbill_watch::scan::scan(&*world.fs, &roots))
     });
-    // What is kept stands for more than one reading.
+    // A stored state may cover several reads of the file, so it goes before a fresh load.
     let loaded: Vec<Loaded> =
         loaded.into_iter().filter(|loaded| !engine.sessions().files().contains(&loaded.path)).collect();
     let mut reads = !loaded.is_empty();
@@ -165,10 +165,10 @@ fn look_beside(
         exclude: engine.settings().history.exclude.clone(),
     };
     let oldest = (wants == Wants::Recent).then_some(recent_since);
-    // Rows are put together once, when everything is there.
+    // Make rows once, after everything is read.
     let Read { kept, distant, passed_over } = Read::of(&scan, &world, terms, oldest);
     reads |= !(kept.is_empty() && passed_over.is_empty());
-    // What is not kept is not to be compared with what is known.
+    // Files that the engine does not hold must not be compared with the files that it knows.
     scan.forget(&passed_over);
     engine.take_distant(distant);
     engine.take_first(kept.into_iter().map(|(_, loaded)| loaded));
@@ -178,11 +178,11 @@ fn look_beside(
     let mut again = Vec::new();
     engine.read_registries(&mut again);
     if let Some(data_dir) = engine.settings().data_dir.clone().filter(|_| outlook.live) {
-        // After the registry, which knows the processes; what `watch` hears is what was kept.
+        // After the registry, because that knows the processes. These events come from the journal and the spool.
         again.extend(engine.step(now, Input::Hooks(crate::run::hook_listener::recent(&data_dir, now))));
     }
     if outlook.until.is_none() {
-        // Companions say nothing about the past, since what they say has no time; neither does what is known already.
+        // Companion files have no times, so they say nothing about the past. Nor do the known files.
         again.extend(engine.step(now, Input::Found(scan.found)));
     }
     again.extend(engine.step(now, Input::ScanEnded(scan.problems)));
@@ -200,8 +200,8 @@ fn look_beside(
     engine
 }
 
-/// Reads what a step has asked to be read again: the rest of a long file, or one of which nothing that was kept could be
-/// used when its row was made, which any step may find.
+/// Reads the files that a step wants to read again: the rest of a long file, or a file whose stored state turned out to
+/// be unusable when its row was made. Any step may ask for this.
 fn read_on(engine: &mut Engine, now: Timestamp, mut out: Vec<Output>) {
     loop {
         let more = out.drain(..).filter_map(|output| match output {

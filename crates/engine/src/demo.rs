@@ -1,5 +1,5 @@
-//! The demo: bundled recordings of the real client, acted out in memory at their own pace, so that a
-//! person without any session sees what Watchbill does.
+//! The demo: bundled recordings of the real client, played in memory in real time. A user without sessions sees what
+//! Watchbill does.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::replay::{Operation, Recording};
 use crate::stage::Stage;
 use watchbill_settings::Settings;
 
-/// One part of the demo: a recording and when it enters, in seconds of the demo.
+/// One part of the demo: a recording, and its start in seconds of the demo.
 struct Part {
     text: &'static str,
     enters: i64,
@@ -28,8 +28,8 @@ macro_rules! bundled {
     };
 }
 
-/// The parts, chosen so that within the first half minute every group of the roster has a row, and that
-/// for two minutes something changes every few seconds. `cargo xtask demo` derives their texts.
+/// The parts. Within the first half minute, every group of the roster has a row. For two minutes, something changes
+/// every few seconds. `cargo xtask demo` derives their texts.
 const PARTS: [Part; 16] = [
     Part { text: bundled!("onboarding"), enters: -10_800 },
     Part { text: bundled!("release"), enters: 0 },
@@ -49,25 +49,25 @@ const PARTS: [Part; 16] = [
     Part { text: bundled!("search"), enters: 108 },
 ];
 
-/// The demo is always on the afternoon on which the recordings were made.
+/// The demo's date and time: the afternoon on which the recordings were made.
 const BEGIN: Timestamp = Timestamp::from_millis(1_795_188_600_000);
-/// A single look sees the demo at this point: something waits, something works, something is done.
+/// A single look shows the demo at this time: one session waits, one works, one is done.
 const LOOK_AT: Millis = Millis::from_secs(37);
-/// The demo begins with this much of it behind it, so that the first sight is no empty list.
+/// The demo starts this far in, so that the first roster is not empty.
 const LEAD: Millis = Millis::from_secs(13);
 /// The claude folder of the demo; it exists in memory only.
 const ROOT: &str = "/demo/.claude";
 
 fn recordings() -> Vec<Recording> {
     let read = |part: &Part| {
-        // The bundled texts are parsed by a test, so an error cannot reach a person.
+        // A test parses the bundled texts, so a user never meets this error.
         let recording = Recording::parse(part.text).ok()?;
         Some(recording.moved_to(BEGIN + Millis::from_secs(part.enters)))
     };
     PARTS.iter().filter_map(read).collect()
 }
 
-/// One look at the demo, some way into it.
+/// One look at the demo, at `LOOK_AT`.
 pub fn look(outlook: Outlook) -> Engine {
     look_at(LOOK_AT, outlook)
 }
@@ -111,10 +111,10 @@ pub fn start() -> std::io::Result<Handle> {
     Ok(handle.of_the_demo())
 }
 
-/// An operation of some recording, and when it happens.
+/// An operation of a recording, and its time.
 type Cue<'a> = (Timestamp, &'a Recording, &'a Operation);
 
-/// The operations of all recordings in the order in which they happen.
+/// The operations of all recordings in order of time.
 fn operations(recordings: &[Recording]) -> Vec<Cue<'_>> {
     let mut operations: Vec<Cue<'_>> = recordings
         .iter()
@@ -126,7 +126,7 @@ fn operations(recordings: &[Recording]) -> Vec<Cue<'_>> {
     operations
 }
 
-/// Acts operations out, each when `wait` has let its time come; ends when that says `false`.
+/// Carries out operations, each after `wait` returned for its time. Ends when `wait` returns `false`.
 fn act(stage: &Stage, operations: &[Cue<'_>], wait: &dyn Fn(Timestamp) -> bool) {
     for (at, recording, operation) in operations {
         if !wait(*at) {
@@ -142,7 +142,7 @@ mod tests {
     use std::collections::BTreeSet;
     use watchbill_protocol::roster::Group;
 
-    /// The groups and words of the demo's rows at each second.
+    /// The groups and words of the demo's rows at second `at`.
     fn second(at: i64) -> Vec<(Group, String)> {
         let engine = look_at(Millis::from_secs(at), Outlook::LIVE);
         let rows = engine.current(false).rows.iter().map(|row| row.session());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_is_small_and_says_nothing_of_how_it_was_recorded() {
+    fn the_demo_is_small_and_has_no_leftovers_of_its_recording() {
         let bytes: usize = PARTS.iter().map(|part| part.text.len()).sum();
         assert!(bytes < 300 * 1024, "{bytes} bytes");
         for part in &PARTS {
@@ -205,7 +205,7 @@ mod tests {
         }
         gaps.push((begin + 120 - changed, begin + 120));
         let longest = gaps.iter().max().copied().unwrap_or_default();
-        // Looks two seconds apart stretch a pause of five to six.
+        // Looks two seconds apart make a pause of five seconds appear as six.
         assert!(
             longest.0 <= 6,
             "nothing changes for {} s before second {}; all: {gaps:?}",

@@ -1,4 +1,4 @@
-//! What is found, what is watched and how, limits, versions: for a person who wonders what is missing.
+//! The facts that `watchbill doctor` shows to a user who misses something: files, watches, limits, versions.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use crate::mute::MuteFile;
 use crate::source::Source;
 use watchbill_history::query;
 
-/// How a root is watched, as far as anybody watches it.
+/// Gives the way in which a root is watched.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
-/// The state of the whole, with a trial of how `watch` and the window would notice changes. `client_of` asks the client
-/// of one of the agent's folders for its version.
+/// The whole report. Starts a watcher for a moment to test how `watch` and the window would notice changes. `client_of`
+/// asks the client of one of the client's folders for its version.
 pub fn doctor_on_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
     let watcher = crate::source::watch(engine.settings(), || {});
     watcher.ready();
@@ -42,7 +42,7 @@ pub fn doctor_on_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Vers
     doctor
 }
 
-/// The state of the whole.
+/// The whole report, without a trial of the watcher.
 pub fn doctor(engine: &Engine, mode_of: ModeOf<'_>) -> Doctor {
     let mut agents: BTreeSet<(Vec<u64>, String)> = BTreeSet::new();
     let folded =
@@ -79,7 +79,7 @@ pub fn doctor(engine: &Engine, mode_of: ModeOf<'_>) -> Doctor {
     }
 }
 
-/// Where agents work that run now.
+/// The working folders of running clients.
 pub(crate) fn working_folders(engine: &Engine) -> BTreeSet<PathBuf> {
     let alive = engine.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
     alive.filter_map(|witness| witness.entry.cwd.as_deref().map(PathBuf::from)).collect()
@@ -97,7 +97,7 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
         dropped_at: found.dropped_at,
         journal_bytes: found.journal_bytes,
         sessions: count(engine.hooks().sessions().count()),
-        // The caller reads them on its own thread: a project may lie on a mount that has died.
+        // The caller reads them on its own thread: a project may lie on a dead mount.
         settings: Vec::new(),
     })
 }
@@ -126,7 +126,7 @@ fn doctor_root(engine: &Engine, root: &Path, mode_of: ModeOf<'_>) -> Root {
     }
 }
 
-/// inotify takes one watch for each folder below the roots.
+/// inotify needs one watch for each folder below the roots.
 fn limits(engine: &Engine) -> Vec<Limit> {
     let folders: BTreeSet<&Path> =
         engine.sessions().files().paths().filter_map(|path| path.parent()).collect();
@@ -143,15 +143,15 @@ fn limits(engine: &Engine) -> Vec<Limit> {
         .collect()
 }
 
-/// A project's folder that gives no answer for so long lies on a mount that has died.
+/// A project's folder that does not answer within this time lies on a dead mount.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How the hooks are in every scope; without those of projects where a project's folder gives no answer.
+/// The hooks in every scope. If a project's folder does not answer, the result has no project scopes.
 pub(crate) fn scopes_in_time(judge: Judge, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let (sender, receiver) = mpsc::channel();
     let asked = judge.clone();
     let look = move || {
-        // Whoever asked may have given up.
+        // The caller may have given up.
         let _ = sender.send(every_scope(&asked, &projects));
     };
     let spawned = std::thread::Builder::new().name("watchbill-scopes".to_owned()).spawn(look);

@@ -1,4 +1,4 @@
-//! Where and how the engine looks: settings, roots, file system, processes, and the moment.
+//! The surroundings of the engine: settings, roots, file system, processes, and the current time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use watchbill_watch::scan::canonical_roots;
 use crate::transcripts::{Terms, TrackedFile};
 use watchbill_settings::Settings;
 
-/// Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
+/// A usual clock correction is a few seconds. A step of an hour comes from the user or a broken battery.
 const SMALL_CORRECTION: Millis = Millis::from_secs(5);
 
-/// Where the engine's facts come from.
+/// The sources of the engine's facts.
 #[derive(Clone)]
 pub struct World {
     /// The file system.
@@ -25,63 +25,63 @@ pub struct World {
     pub processes: Arc<dyn Processes>,
 }
 
-/// How the engine looks at the world.
+/// Which part of the world the engine takes into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outlook {
-    /// Registry and processes count.
+    /// Use registry, hooks and processes.
     pub live: bool,
-    /// Only records up to this moment count.
+    /// Use only records up to this time.
     pub until: Option<Timestamp>,
 }
 
 impl Outlook {
-    /// Now, with every witness.
+    /// The present, with every witness.
     pub const LIVE: Self = Self { live: true, until: None };
 }
 
-/// What the clock has done since the last step.
+/// The clock's step since the last call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClockStep {
-    /// It went on.
+    /// The clock went forward.
     On,
-    /// It went back by more than a correction.
+    /// The clock went back by more than a correction.
     Back,
-    /// It has caught up with what it had shown before it went back.
+    /// The clock passed the latest time that it had shown before it went back.
     CaughtUp,
 }
 
-/// Everything that a step depends on and that it does not find out.
+/// The surroundings of a step: it depends on them and does not derive them.
 pub(crate) struct Environment {
     settings: Settings,
     world: World,
     outlook: Outlook,
-    /// Canonical.
+    /// Canonical paths.
     roots: Vec<Arc<Path>>,
     now: Timestamp,
-    /// The clock was set back, and had shown this before.
+    /// The latest time that the clock showed before it was set back.
     clock_behind: Option<Timestamp>,
-    /// Looks at working folders and scans of everything are asked for, and come as inputs.
+    /// Other threads look at working folders and scan everything. Their results come as inputs.
     looks_elsewhere: bool,
 }
 
 impl Environment {
-    /// At this moment.
+    /// At time `now`.
     pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
         let roots = roots_of(&world, &settings);
         Self { settings, world, outlook, roots, now, clock_behind: None, looks_elsewhere: false }
     }
 
-    /// What the person wants.
+    /// The user's settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The person wants it otherwise. Gives what they wanted before.
+    /// Replaces the user's settings. Gives the old ones.
     pub fn set_settings(&mut self, settings: Settings) -> Settings {
         std::mem::replace(&mut self.settings, settings)
     }
 
-    /// The machine's time zone. Says whether it is another one.
+    /// Sets the machine's time zone. Says whether it changed.
     pub fn set_zone(&mut self, zone: TimeZone) -> bool {
         let known = &mut self.settings.alerts.attention.zone;
         let differs = *known != zone;
@@ -89,12 +89,12 @@ impl Environment {
         differs
     }
 
-    /// Looks at working folders and scans of everything are asked for from now on, and come as inputs.
+    /// From now on, other threads look at working folders and scan everything, and their results come as inputs.
     pub fn look_elsewhere(&mut self) {
         self.looks_elsewhere = true;
     }
 
-    /// Whether they are.
+    /// Whether other threads do so.
     pub fn looks_elsewhere(&self) -> bool {
         self.looks_elsewhere
     }
@@ -119,27 +119,27 @@ impl Environment {
         self.outlook.live
     }
 
-    /// Only what was so up to this moment counts.
+    /// The time up to which facts count; `None` for the present.
     pub fn until(&self) -> Option<Timestamp> {
         self.outlook.until
     }
 
-    /// The moment.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Up to when deadlines of transcripts may fire.
+    /// The time up to which deadlines of transcripts may fire.
     pub fn fires_until(&self) -> Timestamp {
         self.outlook.until.map_or(self.now, |until| until.min(self.now))
     }
 
-    /// Since when a session is active that the default roster shows.
+    /// The default roster shows sessions that were active since this time.
     pub fn recent_since(&self) -> Timestamp {
         self.now - self.settings.recent
     }
 
-    /// The time is `now`. A small step back has no effect; a larger one, and the engine follows.
+    /// Sets the time. The engine ignores a small step back, and follows a larger one.
     pub fn set_now(&mut self, now: Timestamp) -> ClockStep {
         let mut step = ClockStep::On;
         if now + SMALL_CORRECTION < self.now {
@@ -160,7 +160,7 @@ impl Environment {
         &self.roots
     }
 
-    /// Looks again where the roots are.
+    /// Resolves the roots again.
     pub fn renew_roots(&mut self) {
         self.roots = roots_of(&self.world, &self.settings);
     }
@@ -175,26 +175,26 @@ impl Environment {
         self.is_below_a_root(path) && self.fs().stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir)
     }
 
-    /// Whether `path` lies around a root, as that is spelled now, or below it.
+    /// Whether `path` contains a root, or lies below one. Resolves the roots' current canonical paths.
     pub fn is_near_a_root(&self, path: &Path) -> bool {
         let roots = canonical_roots(self.fs(), &self.settings.roots);
         roots.iter().any(|root| root.starts_with(path) || path.starts_with(root))
     }
 
-    /// What a path is, by its place below the innermost root.
+    /// The kind of file at `path`, by its place below the innermost root.
     pub fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, Place)> {
         let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));
         let (root, relative) = below.max_by_key(|(root, _)| root.as_os_str().len())?;
         Some((root, layout::classify(relative)?))
     }
 
-    /// A transcript of which nothing has been read.
+    /// A transcript that has not been read.
     pub fn new_file(&self, place: Place) -> TrackedFile {
         TrackedFile::new(place, self.settings.timeouts, self.outlook.until)
             .leaving_out(&self.settings.history.exclude)
     }
 
-    /// On what terms a transcript is read for the first time. `keep`: what is remembered of its records is to be kept.
+    /// The terms for the first read of a transcript. `keep`: note the memory of each record, to store it.
     pub fn terms(&self, keep: bool) -> Terms {
         Terms {
             timeouts: self.settings.timeouts,
@@ -205,7 +205,7 @@ impl Environment {
     }
 }
 
-/// The roots by their one true spelling.
+/// The canonical paths of the roots.
 fn roots_of(world: &World, settings: &Settings) -> Vec<Arc<Path>> {
     canonical_roots(&*world.fs, &settings.roots).into_iter().map(Arc::from).collect()
 }

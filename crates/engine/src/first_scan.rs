@@ -12,24 +12,24 @@ use watchbill_watch::scan::{Found, Scan, scan};
 
 use crate::transcripts::{Loaded, Terms, load};
 
-/// More threads than this only fight for the disk.
+/// More threads only compete for the disk.
 const MOST_THREADS: usize = 4;
 
-/// What is to be read, newest first.
+/// The files to read, newest first.
 pub struct FirstScan {
-    /// Where among all that was found they stand.
+    /// Indexes into `found`.
     files: Vec<usize>,
-    /// Everything that was found, to be compared with what is known once the files are read.
+    /// All found files. The engine compares them with the known ones after the reading.
     pub found: Vec<Found>,
-    /// What could not be looked at.
+    /// Folders and files that could not be listed.
     pub problems: Vec<Problem>,
-    /// The first so many files were written lately.
+    /// The number of recently written files; they come first.
     pub recent: usize,
 }
 
 impl FirstScan {
-    /// Finds everything below `roots`. The transcripts that are not `known` are to be read; those written after
-    /// `recent_since` are the recent ones.
+    /// Finds everything below `roots`. Reads only transcripts that are not `known`. A transcript written after
+    /// `recent_since` is a recent one.
     pub fn find(
         fs: &dyn Fs,
         roots: &[PathBuf],
@@ -39,7 +39,7 @@ impl FirstScan {
         Self::of(scan(fs, roots), recent_since, known)
     }
 
-    /// The same of a scan that was taken already.
+    /// Like [`FirstScan::find`], from a scan that exists already.
     pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
         let Scan { found, problems } = scan;
         let new = |found: &Found| found.kind.is_transcript() && !known(&found.path);
@@ -48,12 +48,12 @@ impl FirstScan {
         Self { files, found, problems, recent }
     }
 
-    /// A scan that finds nothing, for when there is no thread to scan in: everything is looked at afterwards.
+    /// An empty scan, for when no thread can scan. The loop looks at everything later.
     pub fn none() -> Self {
         Self { files: Vec::new(), found: Vec::new(), problems: Vec::new(), recent: 0 }
     }
 
-    /// Takes the files of these numbers out of what was found. To be called when all are read.
+    /// Removes the files with these numbers from `found`. Call it after all files are read.
     pub fn forget(&mut self, numbers: &HashSet<usize>) {
         let out: HashSet<usize> =
             numbers.iter().filter_map(|&number| self.files.get(number)).copied().collect();
@@ -73,9 +73,9 @@ impl FirstScan {
         self.files.is_empty()
     }
 
-    /// Reads all files and hands each over with its number, from any thread and in any order.
+    /// Reads all files. Calls `take` with each file and its number, from any thread and in any order.
     ///
-    /// `take` says `false` when nobody wants the rest any more; `wanted` is asked the same amid a long file.
+    /// `take` returns `false` to end the reading. `wanted` returns `false` to end it in the middle of a long file.
     pub fn read(
         &self,
         fs: &Arc<dyn Fs>,

@@ -1,10 +1,10 @@
-//! A session's terminal, brought to the front on this machine; never in the loop, since terminals may take their time.
+//! Brings a session's terminal to the front on this machine. Never in the loop, because a terminal may answer slowly.
 
 use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 pub use watchbill_terminal::resume::quoted;
 use watchbill_terminal::{Outcome, RealWorld, Seat};
 
-/// Brings the terminal of a session to the front. Blocks for as long as the terminal takes, some seconds at most.
+/// Brings the terminal of a session to the front. Blocks until the terminal has answered, some seconds at most.
 pub fn focus(seat: &Seat) -> FocusAnswer {
     let answer = watchbill_terminal::focus(seat, &RealWorld);
     let reason = answer.outcome.why().map(str::to_owned);
@@ -23,7 +23,7 @@ pub fn focus(seat: &Seat) -> FocusAnswer {
     }
 }
 
-/// Whether the person looks at the session's terminal; `None` when that cannot be told. Blocks as [`focus`] does.
+/// Whether the user looks at the session's terminal; `None` if unknown. Blocks as [`focus`] does.
 pub fn in_front(seat: &Seat) -> Option<bool> {
     watchbill_terminal::in_front(seat, &RealWorld)
 }

@@ -1,4 +1,4 @@
-//! Forgetting for good: done here where this process may write the store, else by the program that holds it, through its
+//! Forgets sessions for good. Works here if this process may write the store; otherwise asks the holder through its
 //! socket.
 
 use std::path::Path;
@@ -21,26 +21,26 @@ use crate::kept_state::KeptState;
 use crate::socket::access::{Access as _, AccessError};
 use crate::socket::client::Client;
 
-/// Pause between two tries to reach the program that holds the store.
+/// Pause between two attempts to reach the holder.
 const RETRY: Duration = Duration::from_millis(20);
-/// How long a program is waited for that holds the store and does not listen.
+/// How long to wait for a holder that does not listen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Who is at it, and how far.
+/// The process that removes, and its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     /// This process.
     Here(Stage),
-    /// Another one, where known this one: how far it is nobody knows.
+    /// Another process, with its id if known. Its progress is unknown.
     Elsewhere(Option<u32>),
 }
 
-/// Removes sessions from the store for good, or with `dry_run` only says what would be removed. Where another process
-/// writes the store, that one is asked to, and waited for. `tell` is told how far it is.
+/// Removes sessions from the store for good; with `dry_run`, only reports the sessions that it would remove. If another
+/// process writes the store, asks that process and waits for it. Calls `tell` with the progress.
 ///
 /// # Errors
-/// When no such session is stored, the store cannot be written, or whoever writes it does not answer; what that means is
-/// said.
+/// When no such session is stored, the store cannot be written, or its holder does not answer. The error says which it
+/// is.
 pub fn forget(
     settings: &Settings,
     what: &ForgetWhat,
@@ -62,15 +62,20 @@ pub fn forget(
         would(&store, &removal)?
     } else {
         let done = done_by_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
-        done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))?
+        done.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Internal,
+                "the program that holds the store did not report what it removed",
+            )
+        })?
     };
     Ok(ForgetReport { work_chain_id, ..report })
 }
 
-/// Lets a session that was forgotten be stored again. Gives its id.
+/// Allows a forgotten session to be stored again. Gives its id.
 ///
 /// # Errors
-/// When it was not forgotten, the store cannot be written, or whoever writes it does not answer.
+/// When it was not forgotten, the store cannot be written, or its holder does not answer.
 pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Result<String, ApiError> {
     let data_dir = data_dir(settings)?;
     let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
@@ -83,7 +88,7 @@ pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Resul
     Ok(session.to_string())
 }
 
-/// Carries it out here, or has the program do it that holds the store.
+/// Carries the removal out here, or asks the holder to do it.
 fn done_by_holder(
     data_dir: &Path,
     mut store: Store,
@@ -98,7 +103,7 @@ fn done_by_holder(
         });
     };
     let would = would(&store, removal)?;
-    // A reader may keep the bytes from being wiped out.
+    // An open reader could keep SQLite from wiping the bytes.
     drop(store);
     tell(Doing::Elsewhere(held_by));
     let (began, mut was_sent) = (Instant::now(), false);
@@ -108,7 +113,7 @@ fn done_by_holder(
                 Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error),
                 Err(AccessError::Refused(_)) => {}
                 Err(AccessError::Broken(_)) => was_sent = true,
-                // The holder before this one has removed it, and could not say so.
+                // An earlier holder removed the session, and ended before it could answer.
                 Ok(Some(report)) if was_sent && report.sessions.is_empty() => {
                     return Ok(Some(ForgetReport { dry_run: false, ..would }));
                 }
@@ -124,7 +129,7 @@ fn done_by_holder(
     }
 }
 
-/// The process that wrote has ended, perhaps in the midst of it. `would` is what there was before.
+/// Finishes the removal after the holder ended, perhaps in the middle of it. `would` is the report from before.
 fn go_on(
     store: &mut Store,
     data_dir: &Path,
@@ -138,7 +143,7 @@ fn go_on(
     if done.as_ref().is_none_or(is_left) {
         return Ok(done);
     }
-    // Its rows were gone already; their bytes may not be.
+    // The rows are gone already; their bytes may still be there.
     let wiped = store.finish_wiping().and_then(|()| store.is_to_be_wiped());
     let wiped_later = wiped.map_err(|error: StoreError| refusal(&error))?;
     Ok(Some(ForgetReport { wiped_later, dry_run: false, ..would }))
@@ -147,14 +152,14 @@ fn go_on(
 fn unanswered(writer: &str, was_sent: bool) -> ApiError {
     if was_sent {
         let message = format!(
-            "{writer} keeps the history, has begun and has stopped answering; `watchbill forget --dry-run` says what is still \
-             stored"
+            "{writer} holds the store, began to remove and stopped answering; `watchbill forget --dry-run` shows what \
+             is still stored"
         );
         return ApiError::new(ErrorCode::NotReady, message);
     }
     let message = format!(
-        "nothing was changed: {writer} keeps the history up to date now, and does not answer; wait until it is done if it is \
-         `watchbill index`, or quit it, and try again"
+        "nothing was changed: {writer} holds the store and does not answer; if it is `watchbill index`, wait for its end, \
+         otherwise quit it; then try again"
     );
     ApiError::new(ErrorCode::NotReady, message)
 }
@@ -165,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// With one session.
+    /// A store with one session.
     fn store(folder: &Path) -> Store {
         let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_on_for_another_one_says_what_there_was_before() {
+    fn a_program_that_finishes_a_removal_reports_what_there_was_before() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = store(folder.path());
         let removal = Removal::Forget(SessionId::new("s"));

@@ -1,4 +1,4 @@
-//! The engine on a thread of its own: how it is started, and the handle that other threads hold.
+//! The engine on a thread of its own: its start, and the handle that other threads hold.
 
 mod running;
 mod start;

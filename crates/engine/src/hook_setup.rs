@@ -1,4 +1,4 @@
-//! Installing and removing hooks, with the exact change shown before it is made; and how the hooks are, scope by scope.
+//! Installs and removes hooks, and shows the exact change first. Also reports the hooks, scope by scope.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,19 +15,19 @@ use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
 
 use watchbill_settings::{Environment, Settings};
 
-/// So many lines around a change are shown.
+/// Number of unchanged lines shown around a change.
 const AROUND: usize = 3;
 
-/// What hooks are installed for: one of the agent's folders, and the program that they start.
+/// The target of an installation: one of the client's folders, and the program that its hooks start.
 pub struct HookSetup {
     root: PathBuf,
     data_dir: PathBuf,
     client: Option<Version>,
-    /// What the agent is to start; to take hooks out there need be none.
+    /// The command for the hooks. Removing hooks does not need it.
     command: Result<HookCommand, ApiError>,
 }
 
-/// A change that was worked out and not made.
+/// A change that was computed and not made.
 struct Plan {
     file: SettingsFile,
     after: Option<String>,
@@ -35,17 +35,18 @@ struct Plan {
 }
 
 impl HookSetup {
-    /// For a root that is watched. Asks the client for its version, which may take a moment.
+    /// For a watched root. Asks the client for its version, which may take a moment.
     ///
     /// # Errors
-    /// When it is no root of ours.
+    /// When the root is not watched.
     pub fn of(settings: &Settings, root: &str, env: Environment<'_>) -> Result<Self, ApiError> {
         if let Some(doubt) = &settings.doubt {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
         }
-        let known = settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
-            ApiError::new(ErrorCode::NotFound, format!("the folder {root} is none of those that are watched"))
-        })?;
+        let known =
+            settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
+                ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched"))
+            })?;
         let data_dir = settings.data_dir.clone().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Unsupported,
@@ -60,7 +61,7 @@ impl HookSetup {
                 format!("{error}; install the command line program, or put it on the PATH"),
             )
         });
-        // An agent has no variable of ours set, so only the platform's own folder goes without saying.
+        // A client sets none of our variables, so a hook needs no `--data-dir` only for the platform's default folder.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
         let command = program.and_then(|program| {
@@ -71,18 +72,18 @@ impl HookSetup {
         Ok(Self { root, data_dir, client, command })
     }
 
-    /// What a step would change in the person's own settings.
+    /// The change that a step would make in the user's settings of the client.
     ///
     /// # Errors
-    /// When the settings cannot be read or understood, or our command line program is to be started and cannot be found.
+    /// When the settings cannot be read or parsed, or an installation does not find our command line program.
     pub fn preview(&self, step: HooksStep) -> Result<HooksPreview, ApiError> {
         Ok(self.plan(step)?.preview)
     }
 
-    /// Makes the change that was shown.
+    /// Makes the previewed change.
     ///
     /// # Errors
-    /// When it would be another one by now, or the settings cannot be written; then they are as they were.
+    /// When the change would be another one by now, or the settings cannot be written. Then they stay unchanged.
     pub fn make(&self, step: HooksStep, token: &str) -> Result<(), ApiError> {
         let plan = self.plan(step)?;
         if plan.preview.token != token {
@@ -165,10 +166,10 @@ fn refusal(error: &FileError) -> ApiError {
     ApiError::new(code, error.to_string())
 }
 
-/// What hooks are judged by: where their events should go, and which events each client has.
+/// The expected hooks: their data folder, and the events that each client has.
 #[derive(Debug, Clone)]
 pub struct Judge {
-    /// The agent's folders, each with the version of the client, where that is known.
+    /// The client's folders, each with the client's version if known.
     roots: Vec<(PathBuf, Option<Version>)>,
     wanted: HookCommand,
 }
@@ -179,19 +180,19 @@ impl Judge {
         let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
-        // Which of our programs they start is no matter, and a folder whose name is no text was never installed.
+        // Any of our programs will do in a hook. A data folder that is not UTF-8 was never installed.
         let data_dir = data_dir.and_then(|path| path.to_str().map(str::to_owned));
         Self { roots, wanted: HookCommand { program: "watchbill".to_owned(), data_dir, markers: false } }
     }
 
-    /// Asks nobody: what is installed counts as what the client has.
+    /// Asks no client: the installed events count as the events that the client has.
     pub fn unasked(settings: &Settings) -> Self {
         Self::asking(settings, &|_| None)
     }
 }
 
-/// How the hooks are: in the person's own settings of every root, in those of these projects where there are any, and in
-/// the administrator's where it says something.
+/// The hooks in the user's settings of every root, in the settings of these projects, and in the administrator's
+/// settings. Project and administrator settings without hooks are left out.
 pub fn every_scope(judge: &Judge, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let none = (PathBuf::new(), None);
     let first = judge.roots.first().unwrap_or(&none);
@@ -210,7 +211,7 @@ pub fn every_scope(judge: &Judge, projects: &BTreeSet<PathBuf>) -> Vec<HookSetti
     all
 }
 
-/// The settings file, with its whole path.
+/// The absolute path of the settings file.
 fn scope_file(scope: Scope, root: &Path, project: &Path) -> PathBuf {
     let path = scope.file(root, project);
     std::path::absolute(&path).unwrap_or(path)
@@ -247,7 +248,7 @@ fn told(scope: Scope, root: &Path, found: Status) -> HookSettings {
 mod tests {
     use super::*;
 
-    /// Makes a step with what a `PATH` of this folder alone finds.
+    /// Makes a step with a `PATH` of this folder alone.
     fn make(settings: &Settings, path: &Path, step: HooksStep) -> Result<(), ApiError> {
         let env = |name: &str| (name == "PATH").then(|| path.as_os_str().to_owned());
         let setup = HookSetup::of(settings, settings.roots[0].to_str().unwrap(), &env)?;
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_made_for_hooks_goes_with_them_and_no_program_is_needed_for_that() {
+    fn uninstalling_removes_the_folder_made_for_hooks_and_needs_no_program() {
         for (before, stays) in [(false, false), (true, true)] {
             let home = tempfile::tempdir().unwrap();
             let (root, bin) = (home.path().join("deep/claude"), home.path().join("bin"));
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_installed_where_events_would_have_nowhere_to_go() {
+    fn an_install_is_refused_without_a_folder_for_events() {
         let home = tempfile::tempdir().unwrap();
         let mut settings = Settings::for_roots(vec![home.path().join("claude")]);
         settings.data_dir = Some(home.path().join("data"));

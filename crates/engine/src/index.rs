@@ -14,8 +14,8 @@ use crate::environment::{Outlook, World};
 use crate::kept_state::KeptState;
 use ahead::Ahead;
 
-/// Reads what is new in all transcripts into the store. `progress` is told now and then, and ends the run by `false`:
-/// what was read until then stays.
+/// Reads everything new in all transcripts into the store. Calls `progress` now and then; it returns `false` to end the
+/// run. Data read until then stays stored.
 ///
 /// # Errors
 /// When the store cannot be opened or written.
@@ -32,7 +32,7 @@ pub fn run(
     if let Indexed::Here(report) = &mut indexed
         && ahead.rows_are_behind
     {
-        // Titles, folders and work chains are what the engine makes of it, and keeps.
+        // The engine derives titles, folders and work chains from the transcripts, and stores them.
         let rest = ahead.into_rest();
         look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, rest);
         report.seconds = begun.elapsed().as_secs_f64();

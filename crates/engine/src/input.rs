@@ -1,4 +1,4 @@
-//! Everything that can happen to the engine, and everything it can ask for: two closed lists.
+//! All events that the engine takes in, and all requests that it gives out: two closed lists.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,27 +17,27 @@ use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
 use watchbill_settings::Settings;
 
-/// What can happen.
+/// An event for the engine.
 pub enum Input {
     /// These paths may have changed.
     Hints(BTreeSet<Hint>),
     /// Workers of the first scan have read these files.
     Loaded(Vec<Loaded>),
-    /// Everything that a scan found, to be compared with what is known.
+    /// Everything that a scan found. The engine compares it with the files that it knows.
     Found(Vec<Found>),
-    /// The first scan has ended, with what it could not look at.
+    /// The first scan has ended, with the problems that it met.
     ScanEnded(Vec<Problem>),
-    /// So many of the sessions at rest may get their rows: there is time.
+    /// There is time to make rows for this many sessions at rest.
     Wake(usize),
-    /// A scan of everything that was asked for by [`Output::Rescan`].
+    /// A scan of everything, requested by [`Output::Rescan`].
     Rescanned(Scan),
     /// A process has ended; without an id, any may have.
     ProcessEnded(Option<u32>),
     /// A deadline has come.
     Deadline,
-    /// Looks at working folders that were asked for.
+    /// The requested looks at working folders.
     Folders(Vec<FolderLook>),
-    /// Hook events of the agent, as they arrived.
+    /// Hook events of the client, in order of arrival.
     Hooks(Vec<HookMessage>),
     /// A hook process asks, and waits for the answer.
     Ask(Box<Request>, HookMessage),
@@ -47,26 +47,26 @@ pub enum Input {
     HookGone(RequestId),
     /// Every hook process that waits is to end with nothing.
     ReleaseAll,
-    /// The watcher's own troubles, all of them.
+    /// All current problems of the watcher.
     Watching(Vec<Problem>),
-    /// The person wants it otherwise from now on.
+    /// The user's new settings.
     Settings(Box<Settings>),
-    /// What the person wants of alerts, or looks at.
+    /// The user muted or unmuted alerts, looks at other sessions, or the time zone changed.
     Attention(AttentionInput),
 }
 
-/// What bears on alerts, though nothing of a session has changed.
+/// An event that concerns alerts and changes no session.
 pub enum AttentionInput {
-    /// The machine's time zone is another one.
+    /// The machine's time zone changed.
     Zone(TimeZone),
-    /// No alerts until then; without a time, alerts again.
+    /// No alerts until then; `None` unmutes.
     Mute(Option<Timestamp>),
     /// The sessions whose window is in front.
     InFront(BTreeSet<SessionId>),
 }
 
 impl Input {
-    /// In a word, for the log.
+    /// A short name, for the log.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Hints(hints) if hints.contains(&Hint::Everything) => "look at everything",
@@ -89,25 +89,25 @@ impl Input {
     }
 }
 
-/// What the engine asks for.
+/// A request of the engine to the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// What the policy on who needs the person has to tell: an episode that began or ended, or other counts.
+    /// News of the attention policy: an episode began or ended, or the counts changed.
     Attention(Outcome),
-    /// Tell when this process ends.
+    /// Report the end of this process.
     WatchProcess(u32),
-    /// This process needs no watching any more.
+    /// Stop watching this process.
     ForgetProcess(u32),
-    /// Tell of changes in this folder, which lies outside the roots.
+    /// Report changes in this folder. It lies outside the roots.
     WatchFolder(PathBuf),
-    /// This folder needs no watching any more.
+    /// Stop watching this folder.
     UnwatchFolder(PathBuf),
-    /// Scan everything, wherever that does not stop the loop, after this moment.
+    /// Scan everything, after this moment and without stopping the loop.
     Rescan,
-    /// Look at this working folder, wherever that does not stop the loop.
+    /// Look at this working folder, without stopping the loop.
     LookAtFolder(PathBuf),
     /// Let the hook process of this request end with nothing.
     Release(RequestId),
-    /// These files hold more than one step reads: send the hint again.
+    /// These files hold more than one step reads. Send the hint again.
     Again(Vec<PathBuf>),
 }

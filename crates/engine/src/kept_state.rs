@@ -1,4 +1,4 @@
-//! The engine's state in the store, for removals by the history: see [`LiveState`].
+//! The engine's state in the store, for removals by the history. See [`LiveState`].
 
 use watchbill_core::history::Exclude;
 use watchbill_core::session::state::Timeouts;
@@ -10,7 +10,7 @@ use crate::persist::facts_without;
 use crate::persist::kept::KeptFile;
 use crate::transcripts::{Fold, TrackedFile};
 
-/// The facts and the kept files.
+/// The engine's facts and file states in the store.
 #[derive(Debug, Clone, Copy)]
 pub struct KeptState;
 
@@ -24,7 +24,7 @@ impl LiveState for KeptState {
     }
 
     fn look_into(&self, place: Place, state: &[u8], exclude: &Exclude) -> Finding {
-        // What is kept in another form is read anew from its transcript, and left out then.
+        // A state of another version is discarded. The engine reads its transcript again, and applies the rules then.
         let Ok(mut kept) = KeptFile::from_bytes(state) else { return Finding::Nothing };
         let Ok(mut file) = TrackedFile::restore(place, &kept, Timeouts::default()) else {
             return Finding::Nothing;
@@ -34,7 +34,7 @@ impl LiveState for KeptState {
         {
             return Finding::WorkedIn(fold.lineage().session.to_string());
         }
-        // What an open call acts on is one line of it: the path may stand in another.
+        // The target of an open call is one line of it; an excluded path may stand in another line.
         match file.without_targets() {
             Some(fold) => {
                 kept.fold = fold.into();

@@ -1,4 +1,4 @@
-//! What is known of sessions: transcripts, chains, rows, and who needs the person.
+//! The engine's model of sessions: transcripts, chains, rows, and needs of the user.
 
 pub(crate) mod alerting;
 pub(crate) mod chain_facts;

@@ -1,4 +1,4 @@
-//! Until when the person wants no alerts, kept in a file of the data folder: a restart must not unmute.
+//! The end of the user's mute, in a file of the data folder, so that it survives a restart.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::{Fs, StdFs};
 
-/// The file of one data folder: one line, a time as RFC 3339 has it.
+/// The file of one data folder. It holds one line, an RFC 3339 time.
 #[derive(Debug, Clone)]
 pub struct MuteFile(PathBuf);
 
 impl MuteFile {
-    /// That of this data folder.
+    /// The file in this data folder.
     pub fn of(data_dir: &Path) -> Self {
         Self(data_dir.join("muted-until"))
     }
 
-    /// Where it is.
+    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// What it says. A file that is missing, or holds anything else, mutes nothing.
+    /// The stored time. A missing file, or any other content, mutes nothing.
     pub fn read(&self) -> Option<Timestamp> {
         Timestamp::parse(str::from_utf8(&StdFs.read_small(&self.0, 100).ok()?).ok()?.trim())
     }
 
-    /// Keeps it; `None` removes the file.
+    /// Writes the time; `None` removes the file.
     ///
     /// # Errors
     /// When the folder cannot be written to.
@@ -40,7 +40,7 @@ impl MuteFile {
         if let Some(folder) = self.0.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // A torn line is no time and so mutes nothing, which the person will notice: no need for more care.
+        // A torn line is no time, so it mutes nothing and the user notices. No need for an atomic write.
         std::fs::write(&self.0, format!("{until}\n"))
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_anything_else_mutes_nothing() {
+    fn a_written_time_is_read_back_and_other_content_mutes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = MuteFile::of(&folder.path().join("not there yet"));
         assert_eq!(file.read(), None);

@@ -1,7 +1,7 @@
-//! What the engine knows, kept in the store: written before it is published, read when the program starts.
+//! The engine's state in the store: written before it is published, read when the program starts.
 //!
-//! The engine goes on without the store when that cannot be opened or written, says so as a problem, and writes what
-//! it owes as soon as it can. Where another process writes, this one reads alone, and takes over when that ends.
+//! If the store cannot be opened or written, the engine goes on without it, reports a problem, and writes the pending
+//! changes as soon as it can. If another process writes, this one only reads, and takes over when the other one ends.
 
 mod anew;
 pub mod changes;
@@ -32,61 +32,62 @@ use crate::socket::access::CommandId;
 use changes::{COMMANDS, CarriedOut, Changes, FACTS, FileChange};
 pub use write::facts_without;
 
-/// Longest wait for another program's lock: whoever looks on waits as long.
+/// Longest wait for another program's lock. Readers wait as long.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// After a failure the store is tried again when so much time has passed.
+/// Pause before the next attempt after a failure.
 const AGAIN: Millis = Millis::from_secs(2);
-/// While another thread writes apart, so often is asked whether it still does.
+/// Interval of checks while another thread writes through its own connection.
 const APART: Millis = Millis(100);
-/// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
-/// agents do next is to be kept by somebody.
+/// Interval of checks whether another process still writes. It applies without pending changes too: some process must
+/// store the sessions' next changes.
 const TAKE_OVER: Millis = Millis::from_secs(5);
-/// So long the id of a command is remembered. A client gives up long before.
+/// How long the engine remembers the id of a command. A client gives up long before.
 const REMEMBERED: Millis = Millis::from_secs(600);
 
-/// The engine's hold on the store.
+/// The engine's access to the store.
 pub struct Persist {
     folder: PathBuf,
     shelf: Arc<Shelf>,
-    /// Could not be stored yet.
+    /// Changes that could not be stored yet.
     owed: Changes,
     trouble: Option<Problem>,
-    /// When to try again.
+    /// Time of the next attempt.
     again_at: Option<Timestamp>,
-    /// How long it is left alone after it could not be opened to write.
+    /// Pause after a failed attempt to open the store for writing.
     pause: Millis,
-    /// This process may write.
+    /// Whether this process may write.
     writes: bool,
     forgotten: write::Forgotten,
-    /// The ids of commands that were carried out lately, and when.
+    /// The ids of recent commands, with their times.
     carried_out: CarriedOut,
-    /// What the person has said of sessions that were removed is not in the store any more.
+    /// Sessions were removed together with their user edits, and the engine must read the remaining edits.
     words_removed: bool,
-    /// What the store says of states is of an earlier run, or of another process.
+    /// The states in the store come from an earlier run or another process, and were not compared yet.
     states_unconfirmed: bool,
-    /// The files of the store that this process writes.
+    /// The store's files, if this process writes them.
     place: Option<Place>,
-    /// This process has begun to write another store than before, and nobody was told yet.
+    /// This process has begun to write another store, and the caller does not know yet.
     begun: Option<Begun>,
 }
 
-/// Why this process writes a store that may know nothing of what is there.
+/// Why this process writes a store that may lack data that the engine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// The process that wrote has ended, or the folder can be written by now.
+    /// The process that wrote has ended, or the folder has become writable.
     TookOver,
-    /// The one before was removed, perhaps with all that lay beside it.
+    /// The old store was removed, perhaps with everything beside it.
     Anew,
 }
 
-/// A store of which it is known what is not to be put into it.
+/// An open store with its list of forgotten sessions.
 struct Known {
     store: Store,
     forgotten: write::Forgotten,
 }
 
 impl Known {
-    /// Who cannot tell what was forgotten would store it again, and so may not write. To whoever only reads it is no matter.
+    /// A writer without the list would store forgotten sessions again, so it must not write. A reader does not need the
+    /// list.
     fn of(store: Store) -> Result<Self, StoreError> {
         store.wait_at_most(PATIENCE)?;
         let forgotten = match store.access() {
@@ -98,7 +99,8 @@ impl Known {
 }
 
 impl Persist {
-    /// Opens the store in `folder`, to write if nobody else does. Without a store the engine goes on.
+    /// Opens the store in `folder`, for writing unless another process writes. If that fails, the engine works without
+    /// a store.
     pub fn open(folder: &Path, mode: Mode) -> Self {
         let mut persist = Self {
             folder: folder.to_path_buf(),
@@ -122,18 +124,18 @@ impl Persist {
     fn try_open(&mut self, mode: Mode) {
         let open = |mode| Store::open(&self.folder, mode).and_then(Known::of);
         let opened = match open(mode) {
-            // Damage that is met at the first look has been noted by now, and the next start puts it right: this one.
+            // The first read has noted the damage. The next opening repairs it, so open again.
             Err(StoreError::Damaged { .. }) if mode == Mode::WriteOrRead => open(mode),
             other => other,
         };
         match opened {
             Ok(known) => {
                 self.opened(known);
-                // Whoever only looks does not meet what keeps others from writing.
+                // Opening for reading does not meet obstacles to writing, so ask for them.
                 let obstacle = watchbill_store::obstacle(&self.folder).filter(|_| mode == Mode::Read);
                 self.trouble = obstacle.map(|error| self.problem(&error));
             }
-            // To one who only reads, no history is no trouble, unless there can be none at all.
+            // To a reader, a missing store is no problem, unless something is in its way.
             Err(StoreError::Absent { .. }) => {
                 let in_the_way = watchbill_store::in_the_way(&self.folder);
                 self.trouble = in_the_way.map(|error| self.problem(&error));
@@ -159,7 +161,7 @@ impl Persist {
         *self.shelf.at_once("open") = Some(store);
     }
 
-    /// The store, for other threads.
+    /// The store, shared with other threads.
     pub fn shelf(&self) -> Arc<Shelf> {
         Arc::clone(&self.shelf)
     }
@@ -169,27 +171,27 @@ impl Persist {
         self.writes
     }
 
-    /// What is wrong with the store: for the engine, or else for the history.
+    /// The current problem of the store: the engine's, or else the history's.
     pub fn trouble(&self) -> Option<Problem> {
         let of_history = || self.shelf.trouble().map(|detail| self.problem_of(detail));
         self.trouble.clone().or_else(of_history)
     }
 
-    /// When [`Persist::save`] is to be called again, if nothing happens before.
+    /// When to call [`Persist::save`] again, if nothing happens before.
     pub fn again_at(&self) -> Option<Timestamp> {
         self.again_at.filter(|_| !self.owed.is_empty() || !self.writes)
     }
 
-    /// Gives the engine what was kept, and has it note what changes from now on. Says how many files were known.
+    /// Restores the engine from the store. From now on the engine notes its changes. Gives the number of known files.
     pub fn load(&mut self, engine: &mut Engine) -> usize {
         let mut refused = 0;
-        // Each head as it lies in the database: copies of all of them would be in memory at once.
+        // Passes each fold's head directly from the database: copies of all would be in memory at once.
         let read = self.shelf.at_once("load").as_ref().map(|store| -> Result<_, StoreError> {
             engine.restoring().expect_files(store.most_states()?);
             store.states(&mut |path, head| {
                 refused += usize::from(!engine.restoring().file(Path::new(path), head));
             })?;
-            // Who does not write does not have to make them either.
+            // A reader need not make missing rows.
             let without_rows = if self.writes { store.without_rows()? } else { None };
             let rules = engine.settings().history.exclude.patterns();
             Ok((store.fact(FACTS)?, without_rows, !store.is_left_out_by(rules)?))
@@ -212,7 +214,7 @@ impl Persist {
             engine.restoring().forget_targets();
         }
         if refused > 0 {
-            tracing::info!(refused, "files are read anew: what was kept of them is of another version");
+            tracing::info!(refused, "files are read again: their stored state is of another version");
         }
         if self.writes {
             engine.keep();
@@ -221,29 +223,29 @@ impl Persist {
         engine.sessions().files().len()
     }
 
-    /// What the person has said, as the store has it now; `None` where that cannot be read.
+    /// The user edits in the store now; `None` if they cannot be read.
     pub fn words(&mut self) -> Option<Words> {
         self.read_in_place();
         let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
-    /// Whatever was refused is tried again with the next [`Persist::save`].
+    /// The next [`Persist::save`] tries again, without a pause.
     pub fn try_now(&mut self) {
         self.again_at = None;
     }
 
-    /// Whether another thread has much to do in the store, so that what is said waits.
+    /// Whether another thread writes for a long time, so that pending changes wait.
     pub fn waits_for_another_thread(&self) -> bool {
         self.shelf.is_written_apart()
     }
 
-    /// Whether something waits for the store to be writable again.
+    /// Whether changes wait until the store is writable.
     pub fn owes(&self) -> bool {
         !self.owed.is_empty()
     }
 
-    /// Whether a command was carried out already, by this program or by one before it. `command` names whole ids.
+    /// Whether this program, or one before it, carried out this command already. `command` has whole ids.
     ///
     /// # Errors
     /// When the id belongs to another command.
@@ -259,16 +261,16 @@ impl Persist {
         }
     }
 
-    /// This command is carried out by what is stored next, and with it, whole or not at all.
+    /// Notes that the next save carries out this command. Both are stored in one transaction.
     pub fn note_carried_out(&mut self, id: &CommandId, command: &Word, now: Timestamp) {
-        // A clock that was set back forgets none.
+        // If the clock was set back, this keeps all ids.
         self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
         self.carried_out.insert(id.to_string(), (now, id.mark_of(command)));
         self.owed.carried_out = Some(self.carried_out.clone());
     }
 
-    /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now
-    /// is stored later. Gives back the transcripts that were read since the last time.
+    /// Stores all changes in one transaction, before they are published. If that fails, a later call stores them. Gives
+    /// the transcripts that were read since the last save.
     pub fn save(&mut self, engine: &mut Engine, now: Timestamp) -> Vec<PathBuf> {
         let mut read = Vec::new();
         if !self.writes && !self.take_over(engine, now) {
@@ -276,11 +278,11 @@ impl Persist {
         }
         self.confirm_states(engine);
         let changes = engine.take_changes();
-        // Also where another thread alone writes: somebody has to make it anew.
+        // Check even if another thread writes alone: this process must make a removed store again.
         let database = || self.folder.join(watchbill_store::DATABASE);
         let is_lost = self.place.as_ref().is_some_and(|place| !place.is_held(&database()));
         let removed = self.shelf.has_removed() || is_lost;
-        // A failed attempt may have taken its time: not at every step. A clock that went back keeps nobody waiting.
+        // A failed attempt may be slow, so do not try at every step. A clock that went back causes no wait.
         let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
         if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
             return read;
@@ -291,7 +293,7 @@ impl Persist {
             return read;
         }
         if waited {
-            // What is excluded may be something else by now.
+            // The exclusion rules may have changed meanwhile.
             engine.leave_out(&mut self.owed);
         }
         let mut stored = self.store_owed(engine, now);
@@ -313,7 +315,7 @@ impl Persist {
             }
             Some(Err(error)) => {
                 let trouble = Some(self.problem(&error));
-                // Once, however long it lasts.
+                // Log a problem once, however long it lasts.
                 if trouble != self.trouble {
                     tracing::warn!(%error, "the store cannot be written");
                 }
@@ -325,7 +327,7 @@ impl Persist {
         read
     }
 
-    /// One try, where the store is free; `None` where it is not, or there is none.
+    /// One attempt. `None` if the store is busy or missing.
     fn store_owed(&mut self, engine: &mut Engine, now: Timestamp) -> Option<Result<(), StoreError>> {
         let shelf = self.shelf();
         let mut held = shelf.at_once("save");
@@ -343,7 +345,7 @@ impl Persist {
         }))
     }
 
-    /// Before anything is stored: another thread may have removed sessions, or let some be stored again.
+    /// Runs before each write. Another thread may have removed sessions, or allowed some to be stored again.
     fn learn_of_removal(&mut self, store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
         if !self.shelf.has_removed() {
             return Ok(());
@@ -356,8 +358,8 @@ impl Persist {
         Ok(())
     }
 
-    /// What the person has said, after sessions were removed with what was said of them; once, and not before everything
-    /// that was said since is stored.
+    /// The remaining user edits, once after sessions were removed with their edits. Waits until all later edits are
+    /// stored.
     pub fn words_left(&mut self) -> Option<Words> {
         if !self.words_removed || self.owes() {
             return None;

@@ -1,4 +1,4 @@
-//! What went wrong, counted by place and kind, with words for the person.
+//! Problems, counted by place and kind, with texts for the user.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -9,22 +9,22 @@ use watchbill_core::transcript::parse::LineReport;
 use watchbill_watch::fs::{NotRegular, problem_of};
 use watchbill_watch::tail::TailError;
 
-/// What is wrong at one place: how often, and the newest words for it.
+/// The problems at one place: their counts and newest texts.
 type Kinds = BTreeMap<ProblemKind, (u64, Arc<str>)>;
 
-/// All problems known.
+/// All known problems.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
     by_place: BTreeMap<Arc<str>, Kinds>,
 }
 
 impl Problems {
-    /// One more problem of `kind` at `path`, with the usual words.
+    /// Counts one more problem of `kind` at `path`, with the usual text.
     pub fn count(&mut self, path: &Arc<str>, kind: ProblemKind) {
         self.add(path, kind, 1, words(kind));
     }
 
-    /// One more problem with words of its own.
+    /// Adds `count` problems with their own text.
     pub fn add(&mut self, path: &Arc<str>, kind: ProblemKind, count: u64, detail: &str) {
         let kinds = self.by_place.entry(Arc::clone(path)).or_default();
         let entry = kinds.entry(kind).or_insert_with(|| (0, Arc::from(detail)));
@@ -34,7 +34,7 @@ impl Problems {
         }
     }
 
-    /// The problem is there now, however often it was met before.
+    /// Sets a problem, and replaces its earlier count.
     pub fn set(&mut self, problem: Problem) {
         let kinds = self.by_place.entry(problem.path).or_default();
         kinds.insert(problem.kind, (problem.count, problem.detail));
@@ -57,7 +57,7 @@ impl Problems {
 
     /// Notes why a file could not be read.
     pub fn note_tail(&mut self, path: &Path, error: &TailError) {
-        // In the words of a scan, so that a problem is the same one whichever way it was met.
+        // Uses a scan's texts, so that both ways of meeting a problem give the same one.
         let problem = match error {
             TailError::Gone => None,
             TailError::NotAFile => problem_of(path, &NotRegular.into()),
@@ -68,12 +68,12 @@ impl Problems {
         }
     }
 
-    /// Nothing is wrong with `path` any more, as far as its content goes.
+    /// Removes all problems of `path`.
     pub fn forget(&mut self, path: &str) {
         self.by_place.remove(path);
     }
 
-    /// The file at `path` can be read: whatever kept us from it is over.
+    /// The file at `path` can be read: removes its read problems. Says whether it had any.
     pub fn can_be_read(&mut self, path: &str) -> bool {
         let mut was = false;
         for kind in UNREADABLE {
@@ -82,12 +82,12 @@ impl Problems {
         was
     }
 
-    /// Whether anything could not be read.
+    /// Whether any file could not be read.
     pub fn any_unreadable(&self) -> bool {
         self.by_place.values().any(|kinds| kinds.keys().any(|kind| UNREADABLE.contains(kind)))
     }
 
-    /// Files that could not be read and that `gone` says are there no more need not be spoken of.
+    /// Removes the read problems of files that no longer exist, according to `gone`.
     pub fn forget_unreadable(&mut self, gone: &dyn Fn(&Path) -> bool) {
         self.by_place.retain(|path, kinds| {
             kinds.retain(|kind, _| !(UNREADABLE.contains(kind) && gone(Path::new(&**path))));
@@ -95,7 +95,7 @@ impl Problems {
         });
     }
 
-    /// One kind of problem at `path` is over.
+    /// Removes one kind of problem at `path`. Says whether it was there.
     pub fn clear(&mut self, path: &str, kind: ProblemKind) -> bool {
         let Some(kinds) = self.by_place.get_mut(path) else { return false };
         let was = kinds.remove(&kind).is_some();
@@ -105,7 +105,7 @@ impl Problems {
         was
     }
 
-    /// Takes over everything from `other`.
+    /// Adds all problems of `other`.
     pub fn absorb(&mut self, other: Self) {
         for (path, kinds) in other.by_place {
             for (kind, (count, detail)) in kinds {
@@ -114,19 +114,19 @@ impl Problems {
         }
     }
 
-    /// What is wrong with the content of `path`: kind, how often, words.
+    /// The problems in the content of `path`: kind, count, text.
     pub fn of_content(&self, path: &str) -> Vec<(ProblemKind, u64, Arc<str>)> {
         let kinds = self.by_place.get(path).into_iter().flatten();
         let content = kinds.filter(|(kind, _)| !UNREADABLE.contains(kind));
         content.map(|(kind, (count, detail))| (*kind, *count, Arc::clone(detail))).collect()
     }
 
-    /// Whether anything is known.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.by_place.is_empty()
     }
 
-    /// All of them, sorted by path and kind.
+    /// All problems, sorted by path and kind.
     pub fn list(&self) -> impl Iterator<Item = Problem> + '_ {
         self.by_place.iter().flat_map(|(path, kinds)| {
             kinds.iter().map(|(kind, (count, detail))| Problem {
@@ -139,17 +139,17 @@ impl Problems {
     }
 }
 
-/// Events were lost so many times since the start.
+/// Events were lost this many times since the start.
 pub fn overflow(times: u64) -> Problem {
     let kind = ProblemKind::Overflow;
     Problem { path: Arc::from("events"), kind, count: times, detail: Arc::from(words(kind)) }
 }
 
-/// Why a file's content is not known.
+/// The kinds of problems that keep a file from being read.
 const UNREADABLE: [ProblemKind; 4] =
     [ProblemKind::PermissionDenied, ProblemKind::NotAFile, ProblemKind::Io, ProblemKind::Missing];
 
-/// What happened and what to do, for problems that need no more than their kind.
+/// The usual text of each kind: the problem, and a remedy.
 fn words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::MalformedLine => "a line is not a JSON object; it was passed over and the rest was read",
@@ -177,23 +177,23 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::ClockWentBack => "the system's clock went back; ages may be off until it catches up",
         ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",
         ProblemKind::Io => "could not be read",
-        ProblemKind::Store => "cannot be written; what is known is kept in memory until it can",
-        ProblemKind::Configuration => "is not followed as a whole; correct it",
+        ProblemKind::Store => "cannot be written; new data stays in memory until it can",
+        ProblemKind::Configuration => "is not applied in full; correct it",
         ProblemKind::AbsurdTokens => {
             "a count of tokens is greater than that of any request; it counts as 4,294,967,295"
         }
     }
 }
 
-/// Problems as they leave the process: sorted, and unknown record types gathered by type, since one
-/// new type stands in thousands of files and says the same in each.
+/// The problems as published: sorted, and unknown record types combined by type. One new type may stand in thousands of
+/// files, with the same text for each.
 pub fn published(all: Vec<Problem>) -> Vec<watchbill_protocol::roster::Problem> {
     let mut said: HashSet<(Arc<str>, ProblemKind)> = HashSet::new();
     let mut by_detail: BTreeMap<Arc<str>, Problem> = BTreeMap::new();
     let mut list = Vec::new();
     for problem in all {
         if problem.kind != ProblemKind::UnknownRecord {
-            // A scan and a read may have met the same thing: the first one says it.
+            // A scan and a read may meet the same problem; publish the first one.
             if said.insert((Arc::clone(&problem.path), problem.kind)) {
                 list.push(problem);
             }

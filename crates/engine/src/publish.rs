@@ -1,7 +1,7 @@
 //! Subscribers of the roster: each gets a snapshot and then, without a gap, the differences.
 //!
-//! What a subscriber has is remembered as ids and versions, so any number of changes in between costs
-//! one difference, and a slow subscriber is never owed more than the current roster.
+//! The engine remembers the ids and versions that a subscriber has. So any number of changes in between gives one
+//! difference, and a slow subscriber never gets more than the current roster.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use watchbill_protocol::roster::{
     GroupCounts, Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
 };
 
-/// A row as it is published: it gets a new version whenever anything in it changed.
+/// A published row. It gets a new version with each change.
 #[derive(Debug, Clone)]
 pub struct Published {
-    /// Whose row it is.
+    /// The session of the row.
     pub id: SessionId,
     /// The revision at which it last changed.
     pub version: u64,
-    /// The row. It takes the protocol's form when it is sent: most rows that are put together at a start are not.
+    /// The row. It takes the protocol's form only when it is sent, because most rows of a start are never sent.
     pub row: Arc<Row>,
 }
 
@@ -32,7 +32,7 @@ impl Published {
     }
 }
 
-/// The current state of one view, as subscribers are to see it.
+/// The current state of one view, for subscribers.
 #[derive(Debug)]
 pub struct Current<'a> {
     /// Rises with every change.
@@ -45,17 +45,17 @@ pub struct Current<'a> {
     pub problems: &'a Arc<[Problem]>,
     /// Whether the first scan still runs.
     pub reading: bool,
-    /// Until when the person wants no alerts.
+    /// The end of the user's mute.
     pub muted_until: Option<Timestamp>,
 }
 
-/// Takes a message; says `false` when the subscriber is gone.
+/// Takes a message; returns `false` when the subscriber is gone.
 pub type Sink = Box<dyn FnMut(RosterMessage) -> bool + Send>;
 
-/// Takes what the attention policy tells; says `false` when the subscriber is gone.
+/// Takes an alert; returns `false` when the subscriber is gone.
 pub type AlertSink = Box<dyn FnMut(Alert) -> bool + Send>;
 
-/// How a subscriber wants to be served.
+/// How to serve a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subscription {
     /// Superseded, ended and long idle sessions too.
@@ -65,12 +65,12 @@ pub struct Subscription {
     pub pause: Millis,
     /// Hold the snapshot until the recently active sessions are read.
     pub wait_for_recent: bool,
-    /// The snapshot brings so many rows, and the rest follows after the pause as the first delta: what a window shows at
-    /// first is there sooner than two megabytes of rows that nobody sees yet.
+    /// The snapshot has at most this many rows, and the first delta, after the pause, has the rest. A window shows its
+    /// first rows sooner than two megabytes of hidden ones.
     pub first: Option<usize>,
 }
 
-/// One subscriber and what it has been told.
+/// One subscriber and the state that it has.
 pub struct Subscriber {
     /// How it wants to be served.
     pub wants: Subscription,
@@ -82,14 +82,14 @@ struct Told {
     revision: u64,
     at: Timestamp,
     rows: Vec<(SessionId, u64)>,
-    /// These are all rows of that revision, not only the first ones.
+    /// The rows are all rows of that revision, not only the first ones.
     whole: bool,
     problems: Arc<[Problem]>,
     reading: bool,
     muted_until: Option<Timestamp>,
 }
 
-/// What came of serving a subscriber.
+/// The result of serving a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
     /// It has everything.
@@ -101,17 +101,17 @@ pub enum Served {
 }
 
 impl Subscriber {
-    /// A subscriber that has been told nothing yet.
+    /// A subscriber that has got nothing yet.
     pub fn new(wants: Subscription, sink: Sink) -> Self {
         Self { wants, sink, told: None }
     }
 
-    /// Passes on a message that is no roster.
+    /// Passes on a message that is not about the roster.
     pub fn tell(&mut self, message: RosterMessage) -> bool {
         (self.sink)(message)
     }
 
-    /// Sends the snapshot or what has changed since the last time, or says when it will.
+    /// Sends the snapshot or the changes since the last message, or gives the time for it.
     pub fn serve(&mut self, current: &Current<'_>, now: Timestamp) -> Served {
         let mut here = current.rows.len();
         let message = match &self.told {
@@ -121,7 +121,7 @@ impl Subscriber {
             }
             Some(told) => {
                 let due = told.at + self.wants.pause;
-                // A clock that went back must not silence a subscriber.
+                // If the clock went back, do not wait.
                 if now < due && now >= told.at {
                     return if told.is_current(current) { Served::UpToDate } else { Served::Later(due) };
                 }
@@ -152,7 +152,7 @@ pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
     first_rows(current, current.rows.len())
 }
 
-/// The first so many rows, and how many sessions the others are.
+/// The first `here` rows, and the counts of the others.
 fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
     let (first, rest) = current.rows.split_at(here);
     RosterSnapshot {
@@ -168,7 +168,7 @@ fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
 
 impl Told {
     fn is_current(&self, current: &Current<'_>) -> bool {
-        // Who was told of a rest has to hear that there is none, should all of that have gone meanwhile.
+        // A subscriber that got counts of a rest must learn that the rest is gone.
         self.whole
             && (self.revision == current.revision
                 || (self.reading == current.reading
@@ -182,18 +182,17 @@ impl Told {
                         .all(|(had, has)| had.0 == has.id && had.1 == has.version)))
     }
 
-    /// An unchanged row cannot move among unchanged rows, since the order follows from the rows' own
-    /// fields: so the rows with a new version are all that has to be sent, and going along both lists once finds what
-    /// is gone.
+    /// The rows with a new version, and the rows that are gone. An unchanged row keeps its place among unchanged rows,
+    /// because the order follows from the rows' own fields. So one pass over both lists finds everything.
     fn difference(&self, current: &Current<'_>) -> Option<RosterDelta> {
         if self.is_current(current) {
             return None;
         }
         let (mut upserts, mut had) = (Vec::new(), self.rows.iter());
-        // Told before, and now changed, or gone.
+        // Rows that the subscriber has and that changed or are gone.
         let mut otherwise: Vec<&SessionId> = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
-            // Of the first rows alone an unchanged one may be none.
+            // If the subscriber has only the first rows, an unchanged row may be new to it.
             let unchanged = row.version <= self.revision
                 && had.any(|(id, _)| {
                     let it = *id == row.id;

@@ -1,4 +1,4 @@
-//! Recordings of the real client, played back: into files for tests, and for the demo.
+//! Recordings of the real client, played back into files for tests, and for the demo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 
-/// What a client wrote and what its driver did, in time order.
+/// The client's writes and the driver's actions, in order of time.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// When the recording began, by the client's clock.
+    /// The start of the recording, by the client's clock.
     pub begin: Timestamp,
     /// Operations in order.
     pub operations: Vec<(Millis, Operation)>,
@@ -42,7 +42,7 @@ pub enum Operation {
     },
     /// A hook fired.
     Hook(ReplayedHook),
-    /// What the driver did or saw: the ground truth.
+    /// An action or observation of the driver: the ground truth.
     Mark(String),
     /// A process ended. Recordings name it in a mark (`kill -9`) or by removing the registry file.
     Exit {
@@ -51,7 +51,7 @@ pub enum Operation {
     },
 }
 
-/// A hook as it fired, and what its sender could have seen.
+/// A recorded hook, with the data that its sender could see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedHook {
     /// `hook_event_name`.
@@ -60,14 +60,14 @@ pub struct ReplayedHook {
     pub session: String,
     /// The payload as JSON text.
     pub payload: Arc<str>,
-    /// The process that it came from: the one that the registry ties to the session.
+    /// The process that sent it: the one that the registry ties to the session.
     pub agent: Option<Instance>,
     /// Its number among the recording's hooks.
     pub number: u64,
 }
 
 impl ReplayedHook {
-    /// The event as its sender hands it over at `at`.
+    /// The event as its sender delivers it at `at`.
     pub fn message(&self, at: Timestamp) -> HookMessage {
         let origin = HookOrigin {
             id: Arc::from(format!("recorded-{}", self.number)),
@@ -101,7 +101,7 @@ pub struct RecordingError {
 }
 
 impl Recording {
-    /// Reads a recording, one operation a line.
+    /// Parses a recording, one operation per line.
     ///
     /// # Errors
     /// When a line is no operation.
@@ -119,8 +119,8 @@ impl Recording {
             match line.op.as_str() {
                 "append" => operations.push((at, Operation::Append { path, text: line.text })),
                 "write" => {
-                    // The registry's own stamps tell when the recording began: a stamp is never later
-                    // than the moment at which the write was seen, so the latest guess is the best one.
+                    // The registry's own stamps tell when the recording began. A stamp is never later than the time at
+                    // which the write was seen, so the latest guess is the best one.
                     if let Some(stamp) = number_after(&line.text, "\"updatedAt\":") {
                         let guess = Timestamp::from_millis(stamp) - at;
                         begin = begin.max(Some(guess));
@@ -169,12 +169,12 @@ impl Recording {
         Ok(Self { begin, operations })
     }
 
-    /// How long it takes.
+    /// The length of the recording.
     pub fn length(&self) -> Millis {
         self.operations.last().map_or(Millis(0), |(at, _)| *at)
     }
 
-    /// The same recording as if it had begun at `begin`: every time in records and registry files is moved.
+    /// The same recording with another start: moves all times in records and registry files.
     #[must_use]
     pub fn moved_to(&self, begin: Timestamp) -> Self {
         let by = begin.as_millis() - self.begin.as_millis();
@@ -197,7 +197,7 @@ impl Recording {
         Self { begin, operations }
     }
 
-    /// Every process that the recording names, with its start time as the registry has it.
+    /// All processes in the recording, with their start times from the registry.
     pub fn processes(&self) -> BTreeSet<(u32, Arc<str>)> {
         self.operations
             .iter()
@@ -212,8 +212,8 @@ impl Recording {
     }
 }
 
-/// A process that still writes has not ended: clients write their registry file once more after they have
-/// removed it, and remove it again.
+/// Drops exits before later writes of the process: a client may write its registry file once more after it removed the
+/// file, and then remove it again.
 fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     let mut writes_on = BTreeSet::new();
     let mut kept: Vec<_> = std::mem::take(operations)
@@ -232,8 +232,8 @@ fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     *operations = kept;
 }
 
-/// A hook comes from the process whose registry file named its session last, or names it next: the client writes the
-/// file a little before or after its hooks.
+/// Finds the process of each hook: the one whose registry file named its session last, or names it next. The client
+/// writes the file a little before or after its hooks.
 fn find_senders(operations: &mut [(Millis, Operation)]) {
     let claims: Vec<(usize, String, Instance)> = operations
         .iter()
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_knows_when_it_began_and_who_ended() {
+    fn a_recording_gives_its_start_and_the_ended_processes() {
         let text = concat!(
             r#"{"t":10,"op":"write","path":"sessions/7.json","text":"{\"pid\":7,\"procStart\":\"99\",\"updatedAt\":1795188650764}"}"#,
             "\n",

@@ -1,5 +1,5 @@
-//! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
-//! questions, steps the engine, and serves the subscribers.
+//! The loop on its thread: waits for hints, process exits, deadlines and messages, steps the engine, and serves the
+//! subscribers.
 
 mod catch_up;
 mod clock_jump;
@@ -54,15 +54,16 @@ use watchbill_history::stall::Watched;
 use watchbill_history::worker::Historian;
 use watchbill_settings::Settings;
 
-/// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.
+/// Number of sessions at rest that get their rows between two checks for hints. A batch takes some milliseconds, with
+/// storing.
 const WAKE: usize = 128;
 
-/// Where it is not known what may be stored, nothing is.
+/// While the settings leave in doubt what may be stored, store nothing.
 fn mode_for(settings: &Settings) -> Mode {
     if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
 }
 
-/// Listens for hooks, if there is a folder for what they say.
+/// Listens for hooks, if there is a data folder.
 fn open_ear(
     settings: &Settings,
     source: &mut dyn Source,
@@ -86,7 +87,7 @@ pub(crate) struct Loop {
     pub processes: Arc<dyn Processes>,
     subscribers: Vec<Subscriber>,
     listeners: Listeners,
-    /// When a subscriber that pauses gets its next delta.
+    /// The time of the next delta to a subscriber that pauses.
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
@@ -94,44 +95,45 @@ pub(crate) struct Loop {
     ear: Result<Option<Ear>, Problem>,
     startup: Startup,
     again: BTreeSet<Hint>,
-    /// Where other programs ask while this engine holds the store. Dropped before `persist`: the next holder listens there.
+    /// The socket for other programs, while this engine holds the store. Dropped before `persist`, because the next
+    /// holder listens there.
     socket: Option<Server>,
     persist: Option<Persist>,
-    /// Keeps texts and prompts, once the first look is over.
+    /// Stores texts and prompts after the first look.
     historian: Option<Historian>,
     reach: Arc<Reach>,
     watch_problems: Vec<Problem>,
-    /// What was last said of the store.
+    /// The last reported problem of the store.
     store_trouble: Option<Problem>,
-    /// This engine as its socket asks it.
+    /// The engine's own handle, for its socket.
     own: Handle,
-    /// The other program that holds the store, which tells when it ends.
+    /// The other program that holds the store. Its end comes as a message.
     holder: Arc<Holder>,
-    /// Other programs are to be told that something was said here, when it is stored.
+    /// Other programs must learn of a user command here, after it is stored.
     untold: bool,
     /// Hook processes that wait for an answer.
     askers: Askers,
     stopped: bool,
 }
 
-/// What the loop is made of.
+/// The parts of a loop.
 pub(crate) struct Parts {
     pub settings: Settings,
     pub world: World,
     pub clock: Arc<dyn Clock>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
-    /// The engine's own handle, which keeps nobody running.
+    /// The engine's own handle. It does not keep the engine running.
     pub own: Handle,
-    /// Hints of a file system in memory, instead of the system's watcher.
+    /// The source of hints. Replaces the system's watcher when the file system is in memory.
     pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
-    /// How far the history goes, for whoever looks into it.
+    /// How far the history reaches, shared with its readers.
     pub reach: Arc<Reach>,
 }
 
 impl Loop {
-    /// Has the watches installed, and starts the first scan meanwhile; what falls between is caught up with when the watches
-    /// stand.
+    /// Starts the watches and, at the same time, the first scan. When the watches stand, the loop catches up with
+    /// changes from before.
     pub fn begin(parts: Parts) -> Self {
         let Parts { settings, world, clock, inbox, own, source, woken, reach } = parts;
         let sender = own.inbox().clone();
@@ -143,7 +145,7 @@ impl Loop {
         engine.look_elsewhere();
         let ear = open_ear(engine.settings(), &mut *source, &woken);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
-        // A file system in memory is nobody's: only the real one's facts are worth keeping.
+        // Without a data folder, as in the demo, store nothing.
         let mut persist = engine
             .settings()
             .data_dir
@@ -157,7 +159,7 @@ impl Loop {
         let rescans = Rescans::new(Arc::clone(&world.fs), sender.clone());
         first_look.go_on(&engine);
         let ended = sender.clone();
-        // A failed send means that the loop has stopped; then nobody wants to know.
+        // A failed send means that the loop has stopped.
         let exits = Exits::start(move |noticed| {
             let message = match noticed {
                 Noticed::Ended(pid) => Message::ProcessEnded(pid),
@@ -179,7 +181,7 @@ impl Loop {
             folder_looks,
             rescans,
             ear,
-            // Where the store knew of sessions, there is something to show before anything is read.
+            // If the store knew sessions, there are rows to show before any read.
             startup: Startup::new(known > 0),
             again: BTreeSet::new(),
             persist,
@@ -196,7 +198,7 @@ impl Loop {
         }
     }
 
-    /// Runs until it is told to stop or every handle is gone.
+    /// Runs until a stop message, or until the last handle is gone.
     pub fn run(mut self) {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
@@ -218,8 +220,8 @@ impl Loop {
                         return self.end();
                     }
                     if self.engine.is_reading() {
-                        // While there is always another file of the first scan, whoever works meanwhile would wait
-                        // for the last of them.
+                        // The first scan always has another file ready. Without this, a working session would wait for
+                        // the last one.
                         self.take_hints();
                     }
                 }
@@ -232,42 +234,42 @@ impl Loop {
         }
     }
 
-    /// How long nothing is to be done; `None`: until something is told.
+    /// The time until the next work; `None` waits for a message.
     fn patience(&self) -> Option<Duration> {
         if !self.again.is_empty() || self.engine.is_waking() {
             return Some(Duration::ZERO);
         }
-        // While it is not known what may be stored nothing is, however late it is.
+        // While the settings leave in doubt what may be stored, do not wait for the store.
         let certain = self.engine.settings().doubt.is_none();
-        // The end of a holder that is followed is told.
+        // The end of a followed holder comes as a message, so do not poll for it.
         let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_looked_for());
         let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))
     }
 
-    /// What the last messages have changed and what is still owed to the store is stored, if that is possible by now.
+    /// Stores the pending changes, if that is possible now.
     fn end(mut self) {
         // Their dialogs stay; nobody here can answer them any more.
         self.step(Input::ReleaseAll);
-        // It may write apart, and ends when that is done.
+        // The history may write through its own connection. Dropping it waits for that.
         self.historian = None;
         let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
-        // Whoever has only read until now takes nothing over any more.
+        // A process that only read until now takes over no more.
         if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
             persist.try_now();
             persist.save(&mut self.engine, now);
             self.tell_followers();
         }
-        // Before the store is let go: the next program to hold it listens at the same place.
+        // Before the store's lock is released, because the next holder listens at the same place.
         self.socket = None;
     }
 
-    /// Everything but where to look, which takes another engine, counts from here on.
+    /// Applies new settings, except the watched folders: these need another engine.
     fn take_settings(&mut self, settings: Settings) {
         let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
         let other_history = told(&settings) != told(self.engine.settings());
-        // Before the journal is gone through for what is to be left out, so that no more of it comes.
+        // Before the journal is searched for newly excluded text, so that no more of it comes.
         if let Ok(Some(ear)) = &self.ear {
             ear.leave_out(settings.history.exclude.clone());
         }
@@ -284,7 +286,7 @@ impl Loop {
         let tries_at = persist.again_at();
         let read = persist.save(&mut self.engine, now);
         let in_vain = !persist.writes() && persist.again_at() != tries_at;
-        // The history may have met it, on its own thread.
+        // The history's thread may have met the problem.
         let trouble = persist.trouble();
         let told = trouble != self.store_trouble;
         if told {
@@ -302,7 +304,7 @@ impl Loop {
         let less_said = words_left.is_some();
         if let Some(words) = words_left {
             self.engine.restore_words(words);
-            // What is stored again goes into the store with the next turn.
+            // A session that may be stored again is stored with the next turn.
             self.woken.notify_one();
         }
         if told || less_said {
@@ -320,17 +322,17 @@ impl Loop {
         }
     }
 
-    /// The data folder can be written by now: what could not be opened in it is tried again, and where the store was
-    /// removed what lay beside it may be too.
+    /// The data folder has become writable: opens again what failed to open. If the store was removed, files beside it
+    /// may be gone too.
     fn open_again(&mut self, begun: Begun) {
         if begun == Begun::Anew {
-            // Dropped first: it takes its names away.
+            // Drop it first: it removes its files.
             self.ear = Ok(None);
             self.socket = None;
         }
         if self.ear.is_err() || begun == Begun::Anew {
             self.ear = open_ear(self.engine.settings(), &mut *self.source, &self.woken);
-            // What is wrong with hearing is looked at with the hints.
+            // The loop reports problems of the listener with the hints.
             self.woken.notify_one();
         }
         self.open_socket();
@@ -350,12 +352,12 @@ impl Loop {
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
-                    // To look every two seconds at a process that cannot be seen from here is to look in vain.
+                    // For a process that is not visible from here, a look every two seconds would be in vain.
                     if descriptor.is_some() || self.engine.is_heard(pid) {
                         self.exits.watch(pid, descriptor);
                     }
                     if opened {
-                        // The process may have ended, and its id gone to another, before we could wait for it.
+                        // The process may have ended before this watch, and its id may belong to another.
                         self.step(Input::ProcessEnded(Some(pid)));
                     }
                 }
@@ -370,12 +372,13 @@ impl Loop {
         }
     }
 
-    /// Stores what has changed, then tells the subscribers.
+    /// Stores the changes, then sends them to the subscribers.
     fn serve(&mut self) {
         let now = self.clock.now();
         self.save(now);
         self.listeners.tell();
-        // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
+        // A marker may tell that a session goes on elsewhere. Without it, the first snapshot would show one row too
+        // many.
         let patient = self.startup.waits_for_folders(now, || self.folder_looks.outstanding());
         let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;

@@ -1,4 +1,4 @@
-//! Where hints come from: the system's watcher, or a file system in memory.
+//! The sources of hints: the system's watcher, or a file system in memory.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,26 +13,27 @@ use watchbill_settings::{Settings, WatchSetting};
 
 /// A source of hints.
 pub trait Source: Send {
-    /// Whether every watch of the roots stands: nothing is missed from then on. Whoever takes hints is woken when it does.
+    /// Whether every watch of the roots stands. From then on no change is missed. The source wakes the loop at that
+    /// moment.
     fn stands(&self) -> bool;
-    /// Everything that was hinted at since the last call.
+    /// Takes all hints since the last call.
     fn take(&self) -> BTreeSet<Hint>;
-    /// What is wrong with the watching itself.
+    /// The current problems of watching.
     fn problems(&self) -> Vec<Problem>;
     /// How a root is watched.
     fn mode_of(&self, root: &Path) -> WatchMode;
-    /// Asks for hints of a folder that lies outside the roots.
+    /// Watches a folder outside the roots.
     fn watch_folder(&mut self, folder: &Path);
-    /// Asks for hints of a folder of our own, for as long as the source lives.
+    /// Watches a folder of our own, for as long as the source lives.
     fn watch_beside(&mut self, folder: &Path);
-    /// Hints of that folder are not needed any more.
+    /// Stops watching a folder outside the roots.
     fn unwatch_folder(&mut self, folder: &Path);
 }
 
-/// The system's watcher of the roots, and one of its own for working folders.
+/// The system's watcher of the roots, and a second one for working folders.
 ///
-/// A working folder may lie on a mount that has died, and whoever asks for anything there waits for ever: that must
-/// not be the thread that looks after the agent's own folders.
+/// A working folder may lie on a dead mount, where every call waits for ever. That must not block the thread that
+/// watches the client's own folders.
 pub struct Ears {
     roots: Watcher,
     folders: Option<Watcher>,
@@ -40,7 +41,7 @@ pub struct Ears {
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// Watches the roots in the way that the settings ask for.
+/// Watches the roots as the settings say.
 pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Ears {
     let mode = match settings.watch {
         WatchSetting::Auto => NativeMode::Auto,
@@ -107,7 +108,7 @@ impl Source for Ears {
     }
 }
 
-/// The file system in memory puts its hints into a set by itself.
+/// The file system in memory puts its hints into this set directly.
 impl Source for Arc<HintSet> {
     fn stands(&self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! A recording on stage: a file system in memory and stand-in processes that act it out.
+//! Plays a recording: into a file system in memory, with fake processes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use watchbill_watch::process::FakeProcesses;
 use crate::environment::World;
 use crate::replay::{Operation, Recording};
 
-/// Where a recording is acted out.
+/// The file system and processes in which recordings are played.
 #[derive(Clone)]
 pub struct Stage {
     /// The files.
@@ -22,12 +22,12 @@ pub struct Stage {
     pub processes: FakeProcesses,
     /// The claude folder.
     pub root: PathBuf,
-    /// Hints of what was written.
+    /// Hints about written files.
     pub hints: Arc<HintSet>,
 }
 
 impl Stage {
-    /// An empty stage; `wake` is called when something was written.
+    /// An empty stage. Calls `wake` after each write.
     pub fn new(root: &Path, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let fs = MemFs::new();
         fs.mkdir(root.join("projects"));
@@ -37,19 +37,19 @@ impl Stage {
         Self { fs, processes: FakeProcesses::new(), root: root.to_path_buf(), hints }
     }
 
-    /// The stage as the engine's world.
+    /// The stage as the engine's `World`.
     pub fn world(&self) -> World {
         World { fs: Arc::new(self.fs.clone()), processes: Arc::new(self.processes.clone()) }
     }
 
-    /// Every process of a recording runs from now on.
+    /// Starts every process of a recording.
     pub fn enter(&self, recording: &Recording) {
         for (pid, start) in recording.processes() {
             self.processes.set(Instance { pid, proc_start: Some(start) }, Liveness::Alive);
         }
     }
 
-    /// Acts one operation out. Says which process ended, so that the engine can be told.
+    /// Carries out one operation. Gives the process that ended, so that the caller can tell the engine.
     pub fn act(&self, recording: &Recording, at: Timestamp, operation: &Operation) -> Option<u32> {
         self.fs.set_now(at);
         match operation {
@@ -68,7 +68,7 @@ impl Stage {
         None
     }
 
-    /// Everything up to `until` at once, without telling anybody.
+    /// Carries out all operations up to `until` at once. Reports no ended processes.
     pub fn act_until(&self, recording: &Recording, until: Millis) {
         for (at, operation) in recording.operations.iter().take_while(|(at, _)| *at <= until) {
             self.act(recording, recording.begin + *at, operation);

@@ -1,4 +1,4 @@
-//! One step: functions over the rooms. They hold no state.
+//! The functions of one step, over the rooms. They hold no state.
 
 mod after_read;
 mod attention;

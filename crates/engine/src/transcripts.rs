@@ -1,4 +1,4 @@
-//! One tracked file: where we are in it, and what has been folded from it.
+//! One tracked file: its read position and its fold.
 
 pub mod beside;
 mod keeping;
@@ -27,58 +27,58 @@ use watchbill_watch::tail::TailError;
 use crate::persist::kept::MetaStamp;
 use crate::problems::Problems;
 
-/// Bytes read from one file in one step; the rest waits for its turn, so that a huge append to one
-/// session never holds up another.
+/// Bytes read from one file in one step. The rest waits for its turn, so that a huge append to one session does not
+/// delay another.
 pub const STEP_BUDGET: u64 = 4 << 20;
 
 /// A transcript of a session or of a subagent.
 pub struct TrackedFile {
-    /// What the file is, by its path.
+    /// The kind of file, by its path.
     pub place: Place,
-    /// The session that a subagent's tokens are counted with.
+    /// The session that a subagent's tokens count in.
     pub(crate) counted_with: Option<SessionId>,
     reader: Reader,
-    /// The unfinished line is too long already, and that has been said.
+    /// The unfinished line is too long already, and its problem was counted.
     endless: bool,
     fold: Fold,
     limit: Limit,
     timeouts: Timeouts,
-    /// What is not to be stored, and so is not taken in.
+    /// Excluded folders: calls on paths in them lose their targets.
     exclude: Exclude,
-    /// What is remembered of each record is also given out, to be kept.
+    /// The record memory is also given out, to be stored.
     noting: bool,
-    /// What was given out before is void: the file was read from its beginning since.
+    /// The file was read from its beginning, so stored pieces are void.
     fresh: bool,
-    /// How the companion stood when it was read.
+    /// The companion's stamp at its last read.
     meta: Option<MetaStamp>,
 }
 
-/// What is folded from the file.
+/// The fold of a file.
 pub enum Fold {
     /// A session's own transcript.
     Main(RestingFold),
-    /// A subagent's.
+    /// A subagent's transcript.
     Agent(Box<SubagentFold>),
 }
 
-/// Counts of one read: work is counted, since time cannot be tested.
+/// Counts of one read. Tests compare counts, because times are not testable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadCount {
     /// Bytes read.
     pub bytes: u64,
     /// Records applied.
     pub records: u64,
-    /// More is there than the budget allowed.
+    /// More bytes are there than the budget allowed.
     pub more: bool,
-    /// The file had been replaced or truncated, and was read again from its beginning.
+    /// The file was replaced or truncated, and was read from its beginning.
     pub restarted: bool,
 }
 
-/// Only records up to a moment count, for a look at the past.
+/// Uses only records up to a time, for a look at the past.
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     until: Option<Timestamp>,
-    /// A record beyond the moment was the last one with a time: what follows without a time is later too.
+    /// The last record with a time was after the limit. Records without a time that follow it are after the limit too.
     beyond: bool,
 }
 
@@ -93,7 +93,7 @@ impl Limit {
 }
 
 impl TrackedFile {
-    /// A file of which nothing has been read.
+    /// A file that has not been read.
     pub fn new(place: Place, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
         let fold = Self::fold_for(&place, timeouts);
         let limit = Limit { until, beyond: false };
@@ -112,7 +112,7 @@ impl TrackedFile {
         }
     }
 
-    /// Other timeouts from now on.
+    /// Sets other timeouts.
     pub(crate) fn set_timeouts(&mut self, timeouts: Timeouts) {
         self.timeouts = timeouts;
         if let Fold::Main(fold) = &mut self.fold {
@@ -128,17 +128,17 @@ impl TrackedFile {
             Place::Transcript { session, .. } => {
                 Fold::Main(SessionFold::new(session.clone(), timeouts).into())
             }
-            // No other place is a file of records; an empty session keeps the type total.
+            // Other places hold no records. An empty session makes the match complete.
             _ => Fold::Main(SessionFold::new(SessionId::new(""), timeouts).into()),
         }
     }
 
-    /// What has been folded.
+    /// The fold.
     pub fn fold(&self) -> &Fold {
         &self.fold
     }
 
-    /// Whose subagent writes it. The folder names the parent since client 2.1.2; before, only the records do.
+    /// The session whose subagent writes the file. The folder names it since client 2.1.2; before, only the records do.
     pub fn parent(&self) -> Option<SessionId> {
         match (&self.place, &self.fold) {
             (Place::Subagent { session, .. }, _) => Some(session.clone()),
@@ -147,7 +147,7 @@ impl TrackedFile {
         }
     }
 
-    /// The session's fold, when the file is a session's own transcript.
+    /// The session's fold, if the file is a session's own transcript.
     pub fn main(&self) -> Option<&RestingFold> {
         match &self.fold {
             Fold::Main(fold) => Some(fold),
@@ -155,7 +155,7 @@ impl TrackedFile {
         }
     }
 
-    /// The subagent's fold, when the file is a subagent's.
+    /// The subagent's fold, if the file is a subagent's.
     pub fn agent(&self) -> Option<&SubagentFold> {
         match &self.fold {
             Fold::Main(_) => None,
@@ -163,21 +163,21 @@ impl TrackedFile {
         }
     }
 
-    /// Lets the fold's deadlines fire.
+    /// Fires the fold's deadlines.
     pub fn advance(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.advance(now, effects);
         }
     }
 
-    /// Nobody will look at the fold for a while: [`RestingFold::rest`].
+    /// No caller needs the unfolded copy for a while. See [`RestingFold::rest`].
     pub(crate) fn rest(&mut self) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.rest();
         }
     }
 
-    /// The clock has been set back to `now`.
+    /// The clock was set back to `now`.
     pub fn turn_back(&mut self, now: Timestamp) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.turn_back(now);
@@ -191,8 +191,8 @@ impl TrackedFile {
         }
     }
 
-    /// Reads the companion of a subagent's transcript at `path`, which says whether it has finished. The companion
-    /// may be written before the transcript or after it, so both lead here.
+    /// Reads the companion of a subagent's transcript at `path`, which tells whether the subagent has finished. The
+    /// companion may be written before or after the transcript, so a change of either calls this.
     pub fn read_meta(&mut self, fs: &dyn Fs, path: &Path) {
         if let (Fold::Agent(fold), Place::Subagent { .. }) = (&mut self.fold, &self.place) {
             let path = path.with_extension("meta.json");
@@ -202,15 +202,15 @@ impl TrackedFile {
         }
     }
 
-    /// Bytes of the file that have been read.
+    /// Number of bytes read.
     pub fn bytes_read(&self) -> u64 {
         self.reader.cursor().map_or(0, |cursor| cursor.offset)
     }
 
-    /// Reads what is new, at most `budget` bytes.
+    /// Reads new bytes, at most `budget`.
     ///
     /// # Errors
-    /// When the file cannot be opened or read; what was folded stays.
+    /// When the file cannot be opened or read. The fold stays as it was.
     pub fn read(
         &mut self,
         fs: &dyn Fs,
@@ -263,7 +263,7 @@ impl Lines for FromFile<'_> {
     }
 }
 
-/// One reading of a file, for whoever finds its lines.
+/// One reading of a file. Another reader may find its lines.
 struct Reading<'r> {
     file: &'r mut TrackedFile,
     name: &'r Arc<str>,
@@ -273,7 +273,7 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// What was folded before is void.
+    /// Discards the fold.
     fn begin_anew(&mut self) {
         let file = &mut *self.file;
         file.fold = TrackedFile::fold_for(&file.place, file.timeouts);
@@ -305,7 +305,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The end of an unfinished line may never come: a file of zeros is one such line.
+    /// An unfinished line may never end: a file of zeros is one such line.
     fn carried(&mut self, bytes: u64) {
         if !self.file.endless && bytes > LINE_CAP as u64 {
             self.file.endless = true;
@@ -314,28 +314,28 @@ impl Reading<'_> {
     }
 }
 
-/// A file that a worker has read for the first time.
+/// A file after its first read by a worker.
 pub struct Loaded {
     /// Where it lies.
     pub path: PathBuf,
-    /// The file, folded to its end; `None` when it could not be read.
+    /// The file, folded to its end; `None` if it could not be read.
     pub file: Option<TrackedFile>,
-    /// What went wrong.
+    /// The problems of the read.
     pub problems: Problems,
-    /// What was read.
+    /// The counts of the read.
     pub count: ReadCount,
 }
 
-/// On what terms files are read for the first time.
+/// The terms for the first read of files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
-    /// The document's timeouts.
+    /// The source document's timeouts.
     pub timeouts: Timeouts,
-    /// Only records up to this moment count.
+    /// Use only records up to this time.
     pub until: Option<Timestamp>,
-    /// What is remembered of each record is noted, to be kept.
+    /// Note the memory of each record, to store it.
     pub keep: bool,
-    /// What is not to be stored.
+    /// The excluded folders.
     pub exclude: Exclude,
 }
 
@@ -344,11 +344,10 @@ fn says_finished(bytes: &[u8]) -> bool {
         .is_ok_and(|meta| meta.get("finished").and_then(serde_json::Value::as_bool) == Some(true))
 }
 
-/// Bytes that a worker reads before it asks again whether anybody still wants them.
+/// Bytes that a worker reads before it checks again whether the result is still wanted.
 const LOAD_BUDGET: u64 = 64 << 20;
 
-/// Reads a file from its beginning to its end. Workers of the first scan call this; `wanted` says whether
-/// anybody still waits for it.
+/// Reads a whole file. Workers of the first scan call this. `wanted` returns `false` to end the read.
 pub fn load(
     fs: &dyn Fs,
     path: PathBuf,
@@ -366,7 +365,7 @@ pub fn load(
     let mut count = ReadCount::default();
     let mut readable = true;
     if terms.until.is_none() {
-        // For a look at the past it does not count: nothing in it says since when.
+        // A look at the past does not use the companion, because that has no times.
         file.read_meta(fs, &path);
     }
     while wanted() {
@@ -380,7 +379,7 @@ pub fn load(
                 }
             }
             Err(error) => {
-                // What has vanished since it was found is no trouble.
+                // A file that has vanished since the scan is no problem.
                 if !matches!(error, TailError::Gone) {
                     problems.note_tail(&path, &error);
                 }

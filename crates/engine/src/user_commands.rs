@@ -1,5 +1,5 @@
-//! A command of the person from a program that keeps no roster: the command line. It is carried out by the program that
-//! holds the store, or here where none does.
+//! User commands from a program that keeps no roster: the command line. The holder of the store carries them out, or
+//! this process if there is no holder.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,25 +19,25 @@ use crate::persist::Persist;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 
-/// Pause between two tries.
+/// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(20);
-/// How long a program is waited for that holds the store and does not listen, or does not know the session yet.
+/// Longest wait for a holder that does not listen, or does not know the session yet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was carried out.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Carried {
     /// The whole id of the session.
     pub session: String,
-    /// Its work chain as it is then.
+    /// Its work chain after the command.
     pub chain: WorkChain,
 }
 
 /// Carries a command out, once, and stores it.
 ///
 /// # Errors
-/// When a session is not known, the command makes no sense, it cannot be stored, or the program that holds the store does
-/// not answer.
+/// When a session is not known, the command does not fit the current state, it cannot be stored, or the holder does not
+/// answer.
 pub fn carry_out(
     settings: &Settings,
     world: &World,
@@ -60,7 +60,7 @@ pub fn carry_out(
         match Client::connect(folder) {
             Some(mut client) => {
                 if let Some(session) = there(&mut client, &id, command, &mut was_sent)? {
-                    // Should it end right now, the chain is read here.
+                    // If the holder ends right now, read the chain here.
                     let chain = client.chain(&session);
                     let look = || look(settings.clone(), world.clone(), Outlook::LIVE, clock).chain(&session);
                     return Ok(Carried { chain: chain.or_else(|_| look())?, session });
@@ -79,7 +79,7 @@ pub fn carry_out(
     }
 }
 
-/// Has the program that listens carry it out, and gives the session's whole id; `None`: to be tried again.
+/// Asks the holder to carry the command out, and gives the session's whole id; `None`: try again.
 fn there(
     client: &mut Client,
     id: &CommandId,
@@ -97,7 +97,7 @@ fn there(
     }
 }
 
-/// Carries it out here, if nobody else holds the store; `None`: to be tried again.
+/// Carries the command out here, unless another process holds the store; `None`: try again.
 fn here(
     settings: &Settings,
     world: &World,
@@ -116,7 +116,7 @@ fn here(
     }
     let look =
         look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(&mut persist), Wants::All);
-    // The process ends with the answer; to give the memory back piece by piece would cost as much as reading did.
+    // The process ends after its answer. Freeing the engine piece by piece would cost as much as the reading did.
     let mut engine = std::mem::ManuallyDrop::new(look);
     let command = engine.meant(command)?;
     if !persist.has_carried_out(id, &command)? {
@@ -128,9 +128,9 @@ fn here(
     Ok(Some(Carried { chain: engine.chain(&session)?, session }))
 }
 
-/// Stores what the engine knows.
+/// Stores the engine's changes.
 fn store(engine: &mut Engine, persist: &mut Persist, clock: &dyn Clock) -> Result<(), ApiError> {
-    // What it would warn of is the answer, and this program does not try again.
+    // The caller reports a problem as its answer, so do not log it too. This program does not try again.
     let silent = tracing::subscriber::NoSubscriber::default();
     tracing::subscriber::with_default(silent, || persist.save(engine, clock.now()));
     match persist.trouble() {
@@ -139,13 +139,14 @@ fn store(engine: &mut Engine, persist: &mut Persist, clock: &dyn Clock) -> Resul
     }
 }
 
-/// Why the store cannot be written; `None` where another process holds it.
+/// Why the store cannot be written; `None` if another process holds it.
 fn in_vain(persist: &Persist, folder: &Path) -> Option<ApiError> {
     let trouble =
         persist.trouble().map(|trouble| ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail)));
     match Store::take_over(folder) {
         Ok(None) => None,
-        // Another one held it, and has ended; or nobody did, and that was the matter.
+        // Another process held the store and has ended. Or no process held it, and the store's problem was something
+        // else.
         Ok(Some(_)) => trouble,
         Err(error) => trouble.or_else(|| {
             let ApiError { code, message } = refusal(&error);
@@ -162,17 +163,17 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
         )
     } else {
         format!(
-            "nothing was changed: {writer} holds the store and does not listen; wait until it is done if it is \
-             `watchbill index`, or quit it, and try again"
+            "nothing was changed: {writer} holds the store and does not listen; if it is `watchbill index`, wait \
+             for its end, otherwise quit it; then try again"
         )
     };
     ApiError::new(ErrorCode::NotReady, message)
 }
 
-/// What is the matter with the store, to the person whose command it has not taken. A program that stays stores later what
-/// it could not store; this one ends.
+/// The text of a store problem for a user whose command was not stored. A program that runs on would store it later;
+/// this one ends.
 fn not_kept(why: &str) -> String {
-    let now = why.strip_suffix(": what was not stored is stored later");
-    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and say it again"));
-    format!("what you said is not kept: {why}")
+    let now = why.strip_suffix("; the rest is stored later");
+    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and repeat the command"));
+    format!("your command is not stored: {why}")
 }

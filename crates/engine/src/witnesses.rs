@@ -1,4 +1,4 @@
-//! Everything that speaks of sessions beside their transcripts: registry, hooks, markers, status files, child processes.
+//! All witnesses of sessions beside the transcripts: registry, hooks, markers, status files, child processes.
 
 pub mod children;
 pub mod folders;
@@ -30,7 +30,7 @@ use markers::Markers;
 use registry::{Registry, RegistryChange};
 use status_files::StatusFiles;
 
-/// All of them.
+/// All witnesses except the transcripts.
 #[derive(Default)]
 pub(crate) struct Witnesses {
     registry: Registry,
@@ -41,15 +41,15 @@ pub(crate) struct Witnesses {
     children: Children,
 }
 
-/// What a look at a working folder has changed.
+/// The effects of a look at a working folder.
 pub(crate) struct LookChange {
-    /// A marker is new.
+    /// There is a new marker.
     pub markers: bool,
-    /// Sessions whose status files differ.
+    /// Sessions whose status files changed.
     pub sessions: Vec<SessionId>,
-    /// A half-written file is to be read again then.
+    /// The time to read a half-written file again.
     pub again: Option<Timestamp>,
-    /// The folder lies in another repository than before.
+    /// The folder now lies in another repository.
     pub moved: bool,
 }
 
@@ -59,12 +59,12 @@ impl Witnesses {
         &self.registry
     }
 
-    /// What hooks have told.
+    /// All facts from hooks.
     pub fn hooks(&self) -> &Hooks {
         &self.hooks
     }
 
-    /// Reads one registry file, or notices that it is gone.
+    /// Reads one registry file, or removes one that is gone.
     pub fn read_registry(
         &mut self,
         path: &Path,
@@ -75,22 +75,22 @@ impl Witnesses {
         self.registry.read(path, env.now(), env.fs(), env.processes(), problems.met_mut())
     }
 
-    /// A registry file lies outside of every root by now.
+    /// A registry file now lies outside every root.
     pub fn forget_registry(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
         self.registry.forget(path, now)
     }
 
-    /// A process of the registry may have ended; without an id, any may have.
+    /// A process in the registry may have ended; `None`: any may have.
     pub fn recheck_registry(&mut self, pid: Option<u32>, env: &Environment) -> RegistryChange {
         self.registry.recheck(pid, env.processes())
     }
 
-    /// Notes whether the folder of registry files of `root` could be listed. Says whether that is different.
+    /// Notes whether the registry folder of `root` can be listed. Says whether that changed.
     pub fn set_readable(&mut self, root: &Path, readable: bool) -> bool {
         self.registry.set_readable(root, readable)
     }
 
-    /// Takes a hook event in. Says what it changed, and whether it came too late to be put into order.
+    /// Takes in a hook event. Gives its effects, and says whether it came too late to be ordered.
     pub fn hear(
         &mut self,
         origin: &HookOrigin,
@@ -104,7 +104,7 @@ impl Witnesses {
         (change, late(&self.hooks) > before)
     }
 
-    /// A process that hooks came from may have ended. Gives the sessions of which that changes something.
+    /// A process that sent hooks may have ended. Gives the sessions that this changes.
     pub fn recheck_hooks(&mut self, pid: Option<u32>, env: &Environment) -> Vec<SessionId> {
         self.hooks.recheck(pid, env.processes())
     }
@@ -115,12 +115,12 @@ impl Witnesses {
         registered.map(|witness| witness.entry.instance.pid).chain(self.hooks.running()).collect()
     }
 
-    /// Whether a registry file or a hook speaks for a process of this id, and it runs.
+    /// Whether a registry file or a hook names a process of this id, and it runs.
     pub fn is_heard(&self, pid: u32) -> bool {
         self.registry.runs(pid) || self.hooks.runs(pid)
     }
 
-    /// Looks at what a session's process has started, if a call is open and nobody better tells whether it runs.
+    /// Looks at the child processes of a session, if a call is open and no better witness tells whether it runs.
     pub fn look_at_children(
         &mut self,
         id: &SessionId,
@@ -129,27 +129,27 @@ impl Witnesses {
     ) -> ChildChange {
         let mut change =
             self.children.look(id, question, env.settings().timeouts.approval, env.now(), env.processes());
-        // A tool call may have started an agent, which has a say of its own.
+        // A tool call may have started another client, which has its own watch.
         change.forget = change.forget.filter(|pid| !self.is_heard(*pid));
         change
     }
 
-    /// The newest child of a session's process that a call may have started.
+    /// The newest child of a session's process, if a call may have started it.
     pub fn child_of(&self, id: &SessionId) -> Option<ChildWitness> {
         self.children.of(id)
     }
 
-    /// The sessions for which this child is waited for; without an id, any child.
+    /// The sessions that wait for the end of this child; `None`: of any child.
     pub fn waits_for_child(&self, pid: Option<u32>) -> Vec<SessionId> {
         self.children.concerned(pid)
     }
 
-    /// The processes that may run a session. Without `live` the registry's alone.
+    /// The processes that may run a session. Without `live`, only the registry's.
     pub fn processes_of(&self, id: &SessionId, live: bool) -> Vec<InstanceWitness> {
         processes_of(&self.registry, self.hooks.of(id).filter(|_| live), id)
     }
 
-    /// Whether a process runs the session, as far as anyone knows.
+    /// Whether a process is known to run the session.
     pub fn lives(&self, id: &SessionId, live: bool) -> bool {
         let alive = |witness: &InstanceWitness| witness.liveness == Liveness::Alive;
         let stays = |w: &InstanceWitness| !self.hooks.has_left(&w.entry.instance, &w.entry.session);
@@ -157,7 +157,7 @@ impl Witnesses {
         is_named || self.hooks.of(id).is_some() && self.processes_of(id, live).iter().any(alive)
     }
 
-    /// The sessions that a process runs, as far as anyone knows.
+    /// The sessions that a process is known to run.
     pub fn live_sessions(&self, live: bool) -> BTreeSet<SessionId> {
         let heard = self.hooks.sessions().map(|(id, _)| id);
         self.named().chain(heard).filter(|id| self.lives(id, live)).cloned().collect()
@@ -168,7 +168,7 @@ impl Witnesses {
         self.registry.all().map(|witness| &witness.entry.session)
     }
 
-    /// The sessions that several processes run.
+    /// The sessions that several processes run at once.
     pub fn run_twice(&self) -> Vec<Arc<str>> {
         let mut counts: BTreeMap<&SessionId, u32> = BTreeMap::new();
         for witness in self.registry.all().filter(|witness| witness.liveness == Liveness::Alive) {
@@ -177,13 +177,14 @@ impl Witnesses {
         counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect()
     }
 
-    /// The terminal of each session that one is known of: any two keys are equal where the terminal is the same.
+    /// A key of each session's terminal, if known. Two keys are equal if the terminal is the same.
     pub fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
         let heard =
             self.hooks.sessions().filter_map(|(id, told)| Some((id.clone(), told.terminal()?.identity()?)));
         let mut terminals: BTreeMap<SessionId, Arc<str>> = heard.collect();
         for witness in self.registry.all() {
-            // Where both speak, a hook's sender saw the innermost terminal, and the registry speaks of the present.
+            // The hook's terminal goes first, because its sender saw the innermost one. The registry tells only the
+            // present tmux pane.
             let tmux = witness.entry.tmux.as_ref().map(TerminalContext::of_tmux);
             if let Some(terminal) = tmux.and_then(|tmux| tmux.identity()) {
                 terminals.entry(witness.entry.session.clone()).or_insert(terminal);
@@ -192,19 +193,19 @@ impl Witnesses {
         terminals
     }
 
-    /// Processes that went from one session to another, as the registry told.
+    /// Processes that changed sessions, by the registry.
     pub fn moves(&self) -> &[RegistryMove] {
         self.registry.moves()
     }
 
-    /// The same as their hooks told, up to a moment.
+    /// Processes that changed sessions up to a time, by their hooks.
     pub fn hook_moves(&self, until: Option<Timestamp>) -> Vec<HookMove> {
         let mut moves = self.hooks.moves();
         moves.retain(|moved| until.is_none_or(|until| moved.at <= until));
         moves
     }
 
-    /// The markers in these working folders, up to a moment.
+    /// The markers in these working folders, up to a time.
     pub fn markers(
         &self,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
@@ -215,18 +216,18 @@ impl Witnesses {
         markers
     }
 
-    /// What was seen and stands in no file, or in none that need still be there.
+    /// The facts to store: no file holds them, or their file may be gone.
     pub fn facts(&self) -> Facts {
         Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }
     }
 
-    /// Takes up what an earlier run has seen.
+    /// Restores the facts from an earlier run.
     pub fn restore(&mut self, facts: Facts) {
         self.registry.restore_moves(facts.moves);
         self.markers.restore(facts.markers);
     }
 
-    /// What a session's status file says; at a moment that was chosen, what it said by then.
+    /// The content of a session's status file. With `until`, only if it was written by then.
     pub fn status_file(&self, id: &SessionId, until: Option<Timestamp>) -> Option<&StatusWitness> {
         let said_by = |witness: &&StatusWitness| {
             let said = witness.file.updated.unwrap_or(witness.modified);
@@ -235,12 +236,12 @@ impl Witnesses {
         self.status_files.of(id).filter(said_by)
     }
 
-    /// Somebody works or has worked in `cwd`.
+    /// A session works or has worked in `cwd`.
     pub fn add_folder(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> Added {
         self.folders.add(cwd, in_use, now)
     }
 
-    /// Takes in what a look at a working folder found.
+    /// Takes in the result of a look at a working folder.
     pub fn take_look(&mut self, look: &FolderLook, now: Timestamp) -> LookChange {
         let (markers, again) = self.markers.take(look, now);
         let (sessions, soon) = self.status_files.take(look, now);
@@ -248,27 +249,27 @@ impl Witnesses {
         LookChange { markers, sessions, again: again.into_iter().chain(soon).min(), moved }
     }
 
-    /// The repository around a working folder, as far as it was looked for.
+    /// The repository around a working folder, if a look has found one.
     pub fn repository(&self, cwd: &str) -> Option<Arc<str>> {
         self.folders.repository(cwd)
     }
 
-    /// Whether `path` is a folder that is looked at.
+    /// Whether `path` is a known folder.
     pub fn is_folder(&self, path: &Path) -> bool {
         self.folders.contains(path)
     }
 
-    /// The folders that a change at `path` concerns.
+    /// The known folders that a change at `path` may concern.
     pub fn folders_at(&self, path: &Path) -> Vec<PathBuf> {
         self.folders.concerned(path)
     }
 
-    /// All folders that are looked at.
+    /// All known folders.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.folders.all().cloned().collect()
     }
 
-    /// What is wrong with the files in these working folders.
+    /// The problems of the files in these working folders.
     pub fn problems<'a>(&self, cwds: impl Iterator<Item = &'a Arc<str>>) -> Vec<Problem> {
         let mut problems = self.markers.problems(cwds);
         problems.extend(self.status_files.problems());
@@ -276,8 +277,8 @@ impl Witnesses {
     }
 }
 
-/// The processes that may run a session: those whose registry files name it, and the one that its hooks come
-/// from, unless the registry says what that one runs.
+/// The processes that may run a session: those whose registry files name it, and the one that sends its hooks, unless
+/// the registry has a file for that one.
 pub(crate) fn processes_of(
     registry: &Registry,
     hooks: Option<&HookSession>,
@@ -288,7 +289,7 @@ pub(crate) fn processes_of(
     let named = |heard: &InstanceWitness| {
         registry.all().any(|witness| witness.entry.instance == heard.entry.instance)
     };
-    // A process that is known to have left is no witness that the session goes on.
+    // A process that has left the session does not run it.
     let left = |heard: &InstanceWitness| {
         let gone = registry.gone(id);
         gone.is_some_and(|gone| gone.instance == heard.entry.instance && gone.at >= heard.seen_at)

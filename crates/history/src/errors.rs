@@ -1,4 +1,4 @@
-//! Faults of the store as answers.
+//! Errors of the store as API errors.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
 use watchbill_store::StoreError;
 
-/// Where everything lies that is stored.
+/// The data folder, which holds everything that is stored.
 ///
 /// # Errors
 /// When no folder is known.
@@ -16,7 +16,7 @@ pub fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
     })
 }
 
-/// A fault of the store as an answer.
+/// The API error for an error of the store.
 pub fn refusal(error: &StoreError) -> ApiError {
     let code = match error {
         StoreError::Absent { .. } => ErrorCode::NotReady,

@@ -1,8 +1,9 @@
-//! The history of Watchbill: transcripts into stored rows, on a thread of its own, and what people ask of them.
+//! The history of Watchbill: stores transcripts as rows, on a thread of its own, and answers queries about them.
 //!
-//! [`reader`] follows one transcript line by line, for the live engine too. [`index`] makes rows of what it reads, [`worker`]
-//! does so while the engine runs, [`archive`] keeps transcripts whole, [`removal`] takes away what the person wants removed,
-//! [`query`] answers what they ask. The engine is above: what it keeps in the same store is asked for by [`live_state`].
+//! [`reader`] follows one transcript line by line, for the live engine too. [`index`] makes rows of these lines, and
+//! [`worker`] does so while the engine runs. [`archive`] keeps complete transcripts, [`removal`] removes what the
+//! user forgets or excludes, and [`query`] answers queries. The engine is above this crate and keeps its own state in
+//! the same store; the history reaches that state through [`live_state`].
 
 #![forbid(unsafe_code)]
 

@@ -1,14 +1,14 @@
-//! Lines of a file that is read once: of all of it, or of its beginning.
+//! Lines of a file that is read once: all of it, or its beginning.
 
 use std::io::{self, Read};
 
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_watch::fs::ReadAt;
 
-/// Bytes that are read at once.
+/// Bytes of one read.
 const READ: usize = 256 << 10;
 
-/// An open file from its beginning.
+/// An open file that is read from its beginning.
 pub(crate) struct FromStart {
     pub file: Box<dyn ReadAt>,
     pub at: u64,
@@ -22,7 +22,7 @@ impl Read for FromStart {
     }
 }
 
-/// Whether it `is` so of any line of a file.
+/// Whether `is` holds for any line of a file.
 pub(crate) fn any_line(file: &mut dyn Read, is: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
     let mut splitter = LineSplitter::default();
     let (mut buffer, mut found) = (vec![0; READ], false);
@@ -40,7 +40,7 @@ pub(crate) fn any_line(file: &mut dyn Read, is: &mut dyn FnMut(&[u8]) -> bool) -
     Ok(found)
 }
 
-/// Delivers the whole lines among the first `room` bytes of an open file. Says how many bytes there were.
+/// Delivers the complete lines among the first `room` bytes of an open file. Returns how many bytes there were.
 pub(crate) fn first_lines(file: &dyn ReadAt, room: usize, line: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
     let mut head = vec![0; room];
     let count = file.read_at(&mut head, 0)?;

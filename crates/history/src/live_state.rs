@@ -1,4 +1,5 @@
-//! The live engine's state in the store, beside the history. The history does not know its form, but removals include it.
+//! The live engine's state in the store, beside the history. The history does not know its form, but removals include
+//! it.
 
 use watchbill_core::history::Exclude;
 use watchbill_store::{Store, StoreError};
@@ -6,7 +7,8 @@ use watchbill_watch::layout::Place;
 
 /// The engine's part in a removal.
 pub trait LiveState: Send + Sync {
-    /// Its facts without the sessions that are `gone`, under their name; `None` where none of them is named.
+    /// The engine's facts without the `gone` sessions, with the name of their entry; `None` if they mention no such
+    /// session.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -16,17 +18,17 @@ pub trait LiveState: Send + Sync {
         gone: &dyn Fn(&str) -> bool,
     ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError>;
 
-    /// Looks into what is kept of one transcript, as the store has it.
+    /// Examines the stored state of one transcript.
     fn look_into(&self, place: Place, state: &[u8], exclude: &Exclude) -> Finding;
 }
 
-/// The effect of the rules on the kept state of a transcript.
+/// The effect of the rules on the stored state of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Nothing, or it is kept in another form and will be read anew.
+    /// The rules have no effect, or the state has another form and will be read anew.
     Nothing,
-    /// All of it: this session has worked in an excluded folder.
+    /// All of the state goes: this session has worked in an excluded folder.
     WorkedIn(String),
-    /// A part. This is the rest.
+    /// A part goes. This is the rest.
     Rest(Vec<u8>),
 }

@@ -1,33 +1,33 @@
-//! How far the history goes that this process keeps, for whoever looks into it on another thread.
+//! How up to date this process's history is, for readers on other threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What is known of the transcripts that are not stored, or not to their ends.
+/// What this process knows about transcripts that are not stored, or not stored to their ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Reached {
-    /// Nobody here knows: another process keeps the history, the store refuses, or nothing was looked at yet.
+    /// Unknown here: another process keeps the history, the store refuses, or the first scan has not begun.
     #[default]
     Unknown,
-    /// Some are still to be read.
+    /// Some transcripts are still to be read.
     Behind,
-    /// All were read; what is said from now on follows within a moment.
+    /// All transcripts were read. New lines follow within a moment.
     Current,
 }
 
-/// What was read into the history since the program started.
+/// Amounts read into the history since the program started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Read {
     /// Bytes of transcripts.
     pub bytes: u64,
     /// Records.
     pub records: u64,
-    /// Texts that were made searchable.
+    /// Texts made searchable.
     pub texts: u64,
 }
 
 impl Read {
-    /// What was read after `before`.
+    /// The amounts read after `before`.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -38,7 +38,8 @@ impl Read {
     }
 }
 
-/// The place where it is said. Whoever asks the store reads it first: what was stored before it was said is there then.
+/// The shared progress of the history. A thread that queries the store reads it first: all that was stored before the
+/// progress was set is then in the store.
 #[derive(Debug, Default)]
 pub struct Reach {
     history: AtomicU8,
@@ -49,31 +50,32 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// The history is so far from now on.
+    /// Sets how up to date the history is.
     pub fn set(&self, reached: Reached) {
         self.history.store(reached as u8, Ordering::Release);
     }
 
-    /// Whether files have grown of which the history is not told yet, since the store could not be written.
+    /// Sets whether the engine still owes the history the paths of grown files, because the store could not be
+    /// written.
     pub fn set_owed(&self, owed: bool) {
         self.owed.store(owed, Ordering::Release);
     }
 
-    /// What was read into the history so far.
+    /// The amounts read into the history so far.
     pub fn read(&self) -> Read {
         let [bytes, records, texts] =
             [&self.bytes, &self.records, &self.texts].map(|count| count.load(Ordering::Relaxed));
         Read { bytes, records, texts }
     }
 
-    /// This was read, too.
+    /// Adds to the amounts.
     pub fn add(&self, read: Read) {
         self.bytes.fetch_add(read.bytes, Ordering::Relaxed);
         self.records.fetch_add(read.records, Ordering::Relaxed);
         self.texts.fetch_add(read.texts, Ordering::Relaxed);
     }
 
-    /// How it was said to be last.
+    /// How up to date the history is; `Unknown` while the engine owes it paths.
     pub fn get(&self) -> Reached {
         match self.history.load(Ordering::Acquire) {
             _ if self.owed.load(Ordering::Acquire) => Reached::Unknown,

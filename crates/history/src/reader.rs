@@ -1,6 +1,7 @@
-//! One transcript that is followed: every whole line once, and a new beginning when its past was rewritten.
+//! Follows one transcript: delivers every complete line once, and restarts when the file's earlier content was
+//! rewritten.
 //!
-//! The live engine, the history and the timelines each hold their own [`Reader`] of a file, with a cursor of its own.
+//! The live engine, the history and the timelines each hold their own [`Reader`] of a file, with its own cursor.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -9,12 +10,12 @@ use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
 use watchbill_watch::fs::{FileStat, Fs};
 use watchbill_watch::tail::{Cursor, ReadOutcome, ReadPlan, Tail, TailError, plan_read};
 
-/// The place in one transcript.
+/// The read position in one transcript.
 #[derive(Debug, Default)]
 pub struct Reader {
     tail: Tail,
     splitter: LineSplitter,
-    /// The receiver holds results of another reading. The next read tells it first that they are void.
+    /// The receiver holds results of another reading. The next read first tells it that they are void.
     void: bool,
 }
 
@@ -23,25 +24,25 @@ pub trait Lines {
     /// Everything received before is void. The file is delivered from its beginning.
     fn restarted(&mut self);
 
-    /// The next whole line.
+    /// The next complete line.
     fn line(&mut self, line: Line<'_>);
 
-    /// A line is over that is too long to be held.
+    /// The end of a line that is too long to be held.
     fn huge_line(&mut self) {}
 
-    /// The end of a piece of the file: this many bytes of an unfinished line are held.
+    /// The end of a piece of the file. This many bytes of an unfinished line are held.
     fn carried(&mut self, _bytes: u64) {}
 }
 
 impl Reader {
-    /// Goes on at a cursor that was kept. The unfinished line that begins at `line_start` is delivered whole.
+    /// Goes on at a stored cursor. The unfinished line that begins at `line_start` is delivered from its beginning.
     pub fn resume(cursor: Cursor, line_start: u64) -> Self {
         let again_from = (line_start < cursor.offset).then_some(line_start);
         let tail = Tail { cursor: Some(cursor), again_from };
         Self { tail, splitter: LineSplitter::new(line_start), void: false }
     }
 
-    /// Begins with the first byte, for a receiver that holds results of another reading.
+    /// Begins at the first byte, for a receiver that holds results of another reading.
     pub fn anew() -> Self {
         Self { void: true, ..Self::default() }
     }
@@ -72,7 +73,7 @@ impl Reader {
             lines.carried(splitter.carried());
         });
         if restart.get() {
-            // The file was emptied, or reading failed at once: no new bytes, but the old ones are void all the same.
+            // The file was emptied, or the read failed at once: there are no new bytes, but the old results are void.
             splitter.reset(0);
             lines.restarted();
         }
@@ -92,8 +93,8 @@ impl Reader {
         self.splitter.line_start()
     }
 
-    /// Whether the file is unchanged since it was read, as far as `stat` tells. The number of a device changes with a
-    /// restart of the system, so it is taken over and not compared.
+    /// Whether the file is unchanged since it was read, as far as `stat` shows. A restart of the system changes
+    /// device numbers, so the new one is taken over and not compared.
     pub fn is_as(&mut self, stat: &FileStat) -> bool {
         let Some(cursor) = &mut self.tail.cursor else { return false };
         if cursor.id.ino == stat.id.ino {

@@ -1,4 +1,4 @@
-//! The store, for all threads of the engine: who may have it first, and who had it for too long.
+//! The store, shared by all threads of the engine: decides who gets it first, and logs who holds it too long.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,32 +9,33 @@ use watchbill_store::{Store, StoreError};
 
 use crate::stall::Watched;
 
-/// Whoever has time asks again so often whether nobody else waits any more.
+/// How often a caller that has time rechecks whether an urgent caller waits.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// The store. Whoever publishes goes before whoever indexes.
+/// The store. The thread that publishes goes before the thread that indexes.
 #[derive(Default)]
 pub struct Shelf {
     store: Mutex<Option<Store>>,
-    /// How many wait that must not be kept waiting.
+    /// Number of urgent callers that wait for the store.
     urgent: AtomicUsize,
-    /// Somebody writes by a connection of their own.
+    /// A second connection writes ([`Apart`]).
     apart: AtomicBool,
-    /// Whoever writes apart has removed sessions, or lets some be stored again, and the engine does not know yet.
+    /// The second connection has removed sessions, or allows some to be stored again, and the engine does not know
+    /// yet.
     removed: AtomicBool,
-    /// Why the history is not kept, in words for the person.
+    /// Why the history cannot be stored, as text for the user.
     trouble: Mutex<Option<Arc<str>>>,
 }
 
-/// A second connection to the store, for work that takes seconds. Until it is dropped nobody else writes, whoever reads
-/// goes on, and what is to be stored meanwhile is owed.
+/// A second connection to the store, for work that takes seconds. Until it is dropped, no other connection writes.
+/// Readers go on, and the engine holds its changes back.
 pub struct Apart<'s> {
     shelf: &'s Shelf,
     store: Store,
 }
 
 impl Apart<'_> {
-    /// Other sessions than before are not to be stored: whoever stores next looks which those are.
+    /// The set of sessions that must not be stored has changed. The next writer reads it again.
     pub fn note_removal(&self) {
         self.shelf.removed.store(true, Ordering::Release);
     }
@@ -63,15 +64,16 @@ impl Drop for Apart<'_> {
     }
 }
 
-/// The store in somebody's hands, until it is dropped.
+/// Exclusive access to the store, until it is dropped.
 pub struct Held<'s> {
     store: MutexGuard<'s, Option<Store>>,
-    /// Says so if it takes too long.
+    /// Logs if the access takes too long.
     _watched: Watched,
 }
 
 impl Shelf {
-    /// The store, for whoever somebody waits for; `what` for is told, should it take long.
+    /// The store, for an urgent caller: the user or another thread waits for it. `what` names the purpose in the
+    /// stall log.
     pub fn at_once(&self, what: &'static str) -> Held<'_> {
         let waiting = Watched::begin("waits for the store", what);
         self.urgent.fetch_add(1, Ordering::AcqRel);
@@ -81,7 +83,7 @@ impl Shelf {
         Held { store, _watched: Watched::begin("holds the store", what) }
     }
 
-    /// The store, for whoever has time. To be held for a few milliseconds at most.
+    /// The store, for a caller that has time. The caller holds it for a few milliseconds at most.
     pub fn in_turn(&self, what: &'static str) -> Held<'_> {
         while self.is_wanted() {
             std::thread::sleep(LOOK);
@@ -90,7 +92,7 @@ impl Shelf {
         Held { store, _watched: Watched::begin("holds the store", what) }
     }
 
-    /// Has somebody write apart, who has much to do; `None` where there is no store.
+    /// Opens a second connection, for a writer that has much to do; `None` where there is no store.
     ///
     /// # Errors
     /// When another process writes, or the store cannot be opened.
@@ -98,29 +100,29 @@ impl Shelf {
         let held = self.in_turn(what);
         let Some(store) = held.as_ref() else { return Ok(None) };
         let store = store.second_writer()?;
-        // Under the lock: whoever is about to write by the first connection has written, or will ask.
+        // Set under the lock: a writer on the first connection has already finished, or will see the flag.
         self.apart.store(true, Ordering::Release);
         drop(held);
         Ok(Some(Apart { shelf: self, store }))
     }
 
-    /// Whether somebody writes apart. To be asked while the store is held.
+    /// Whether a second connection writes. Call it while you hold the store.
     pub fn is_written_apart(&self) -> bool {
         self.apart.load(Ordering::Acquire)
     }
 
-    /// Whether other sessions than before are not to be stored. To be asked while the store is held, and nobody writes
-    /// apart.
+    /// Whether the set of sessions that must not be stored has changed. Call it while you hold the store and no
+    /// second connection writes.
     pub fn has_removed(&self) -> bool {
         self.removed.load(Ordering::Acquire)
     }
 
-    /// It is known by now which those are.
+    /// The engine has read that set again.
     pub fn removal_is_known(&self) {
         self.removed.store(false, Ordering::Release);
     }
 
-    /// Notes why the history is not kept, or that it is; says whether that is news.
+    /// Notes why the history cannot be stored, or `None` if it can. Returns whether that is new.
     pub fn note_trouble(&self, trouble: Option<&str>) -> bool {
         let mut known = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let news = known.as_deref() != trouble;
@@ -130,12 +132,12 @@ impl Shelf {
         news
     }
 
-    /// Why the history is not kept.
+    /// Why the history cannot be stored.
     pub fn trouble(&self) -> Option<Arc<str>> {
         self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Whether somebody waits for the store that must not be kept waiting.
+    /// Whether an urgent caller waits for the store.
     pub fn is_wanted(&self) -> bool {
         self.urgent.load(Ordering::Acquire) > 0
     }

@@ -1,6 +1,6 @@
-//! How bytes are said, the same wherever a person reads of them.
+//! Byte counts as text, the same wherever the user reads one.
 
-/// Bytes in words, rounded to what is nearest: `950 bytes`, `13 kB`, `482 MB`, `9.6 GB`.
+/// A byte count as rounded text: `950 bytes`, `13 kB`, `482 MB`, `9.6 GB`.
 pub fn in_words(bytes: u64) -> String {
     let rounded = |unit: u64| bytes / unit + u64::from(bytes % unit >= unit.div_ceil(2));
     match bytes {
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_rounded_to_what_is_nearest_and_to_the_largest_unit() {
+    fn byte_counts_are_rounded_and_shown_in_the_largest_unit() {
         for (bytes, words) in [
             (0, "0 bytes"),
             (999, "999 bytes"),

@@ -1,12 +1,12 @@
-//! What keeps others waiting: said in the log under the target `watchbill::stall`, so that a stall can be found
-//! where it happens (`WATCHBILL_LOG=watchbill::stall=debug`).
+//! Logs work that keeps others waiting, under the target `watchbill::stall`. A stall can so be found where it happens
+//! (`WATCHBILL_LOG=watchbill::stall=debug`).
 
 use std::time::{Duration, Instant};
 
-/// Longer than this nothing should take that somebody waits for.
+/// No work that another thread or the user waits for should take longer than this.
 const LONG: Duration = Duration::from_millis(20);
 
-/// A span of work that somebody may wait for. Says how long it took when it is dropped, if that was too long.
+/// A span of work that others may wait for. When it is dropped, it logs its duration if that was too long.
 pub struct Watched {
     kind: &'static str,
     what: &'static str,

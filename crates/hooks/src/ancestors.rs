@@ -1,4 +1,4 @@
-//! Who started the sender: the processes above it, the agent among them, and the terminal they hang on.
+//! The processes above the sender: the client among them, and the terminal they belong to.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use watchbill_core::ids::Instance;
 
 use crate::envelope::Ancestor;
 
-/// Levels that are looked at: an agent, its shells, a multiplexer, a terminal, a desktop.
+/// The most levels that are read: a client, its shells, a multiplexer, a terminal, a desktop.
 const LEVELS: usize = 16;
 
 /// The processes above a sender.
@@ -14,23 +14,23 @@ const LEVELS: usize = 16;
 pub struct Ancestry {
     /// Nearest first.
     pub ancestors: Vec<Ancestor>,
-    /// The agent.
+    /// The client's process.
     pub agent: Option<Instance>,
-    /// The terminal device of the nearest ancestor that has one: the agent's hooks themselves have none.
+    /// The terminal device of the nearest ancestor that has one. The client's hooks have none themselves.
     pub tty: Option<String>,
 }
 
-/// What tells an agent among processes.
+/// Signs that identify the client among processes.
 #[derive(Debug, Clone, Default)]
 pub struct Signs {
-    /// The process that the agent itself names to its hooks (`CLAUDE_PID`, seen in 2.1.329).
+    /// The process id that the client gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
     pub pid: Option<u32>,
-    /// The agent's folder, where its live sessions are registered.
+    /// The client's folder, where it registers its live sessions.
     pub config: Option<PathBuf>,
 }
 
 impl Signs {
-    /// What the environment of a hook says. The folder is found as the agent itself finds it.
+    /// Reads the signs from a hook's environment. It finds the folder as the client does.
     pub fn from_env(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let pid = env("CLAUDE_PID").and_then(|pid| pid.to_str()?.parse().ok());
@@ -39,7 +39,7 @@ impl Signs {
     }
 }
 
-/// Looks at the processes above this one.
+/// Reads the processes above this one.
 #[cfg(target_os = "linux")]
 pub fn look(signs: &Signs) -> Ancestry {
     let mut found = Ancestry::default();
@@ -79,21 +79,22 @@ pub fn terminal_of(_pid: u32) -> Option<String> {
     None
 }
 
-/// Elsewhere only the parent is known.
+/// On other Unix systems only the parent is known.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub fn look(_signs: &Signs) -> Ancestry {
     let parent = Ancestor { pid: std::os::unix::process::parent_id(), start: None };
     Ancestry { ancestors: vec![parent], ..Ancestry::default() }
 }
 
-/// Elsewhere nothing is known.
+/// On other systems no process is known.
 #[cfg(not(unix))]
 pub fn look(_signs: &Signs) -> Ancestry {
     Ancestry::default()
 }
 
-/// The client names itself, or calls itself `claude`; under Node.js it may not, but then it has registered itself, or its
-/// command line says so. A named process counts only as an ancestor: what an agent starts inherits the name.
+/// Whether a process is the client. The client gives its process id, or its process is named `claude`. Under Node.js
+/// it may have neither sign, but then it has a registry file, or its command line names it. The given process id
+/// counts only among ancestors, because processes that the client starts inherit the variable.
 #[cfg(target_os = "linux")]
 fn is_agent(pid: u32, name: &[u8], signs: &Signs) -> bool {
     if signs.pid == Some(pid) || name.starts_with(b"claude") {
@@ -109,7 +110,7 @@ fn is_agent(pid: u32, name: &[u8], signs: &Signs) -> bool {
         })
 }
 
-/// What one line of `/proc/<pid>/stat` says (proc_pid_stat(5)).
+/// The fields of `/proc/<pid>/stat` that are used here (proc_pid_stat(5)).
 #[cfg(target_os = "linux")]
 struct Process<'a> {
     name: &'a [u8],
@@ -120,14 +121,14 @@ struct Process<'a> {
 
 #[cfg(target_os = "linux")]
 impl<'a> Process<'a> {
-    /// The name in parentheses may hold anything, also a closing one, so the fields are counted from the last.
+    /// The name in parentheses may contain any character, also `)`. So the fields are counted from the last `)`.
     fn parse(stat: &'a [u8]) -> Option<Self> {
         let open = stat.iter().position(|byte| *byte == b'(')?;
         let close = stat.iter().rposition(|byte| *byte == b')')?;
         let name = stat.get(open + 1..close)?;
         let fields: Vec<&str> =
             std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
-        // Fields 4, 7 and 22; the first one here is field 3.
+        // Fields 4, 7 and 22. The first field here is field 3.
         Some(Self {
             name,
             parent: fields.get(1)?.parse().ok()?,
@@ -137,7 +138,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// The device's path from its number: pseudo-terminals have the majors 136 to 143, consoles the major 4.
+/// The device's path from its number. Pseudo-terminals have the majors 136 to 143, consoles the major 4.
 #[cfg(target_os = "linux")]
 fn tty_name(number: u32) -> Option<String> {
     let (major, minor) = ((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00));

@@ -1,4 +1,4 @@
-//! The clocks of one machine: the wall's, and the one that counts since boot and never goes back.
+//! Two clocks: the wall clock, and the monotonic clock that counts since boot.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ pub fn wall() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Nanoseconds since boot, time asleep included where the system counts it.
+/// Nanoseconds since boot. Sleep counts, where the system counts it.
 pub fn since_boot() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;
@@ -24,13 +24,13 @@ pub fn since_boot() -> u64 {
     }
     #[cfg(not(unix))]
     {
-        // The wall clock may be set back; a better one needs the system's own calls.
+        // The wall clock may be set back. A monotonic clock would need calls of the system itself.
         u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos())
             .unwrap_or(0)
     }
 }
 
-/// Which boot [`since_boot`] counts from, where the system names it.
+/// The id of the boot that [`since_boot`] counts from, where the system has one.
 pub fn boot() -> Option<Arc<str>> {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! Handing an event to every ear at once, without ever waiting longer than the budget.
+//! Sends an event to all ears at once, within a time budget.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,26 +9,26 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::ear::{JOURNALED, connect, sockets};
 use crate::places::Places;
 
-/// What became of a delivery.
+/// The result of a delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// The journal holds the event; the sender may forget it.
+    /// The journal holds the event, so the sender need not keep it.
     pub kept: bool,
-    /// Ears that have all of it, or had when the time was over.
+    /// The number of ears that got the whole event in time.
     pub heard: usize,
 }
 
-/// One ear that is being talked to.
+/// The connection to one ear.
 struct Talk {
     stream: UnixStream,
     written: usize,
     over: bool,
 }
 
-/// Sends `frame` to every ear and waits for their words, for no longer than `budget`.
+/// Sends `frame` to every ear and waits for their answers, at most for `budget`.
 ///
-/// Without an ear this takes as long as reading a folder. An ear that hangs costs the budget, and the others hear
-/// all the same.
+/// Without an ear this takes as long as reading a folder. An ear that hangs uses up the budget; the other ears still
+/// get the event.
 pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
     let until = Instant::now() + budget;
     let mut talks: Vec<Talk> = sockets(places)
@@ -40,7 +40,7 @@ pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
         for talk in talks.iter_mut().filter(|talk| !talk.over) {
             talk.go_on(frame, &mut delivery);
         }
-        // Once it is kept only what is not yet written has to be waited for: a receiver reads on after we have gone.
+        // Once the event is kept, only the writing has to end: a receiver reads on after the sender has gone.
         let awaited = |talk: &Talk| !talk.over && (!delivery.kept || talk.written < frame.len());
         let mut descriptors: Vec<PollFd<'_>> = talks
             .iter()

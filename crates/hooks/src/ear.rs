@@ -1,4 +1,4 @@
-//! Ears: the socket of each program that listens, and the lock that tells a living one from a dead one.
+//! Ears. An ear is the socket of one receiver, with a lock file that shows whether the receiver is alive.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,19 +11,19 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
 use crate::places::{Places, open_ordinary, open_private, private_dir};
 
-/// The longest path that fits a socket's address everywhere, its closing zero not counted.
+/// The longest path that fits a socket's address on every system, without its closing zero.
 const PATH_LIMIT: usize = 103;
 
-/// What the journal's writer answers: the event will survive us.
+/// The journal writer's answer: the journal holds the event.
 pub(crate) const JOURNALED: u8 = b'J';
 
-/// What the others answer: heard, but whoever sent it has to see to its keeping.
+/// The answer of other receivers: the event has come, but its sender must see that it is stored.
 pub(crate) const HEARD: u8 = b'H';
 
-/// An open ear. It closes with its owner.
+/// An open ear. It closes when it is dropped.
 #[derive(Debug)]
 pub struct Ear {
-    /// Where senders connect.
+    /// The socket that senders connect to.
     pub listener: UnixListener,
     socket: PathBuf,
     lock: PathBuf,
@@ -31,7 +31,7 @@ pub struct Ear {
 }
 
 impl Ear {
-    /// Opens an ear of this process, and removes those whose owners have died.
+    /// Opens an ear for this process, and removes the ears of dead processes.
     ///
     /// # Errors
     /// When the folder or the socket cannot be made.
@@ -45,7 +45,7 @@ impl Ear {
             let lock = stem.with_extension("lock");
             let Some(claim) = claim_new(&lock)? else { continue };
             let socket = stem.with_extension("sock");
-            // The lock is new and ours, so what lies there is a dead namesake's.
+            // The lock is new and belongs to this process, so a socket of that name is left from a dead one.
             let _ = fs::remove_file(&socket);
             let listener = match with_short_path(&socket, |path| UnixListener::bind(path)) {
                 Ok(listener) => listener,
@@ -63,24 +63,24 @@ impl Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        // The socket first: a lock without a socket is nothing, a socket without a lock would stay for ever.
+        // The socket first: a lock without a socket does no harm, but a socket without a lock would never be removed.
         let _ = fs::remove_file(&self.socket);
         let _ = fs::remove_file(&self.lock);
     }
 }
 
-/// A new lock file that is locked by us and still there; `None` when the name is taken.
+/// Makes a new lock file and locks it; `None` when the name is taken.
 fn claim_new(lock: &Path) -> io::Result<Option<File>> {
     let file = match open_private(OpenOptions::new().write(true).create_new(true), lock) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Another program that tidies up may have taken it for dead between the two calls.
+    // Another program may have removed the file between the two calls, because it was not locked yet.
     Ok((file.try_lock().is_ok() && lock.exists()).then_some(file))
 }
 
-/// Removes the ears whose lock nobody holds.
+/// Removes the ears whose lock is free.
 fn remove_dead(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let lock = entry.path();
@@ -95,7 +95,7 @@ fn remove_dead(folder: &Path) {
     }
 }
 
-/// Counts the ears: those with an owner, and those whose owner has died.
+/// Counts the ears of living and of dead owners.
 pub(crate) fn census(places: &Places) -> (usize, usize) {
     let (mut living, mut dead) = (0, 0);
     for entry in fs::read_dir(places.ears()).into_iter().flatten().flatten() {
@@ -103,7 +103,7 @@ pub(crate) fn census(places: &Places) -> (usize, usize) {
         if lock.extension().is_some_and(|end| end == "lock")
             && let Ok(file) = open_ordinary(OpenOptions::new().read(true), &lock)
         {
-            // Shared, so that two who count do not take each other for owners.
+            // A shared lock, so that two programs that count do not take each other for owners.
             let owned = file.try_lock_shared().is_err();
             living += usize::from(owned);
             dead += usize::from(!owned);
@@ -112,7 +112,7 @@ pub(crate) fn census(places: &Places) -> (usize, usize) {
     (living, dead)
 }
 
-/// The sockets that are there. Whether somebody listens, connecting tells.
+/// All sockets in the folder, also of dead owners.
 pub(crate) fn sockets(places: &Places) -> Vec<PathBuf> {
     let entries = fs::read_dir(places.ears()).into_iter().flatten().flatten();
     entries
@@ -121,10 +121,10 @@ pub(crate) fn sockets(places: &Places) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Connects without ever waiting: an ear whose queue is full counts as busy.
+/// Connects without waiting. An ear whose queue is full counts as busy.
 ///
 /// # Errors
-/// When nobody listens there, or not at the moment.
+/// When no receiver listens there, or its queue is full.
 pub(crate) fn connect(socket: &Path) -> io::Result<UnixStream> {
     let descriptor = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     let stream = UnixStream::from(descriptor);
@@ -136,7 +136,7 @@ pub(crate) fn connect(socket: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Whether the process at the other end is this person's.
+/// Whether the process at the other end belongs to this user, or to root.
 pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -145,16 +145,16 @@ pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     }
     #[cfg(not(target_os = "linux"))]
     {
-        // The folder, which nobody else can enter, has to do.
+        // No other user can enter the folder; that has to suffice.
         let _ = stream;
         true
     }
 }
 
-/// Calls `act` with a path that fits a socket's address: a long one is named through its open folder.
+/// Calls `act` with a path that fits a socket's address. It names a long path through its open folder.
 ///
 /// # Errors
-/// Those of `act`; when the folder cannot be opened; and outside Linux when the path is too long.
+/// The errors of `act`. Also when the folder cannot be opened, and outside Linux when the path is too long.
 pub fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().len() <= PATH_LIMIT {
         return act(path);

@@ -1,8 +1,8 @@
-//! One hook event on its way: what its sender saw, and the agent's payload untouched.
+//! One hook event in transport: the sender's line about itself, and the client's payload unchanged.
 //!
-//! The same bytes go through the socket, lie in the spool and stand in the journal: a line of JSON about the
-//! sender, the payload as it came, an end of line. Payloads of today's client are one line, so the journal can be read
-//! with ordinary tools; nothing here depends on that.
+//! The socket, the spool and the journal hold the same bytes: a line of JSON about the sender, the payload, a line
+//! end. Today's clients write payloads of one line, so ordinary tools can read the journal. The code does not depend
+//! on that.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,36 +12,36 @@ use watchbill_core::hook::{HookMessage, HookOrigin, TerminalContext};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::Timestamp;
 
-/// The longest payload that is taken, in bytes. Of a longer one the sender shortens the long texts.
+/// The longest payload, in bytes. The sender shortens the long texts of a longer one.
 pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The longest line about a sender: a dozen ancestors and a terminal are some hundred bytes.
+/// The longest line about a sender. A dozen ancestors and a terminal take some hundred bytes.
 pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 
-/// How every envelope of every version begins.
+/// Every envelope of every version begins with this.
 const MARK: &[u8] = b"{\"watchbill_hook\":";
 
-/// The version of the form that is written and read here.
+/// The version of the format that this code writes and reads.
 const VERSION: u32 = 1;
 
-/// What the sender says about one event.
+/// The sender's data about one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// Unique for each event: the clock since boot, the sender's process id, and chance.
+    /// Unique for each event: the clock since boot, the sender's process id, and a random part.
     pub id: u128,
     /// The sender's wall clock when it started.
     pub at: Timestamp,
     /// The sender's clock since boot when it started, in nanoseconds.
     pub order: u64,
-    /// Which boot `order` counts from, where the system says so.
+    /// The id of the boot that `order` counts from, where the system has one.
     pub boot: Option<Arc<str>>,
-    /// The agent's process, where it was found among the sender's ancestors.
+    /// The client's process, if it is among the sender's ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first.
     pub ancestors: Vec<Ancestor>,
-    /// The terminal, for the events that ask for it.
+    /// The terminal, for the events that need it.
     pub terminal: Option<TerminalContext>,
-    /// The payload is not all that the agent had to say.
+    /// The payload is incomplete or shortened.
     pub cut: bool,
 }
 
@@ -50,13 +50,13 @@ pub struct Envelope {
 pub struct Ancestor {
     /// Process id.
     pub pid: u32,
-    /// Start time as field 22 of `/proc/<pid>/stat` has it, in ticks since boot, where there is such a file.
+    /// Start time in ticks since boot, from field 22 of `/proc/<pid>/stat`, where that file exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
 }
 
 impl Envelope {
-    /// The event as consumers take it.
+    /// The event in the form that consumers take.
     pub fn message(&self, payload: impl Into<Arc<[u8]>>) -> HookMessage {
         let origin = HookOrigin {
             id: format!("{:032x}", self.id).into(),
@@ -71,7 +71,7 @@ impl Envelope {
         message
     }
 
-    /// The envelope with its payload as bytes.
+    /// The envelope and its payload as bytes.
     pub fn encode(&self, payload: &[u8]) -> Vec<u8> {
         let head = Head {
             watchbill_hook: VERSION,
@@ -92,7 +92,7 @@ impl Envelope {
             cut: self.cut,
         };
         let mut frame = Vec::with_capacity(payload.len() + 1024);
-        // Texts and numbers alone: there is nothing in it that could not be written as JSON.
+        // The head has only texts and numbers, so this cannot fail.
         let _ = serde_json::to_writer(&mut frame, &head);
         frame.push(b'\n');
         frame.extend_from_slice(payload);
@@ -101,21 +101,21 @@ impl Envelope {
     }
 }
 
-/// What the beginning of some bytes is.
+/// The result of reading the beginning of some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A whole event, and how many bytes it took.
     Whole {
-        /// The sender's words.
+        /// The line about the sender.
         envelope: Box<Envelope>,
-        /// Where the payload lies in the bytes.
+        /// The range of the payload in the bytes.
         payload: std::ops::Range<usize>,
-        /// How many bytes belong to the event.
+        /// The number of bytes that belong to the event.
         used: usize,
     },
     /// The event goes on after these bytes.
     Incomplete,
-    /// No event of this version.
+    /// The bytes are no event of this version.
     Malformed,
 }
 
@@ -138,7 +138,7 @@ pub fn decode(bytes: &[u8]) -> Decoded {
     }
 }
 
-/// Where the next event may begin after bytes that are none.
+/// The place after damaged bytes where the next event may begin.
 pub(crate) fn next_begin(bytes: &[u8]) -> Option<usize> {
     (1..bytes.len()).find(|&at| bytes[at - 1] == b'\n' && bytes[at..].starts_with(MARK))
 }
@@ -164,7 +164,7 @@ fn read_head(line: &[u8]) -> Option<(Envelope, usize)> {
     Some((envelope, head.bytes))
 }
 
-/// The line about the sender. Its first field is the mark, so the order of the fields is part of the form.
+/// The line about the sender. The line begins with the mark, so `watchbill_hook` must stay the first field.
 #[derive(Serialize, Deserialize)]
 struct Head {
     watchbill_hook: u32,

@@ -1,7 +1,7 @@
-//! Forgetting: the events of a session leave the journal and the spool, also while programs listen.
+//! Forgetting: removes the events of sessions from the journal and the spool, also while receivers run.
 //!
-//! Their bytes are overwritten where they stand. Whoever writes the journal only appends, and whoever reads it skips what
-//! is no event, so neither has to stop for it, and nothing of any other event moves.
+//! An event's bytes in the journal are overwritten in place with blanks. The journal's writer only appends, and
+//! readers skip bytes that are no event. So neither has to stop, and no other event moves.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,19 +14,19 @@ use watchbill_core::ids::SessionId;
 use crate::envelope::{Decoded, decode, next_begin};
 use crate::places::{Places, is_private, open_ordinary, read_ordinary};
 
-/// Ids of at least this length are not met by chance: an event that only names one goes too.
+/// An id of at least this length does not occur by chance, so an event that only names it goes too.
 const TELLING: usize = 16;
 
-/// Removes every event that is of one of the sessions, or names it. Says how many those were. Later ones are not kept by a
-/// receiver that knows of it, see [`crate::Listener::forgotten`].
+/// Removes every event of these sessions, and every event that names one of them. Returns their number. A receiver
+/// that knows of the forgotten sessions keeps no later ones, see [`crate::Listener::forgotten`].
 ///
 /// # Errors
-/// When a file is there and cannot be read or written. What was removed until then is.
+/// When a file exists and cannot be read or written. The events removed before that stay removed.
 pub fn forget(places: &Places, sessions: &[SessionId]) -> io::Result<u64> {
     remove(places, &|bytes| names(bytes, sessions))
 }
 
-/// Removes every event that names a path that is left out, or that [`forget`] would remove. Says how many those were.
+/// Removes every event that names an excluded path, or that [`forget`] would remove. Returns their number.
 ///
 /// # Errors
 /// As for [`forget`].
@@ -34,12 +34,12 @@ pub fn leave_out(places: &Places, exclude: &Exclude, sessions: &[SessionId]) -> 
     remove(places, &|bytes| names(bytes, sessions) || exclude.is_named_in(&String::from_utf8_lossy(bytes)))
 }
 
-/// Whether the payload of an event, or what is left of one, is to go.
+/// Whether to remove an event, by its payload or the part that is left.
 type Meant<'m> = &'m dyn Fn(&[u8]) -> bool;
 
 fn remove(places: &Places, is_meant: Meant<'_>) -> io::Result<u64> {
     let mut gone = 0;
-    // What a receiver takes from the spool at this moment is in the journal a moment later.
+    // A receiver may move an event from the spool to the journal during the first pass.
     for _ in 0..2 {
         for folder in places.spools() {
             gone += from_spool(&folder, is_meant)?;
@@ -65,7 +65,7 @@ fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
         let path = entry?.path();
         let bytes = match read_ordinary(&path) {
             Ok(bytes) => bytes,
-            // A receiver has taken it meanwhile, or nothing was ever written there: it is no file.
+            // A receiver has taken it meanwhile, or it is no ordinary file and never held an event.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
                 continue;
             }
@@ -73,7 +73,7 @@ fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
         };
         let goes = match decode(&bytes) {
             Decoded::Whole { payload, .. } => is_meant(&bytes[payload]),
-            // Damaged, or half written: it may hold the person's words all the same.
+            // A damaged or incomplete event may still hold the user's text.
             _ => is_meant(&bytes),
         };
         if goes {
@@ -108,7 +108,7 @@ fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
                 }
                 used
             }
-            // A writer is at it now, or was killed.
+            // A writer is appending an event now, or was killed.
             Decoded::Incomplete => break,
             Decoded::Malformed => {
                 let damaged = next_begin(rest).unwrap_or(rest.len());
@@ -121,14 +121,14 @@ fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
         };
     }
     if gone > 0 {
-        // By it the rest is removed in time.
+        // The file's age decides when it is removed, so its time must not change.
         file.set_modified(written)?;
         file.sync_data()?;
     }
     Ok(gone)
 }
 
-/// Blanks, with the end of a line behind them: the next event is found after that.
+/// Overwrites with blanks and a line end. The next event is found after the line end.
 fn blank(file: &mut File, at: usize, length: usize) -> io::Result<()> {
     let mut blanks = vec![b' '; length];
     if let Some(last) = blanks.last_mut() {
@@ -245,14 +245,14 @@ mod tests {
         let (envelope, frame) = in_folder(4, "/home/dev/secret/app");
         spool::write(&places.spool(), &envelope, &frame).expect("written");
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
-        // Of a session that has worked there, everything.
+        // Every event of a session that has worked there.
         assert_eq!(leave_out(&places, &exclude, &[SessionId::new("s3")]).expect("removed"), 3);
         assert_eq!(heard(&mut JournalReader::default(), &places), [2]);
         assert_eq!(spool::list(&places.spool()).expect("it can be read"), []);
     }
 
     #[test]
-    fn a_journal_that_ends_with_a_forgotten_event_is_written_on() {
+    fn a_journal_that_ends_with_a_forgotten_event_can_be_appended_to() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");

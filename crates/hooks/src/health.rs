@@ -1,4 +1,4 @@
-//! How the hooks of a data folder are doing, for `doctor` and `hooks status`: looked at from outside, nothing changed.
+//! The health of a data folder's hooks, for `doctor` and `hooks status`. It reads only.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,31 +8,31 @@ use watchbill_core::time::Timestamp;
 use crate::places::Places;
 use crate::spool;
 
-/// Files of a spool that are counted at most.
+/// The most files of one spool that are counted.
 const COUNTED: usize = 100_000;
 
-/// Events that were dropped so long ago are nobody's business any more: their sessions are over.
+/// Dropped events that are older than this do not matter any more: their sessions are over.
 const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// What lies in the places of the hooks.
+/// Counts over the files and folders of the hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// Programs that listen now.
+    /// Receivers that listen now.
     pub ears: usize,
-    /// Ears that dead programs left behind; the next program that listens removes them.
+    /// Ears of dead programs; the next receiver removes them.
     pub dead_ears: usize,
-    /// Events that wait for a program to listen.
+    /// Events that wait in a spool for a receiver.
     pub waiting: usize,
-    /// Of these, those in a spare place, because the data folder could not be written.
+    /// How many of these wait in a spare spool, because the data folder could not be written.
     pub waiting_elsewhere: usize,
     /// Files that could not be read as events and were put aside.
     pub damaged: usize,
-    /// Events that were dropped, because nobody had come for tens of thousands of others or nothing could be written.
+    /// Events that were dropped, because the spool was full or nothing could be written.
     ///
-    /// Counted since the last time that a week passed without one, as far as a program listened then.
+    /// The count begins again after a week without a loss, if a receiver runs then.
     pub dropped: u64,
-    /// When the last of these was dropped, as RFC 3339.
+    /// When the last event was dropped, as RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_at: Option<String>,
     /// Whether events are being dropped now.
@@ -41,7 +41,7 @@ pub struct Health {
     pub journal_bytes: u64,
 }
 
-/// Looks at the places. Those that are not there hold nothing.
+/// Counts the files and folders. A missing one counts as empty.
 pub fn health(places: &Places) -> Health {
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
     let mut health = Health {
@@ -77,7 +77,7 @@ fn wall(at: SystemTime) -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Begins to count anew when nothing was dropped for a week. For whoever writes the journal.
+/// Resets the count of dropped events after a week without one. The journal's writer calls it.
 pub(crate) fn forget_old_losses(places: &Places, now: SystemTime) {
     let is_old = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > OLD);
     if last_loss(places).is_some_and(is_old)
@@ -93,7 +93,7 @@ mod tests {
     use crate::places::private_dir;
 
     #[test]
-    fn losses_are_counted_with_the_time_of_the_last_one_until_a_week_has_passed() {
+    fn dropped_events_are_counted_until_a_week_without_one_has_passed() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");

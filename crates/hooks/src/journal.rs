@@ -1,7 +1,7 @@
-//! The journal: every event that was heard, in one file that one program writes and all read.
+//! The journal: all received events in one file. One program writes it and all programs read it.
 //!
-//! An acknowledgement stands on it: what is in the journal survives the program that heard it. It is no archive: while a
-//! program listens, what is older than two days is removed within an hour, and else when the next one listens.
+//! An event in the journal survives the program that received it, so senders rely on it. The journal is no archive: a
+//! running writer removes events older than two days within an hour. Without one, the next writer removes them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,13 +14,14 @@ use crate::clock;
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
 use crate::places::{Places, may_be_long, open_ordinary, private_dir};
 
-/// A journal longer than this is begun anew; the one before is kept.
+/// A journal longer than this becomes the old journal, and a new one begins.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
 
-/// So is one whose first event is older than this: it holds the person's words, and nobody asks for those of yesterday.
+/// The same holds for a journal whose first event is older than this. It holds the user's text, and no part needs
+/// that for longer.
 const AGE: Millis = Millis::from_secs(24 * 3600);
 
-/// Bytes that are written to see whether some can be.
+/// The size of the trial event that checks whether the journal can be written.
 const TRIAL: usize = 4096;
 
 /// The right to write the journal, and the open file.
@@ -29,7 +30,7 @@ pub struct Journal {
     places: Places,
     file: File,
     length: u64,
-    /// When its first event was sent.
+    /// When the first event of the file was sent.
     began: Option<Timestamp>,
     _claim: File,
 }
@@ -37,8 +38,9 @@ pub struct Journal {
 impl Journal {
     /// Takes the right to write; `None` when another program has it.
     ///
-    /// What a killed writer left incomplete at the end is cut off: its sender had no acknowledgement and spools the event. A
-    /// journal with something else there, a newer version's for instance, is kept as the old one.
+    /// A killed writer may have left an incomplete event at the end, which is cut off: its sender got no
+    /// acknowledgement and spools the event. A journal with other bytes at its end, of a newer version for instance,
+    /// becomes the old journal.
     ///
     /// # Errors
     /// When the files cannot be opened.
@@ -58,7 +60,7 @@ impl Journal {
         file.read_to_end(&mut bytes)?;
         let mut began = None;
         let now = clock::wall();
-        // A clock that was ahead must not make it last longer.
+        // If a sender's clock was ahead, the file must not last longer for it.
         let whole = each(&bytes, &mut |envelope, _| began = began.or(Some(envelope.at.min(now))));
         let length = bytes.len() as u64;
         let mut journal = Self { places: places.clone(), file, length, began, _claim: claim };
@@ -91,8 +93,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends an event that lacks its end, and takes it away again: whoever reads meanwhile waits for its end, and a kill
-    /// leaves nothing that the next claim does not take away.
+    /// Appends an event that lacks its end, and removes it again. Readers wait for its end meanwhile. If a kill
+    /// leaves the event there, the next claim removes it.
     ///
     /// # Errors
     /// When an event could not be written now.
@@ -105,9 +107,10 @@ impl Journal {
         self.file.set_len(self.length)
     }
 
-    /// Removes what is too old, also while no event comes. Says whether anything is left that will be.
+    /// Removes events that are too old, also while none come. Returns whether any events are left that will get too
+    /// old.
     ///
-    /// A journal is begun anew within a day, and the one before is removed a day after it was written to last.
+    /// A journal becomes the old journal after a day. The old journal is removed a day after its last write.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -124,7 +127,7 @@ impl Journal {
         self.began.is_some_and(|began| now.since(began) > AGE)
     }
 
-    /// All of it, or none.
+    /// Writes all bytes or none.
     fn write(&mut self, bytes: &[u8], now: Timestamp) -> io::Result<()> {
         let may_grow = || may_be_long(self.length + bytes.len() as u64);
         if self.length > LENGTH || self.is_aged(now) || (self.length > 0 && may_grow().is_err()) {
@@ -138,7 +141,7 @@ impl Journal {
     }
 }
 
-/// Removes a journal into which nothing was written for longer than [`AGE`].
+/// Removes a journal file whose last write is older than [`AGE`].
 fn remove_old(path: &Path) -> io::Result<()> {
     let written = match fs::metadata(path).and_then(|found| found.modified()) {
         Ok(written) => written,
@@ -153,16 +156,16 @@ fn open(places: &Places) -> io::Result<File> {
     open_ordinary(OpenOptions::new().read(true).append(true).create(true), &places.journal())
 }
 
-/// Reads the journal from where it was read before.
+/// Reads the journal in steps, each from the end of the last one.
 #[derive(Debug, Default)]
 pub struct JournalReader {
     file: Option<File>,
-    /// How far the events of that file are known.
+    /// The end of the events that were read from this file.
     offset: u64,
 }
 
 impl JournalReader {
-    /// Calls `event` for each event that was added. At the first call those of the journal before come first.
+    /// Calls `event` for each new event. The first call begins with the old journal's events.
     ///
     /// # Errors
     /// When a file is there and cannot be read.
@@ -177,7 +180,7 @@ impl JournalReader {
             }
             Some(file) => self.offset = read_on(file, self.offset, event)?,
         }
-        // The journal may have been begun anew while it was read; what the old one got until then is read above.
+        // The writer may have begun a new journal during the reading. This reads the end of the old one first.
         while let Some(now) = open_existing(&places.journal())? {
             if self.file.as_ref().is_some_and(|file| same_file(file, &now)) {
                 break;
@@ -195,8 +198,8 @@ impl JournalReader {
     }
 }
 
-/// Calls `event` for each event that stands in the last `most` bytes of the journal, for a look that keeps nothing. Of an
-/// event that begins before them nothing is told.
+/// Calls `event` for each event in the last `most` bytes of the journal, for a single look. It skips an event that
+/// begins before those bytes.
 ///
 /// # Errors
 /// When the file is there and cannot be read.
@@ -230,7 +233,8 @@ fn read_on(mut file: &File, offset: u64, event: &mut dyn FnMut(Box<Envelope>, &[
     Ok(offset + each(&bytes, event) as u64)
 }
 
-/// Calls `event` for each whole event and returns how many bytes are dealt with; damage between events is skipped.
+/// Calls `event` for each whole event and returns the number of bytes it has handled. It skips damaged bytes between
+/// events.
 fn each(bytes: &[u8], event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> usize {
     let mut at = 0;
     while at < bytes.len() {
@@ -243,7 +247,7 @@ fn each(bytes: &[u8], event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> usize {
             Decoded::Incomplete => break,
             Decoded::Malformed => match next_begin(rest) {
                 Some(next) => at += next,
-                // What was forgotten has left blanks.
+                // Forgotten events leave blanks.
                 None if rest.iter().all(u8::is_ascii_whitespace) => at = bytes.len(),
                 None => break,
             },
@@ -287,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_two_days_goes_with_the_next_event() {
+    fn appending_removes_events_older_than_two_days() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_goes_also_when_no_event_comes() {
+    fn tidying_removes_old_events_when_no_new_ones_come() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
@@ -331,7 +335,7 @@ mod tests {
         written(&places.journal(), 71);
         assert!(!journal.tidy().expect("tidied"));
         assert_eq!((ids(&places), places.old_journal().exists()), (vec![], false));
-        // A clock that was ahead makes nothing last longer.
+        // A clock that was ahead does not make the file last longer.
         drop(journal);
         fs::write(places.journal(), event(3, ago(-9999))).expect("written");
         let journal = Journal::claim(&places).expect("it opens").expect("it is ours");
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_tells_whether_an_event_could_be_written_and_leaves_nothing() {
+    fn a_trial_fails_like_a_write_would_and_leaves_no_bytes() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
@@ -355,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_was_cut_short_is_waited_for_and_taken_away() {
+    fn an_unfinished_trial_is_not_read_and_the_next_claim_removes_it() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
@@ -370,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_into_for_a_day_goes_when_somebody_listens() {
+    fn claiming_removes_journals_without_a_write_for_a_day() {
         let dir = tempfile::tempdir().expect("a folder");
         let places = Places::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");

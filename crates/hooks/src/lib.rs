@@ -1,8 +1,10 @@
-//! Hooks of the agent: the sender that never holds the agent up, the receiver, the installer that can be undone.
+//! Hooks of the client: the sender, which never delays the client, the receiver, and the installer, which can undo
+//! its work.
 //!
-//! An agent starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and hands
-//! it to every program that listens at an [`ear`]; where nobody keeps it, the [`spool`] does. A [`receiver`]
-//! hears, keeps a [`journal`], and tells each event once. What is to be forgotten leaves both: [`forget`](mod@forget).
+//! The client starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and
+//! sends it to every program that listens at an [`ear`]. If no program stores it, the sender puts it into the
+//! [`spool`]. A [`receiver`] takes the events, stores them in a [`journal`], and delivers each event once.
+//! [`forget`](mod@forget) removes the events of forgotten sessions from both.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +28,7 @@ mod shorten;
 pub mod spool;
 mod stdin;
 
-/// What a receiver tells.
+/// A received event.
 pub use watchbill_core::hook::HookMessage;
 
 pub use receiver::{Listener, Options, Receiver, ReceiverError, Tally};

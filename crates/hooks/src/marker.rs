@@ -1,4 +1,5 @@
-//! The compaction marker of the source document, written into a project's folder only when that was asked for.
+//! The compaction marker of the source document. The sender writes it into a project's folder only if the hook's
+//! command line has `--markers`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use crate::places::may_be_long;
 /// The longest session id that becomes part of a file name.
 const ID_LIMIT: usize = 128;
 
-/// What of a payload matters here.
+/// The fields of a payload that are used here.
 #[derive(Deserialize)]
 struct Payload {
     hook_event_name: String,
@@ -21,10 +22,11 @@ struct Payload {
     cwd: PathBuf,
 }
 
-/// Writes `<cwd>/.claude/compacted.<session>.marker` if the payload tells of a compaction that began a session's new part.
-/// Returns its path, or nothing for any other payload.
+/// Writes `<cwd>/.claude/compacted.<session>.marker` if the payload reports the session start after a compaction.
+/// Returns the path, or `None` for any other payload.
 ///
-/// The form is the source document's: `newSessionId`, `cwd`, `compactedAt`. The file appears whole, since others read it.
+/// The fields are the source document's: `newSessionId`, `cwd`, `compactedAt`. The file appears complete, because
+/// other programs read it.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -61,7 +63,7 @@ fn put(unfinished: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether an id can be part of a file name without leading anywhere else.
+/// Whether a file name with this id stays in its folder.
 fn is_name(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !id.is_empty() && id.len() <= ID_LIMIT && id.chars().all(plain)
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_leaves_one_and_no_id_leads_out_of_the_folder() {
+    fn other_events_leave_no_marker_and_no_id_leads_out_of_the_folder() {
         let project = tempfile::tempdir().expect("a folder");
         for said in [
             payload("SessionStart", "startup", "abc", project.path()),

@@ -1,11 +1,11 @@
-//! Where hook events wait and pass: the folders and files below the data folder, and the spare ones.
+//! The folders and files of hook events: below the data folder, and spare spools elsewhere.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::stable_hash;
 
-/// The files of the hooks below one data folder. Everything in it belongs to one person: folders are 0700, files 0600.
+/// The hooks' files below one data folder. All of them belong to one user: folders have mode 0700, files 0600.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     root: PathBuf,
@@ -13,68 +13,69 @@ pub struct Places {
 }
 
 impl Places {
-    /// The places below a data folder, with the spare spools of this person for when that folder cannot be written.
+    /// The paths below a data folder, and this user's spare spools for when that folder cannot be written.
     pub fn new(data_dir: &Path) -> Self {
         Self { root: data_dir.join("hooks"), spares: spares(data_dir) }
     }
 
-    /// The same without spare spools elsewhere.
+    /// The same paths without spare spools.
     pub fn without_spares(data_dir: &Path) -> Self {
         Self { root: data_dir.join("hooks"), spares: Vec::new() }
     }
 
-    /// The folder that holds all the others.
+    /// The folder that holds all other paths, except the spare spools.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// One socket and one lock file for each program that listens.
+    /// The folder with one socket and one lock file for each receiver.
     pub fn ears(&self) -> PathBuf {
         self.root.join("ears")
     }
 
-    /// One file for each event that nobody has put into the journal yet.
+    /// The folder with one file for each event that no journal holds yet.
     pub fn spool(&self) -> PathBuf {
         self.root.join("spool")
     }
 
-    /// The spool, then the spare ones: on another file system, for a full disk or a folder that may not be written.
+    /// The spool, then the spare spools on other file systems, for a full disk or a read-only folder.
     pub fn spools(&self) -> impl Iterator<Item = PathBuf> + '_ {
         std::iter::once(self.spool()).chain(self.spares.iter().cloned())
     }
 
-    /// Every event that was heard, in the order of hearing.
+    /// All received events, in the order of receiving.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal")
     }
 
-    /// What was in the journal before it was begun anew.
+    /// The journal before the current one.
     pub fn old_journal(&self) -> PathBuf {
         self.root.join("journal.1")
     }
 
-    /// Whoever holds the lock of this file writes the journal.
+    /// The holder of this file's lock writes the journal.
     pub fn journal_lock(&self) -> PathBuf {
         self.root.join("journal.lock")
     }
 
-    /// Which folders were made for the agent's settings, one a line, while hooks are installed in them.
+    /// The folders that the installer made for the client's settings, one a line. The file exists while hooks are
+    /// installed in them.
     pub fn made_folders(&self) -> PathBuf {
         self.root.join("made-folders")
     }
 
-    /// One byte for each event that found no place: the spool was full beyond measure.
+    /// One byte for each dropped event: the spool was full, or could not be written.
     pub fn dropped(&self) -> PathBuf {
         self.root.join("dropped")
     }
 
-    /// Stands while the spool holds more than anybody will ever come for.
+    /// Exists while the spool holds more events than its limit.
     pub fn overfull(&self) -> PathBuf {
         self.root.join("overfull")
     }
 }
 
-/// The data folder that is meant when nobody names one: `WATCHBILL_DATA_DIR`, then the platform's.
+/// The data folder when the command line names none: `WATCHBILL_DATA_DIR`, then the platform's.
 pub fn default_data_dir(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
     env("WATCHBILL_DATA_DIR").filter(|value| !value.is_empty()).map(PathBuf::from).or_else(platform_data_dir)
 }
@@ -84,10 +85,10 @@ pub fn platform_data_dir() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "watchbill").map(|dirs| dirs.data_dir().to_path_buf())
 }
 
-/// Makes a folder that only its owner can look into.
+/// Makes a folder that only its owner can read.
 ///
 /// # Errors
-/// When it cannot be made, is no folder, or belongs to somebody else: then what is put there would be theirs to read.
+/// When the folder cannot be made, is no folder, or belongs to another user, who could read its files.
 pub fn private_dir(path: &Path) -> io::Result<()> {
     match look(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -112,7 +113,7 @@ fn make(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn look(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    // Not followed: a link in a shared folder could lead anywhere.
+    // Symbolic links are not followed: in a shared folder, one could lead anywhere.
     let found = std::fs::symlink_metadata(path)?;
     if !found.is_dir() {
         return Err(io::Error::other("it is not a folder"));
@@ -131,8 +132,8 @@ fn look(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path)?.is_dir() { Ok(()) } else { Err(io::Error::other("it is not a folder")) }
 }
 
-/// Whether a folder and the one above it are this person's, and nobody else can write there. What lies in any other
-/// one may be anybody's: the spare spool in `/tmp` can be made by whoever comes first.
+/// Whether a folder and its parent belong to this user, and no other user can write there. Any user can make the
+/// spare spool in `/tmp` first, so files in a folder that fails this test may be anybody's.
 pub(crate) fn is_private(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -161,8 +162,8 @@ pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> i
     options.open(path)
 }
 
-/// Opens what has to be an ordinary file. A pipe in its place would keep whoever opens it waiting for its other end, and a
-/// device may do anything.
+/// Opens a file that must be an ordinary file. Opening a pipe could block until its other end is opened, and opening
+/// a device may do anything.
 ///
 /// # Errors
 /// As [`std::fs::OpenOptions::open`], and when it is no ordinary file.
@@ -173,7 +174,7 @@ pub(crate) fn open_ordinary(options: &mut std::fs::OpenOptions, path: &Path) -> 
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // It may become a pipe at this moment.
+        // The file may become a pipe between the check and the call.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
@@ -181,7 +182,7 @@ pub(crate) fn open_ordinary(options: &mut std::fs::OpenOptions, path: &Path) -> 
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_ordinary()) }
 }
 
-/// Reads an ordinary file, and waits for no pipe or device.
+/// Reads an ordinary file. It never waits for a pipe or a device.
 ///
 /// # Errors
 /// When it cannot be read, or is no ordinary file.
@@ -195,10 +196,11 @@ fn not_ordinary() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file")
 }
 
-/// Whether a file may be this long. The system ends a process that writes beyond its limit by a signal (`ulimit -f`).
+/// Checks that a file may have this length. The system kills a process by a signal when it writes beyond its limit
+/// (`ulimit -f`).
 ///
 /// # Errors
-/// When it may not.
+/// When the length is over the limit.
 pub(crate) fn may_be_long(length: u64) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -214,10 +216,10 @@ pub(crate) fn may_be_long(length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Folders of this person outside the data folder's file system: the runtime folder, then the temporary one.
+/// This user's folders on other file systems: the runtime folder, then the temporary folder.
 ///
-/// They are not taken from the environment: an agent gives its hooks variables of its own, and whoever listens
-/// has to look in the same places.
+/// They do not come from the environment: the client gives its hooks other variables than the receiver has, and both
+/// must use the same folders.
 #[cfg(unix)]
 fn spares(data_dir: &Path) -> Vec<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();

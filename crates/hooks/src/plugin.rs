@@ -1,4 +1,4 @@
-//! The same hooks as a plugin folder of the agent, for those who rather install plugins than have settings edited.
+//! The same hooks as a plugin folder of the client, for users who prefer a plugin to edited settings.
 
 use crate::install::EVENTS;
 
@@ -16,9 +16,10 @@ pub fn manifest() -> String {
 
 /// The plugin's hooks, `hooks/hooks.json`.
 ///
-/// The program is found by the agent's `PATH`: a plugin is the same on every machine. An agent that does not find it goes on
-/// without a word to its model, since the shell's exit code for that is no veto. All events are in it: an old client that
-/// does not know one complains of the plugin alone (thedotmack/claude-mem#2386), and leaves the settings in force.
+/// The client finds the program by its `PATH`, because a plugin is the same on every machine. If it finds none, it
+/// goes on and tells its model nothing: the shell's exit code for that is no veto. The plugin has all events. An old
+/// client that does not know one complains of the plugin alone (thedotmack/claude-mem#2386), and its settings stay in
+/// force.
 pub fn hooks() -> String {
     let events: serde_json::Map<String, serde_json::Value> = EVENTS
         .iter()
@@ -44,9 +45,9 @@ fn pretty(value: &serde_json::Value) -> String {
 mod tests {
     use std::path::Path;
 
-    /// `UPDATE=1` writes the folder anew.
+    /// `UPDATE=1` rewrites the folder.
     #[test]
-    fn the_folder_in_the_tree_is_what_this_version_would_write() {
+    fn the_plugin_folder_in_the_tree_is_up_to_date() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/claude-plugin");
         for (name, text) in
             [(".claude-plugin/plugin.json", super::manifest()), ("hooks/hooks.json", super::hooks())]

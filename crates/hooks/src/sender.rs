@@ -1,8 +1,8 @@
-//! `watchbill hook`: one event, from the agent's pipe to whoever listens, or into the spool.
+//! `watchbill hook`: sends one event from the client's pipe to the receivers, or puts it into the spool.
 //!
-//! An agent waits for some of its hooks, so this waits for nobody: a receiver has [`EARS`] to answer, and a payload that the
-//! agent itself does not finish has [`PIPE`], then a process of its own waits on. Nothing is printed, whatever
-//! happens: the agent takes what a hook prints for words to its model.
+//! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`EARS`] to answer. The
+//! client has [`PIPE`] to finish its payload; after that, a second process waits for the rest. The sender never
+//! prints: the client passes printed text to its model.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -18,44 +18,45 @@ use crate::places::{Places, default_data_dir, may_be_long, open_ordinary, privat
 use crate::stdin::{self, Extent};
 use crate::{ancestors, clock, marker, spool};
 
-/// How long all ears together have for an answer.
+/// The time that all ears together have to answer.
 pub const EARS: Duration = Duration::from_millis(25);
 
-/// How long the agent has to write its payload, from our start. Nobody is held up by that: it is the agent that is
-/// awaited, and on a busy machine it writes late. Beyond that a later event may be told before this one.
+/// The time that the client has to write its payload, counted from the sender's start. This wait delays only the
+/// client, which is slow to write on a busy machine. After a longer wait, receivers may get a later event before this
+/// one.
 pub const PIPE: Duration = Duration::from_millis(500);
 
-/// How long the process that waits on for a payload does so.
+/// How long the second process waits for the rest of a payload.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file system that hangs, a dead server's for instance, hangs us no longer than this. It is long, because a machine
-/// that is merely busy must not cost an event.
+/// The sender ends itself after this time, because a file system may hang (of a dead server, for instance). The time
+/// is long, so that a busy machine loses no event.
 const WATCHDOG: Duration = Duration::from_secs(5);
 
-/// Spooled events beyond which nobody will come for them. With the largest payloads that are seen daily it is some
-/// hundred megabytes.
+/// A spool with more events than this takes no more. No program has read it for long. At the largest payloads of
+/// daily use it holds some hundred megabytes.
 const SPOOL_LIMIT: usize = 50_000;
 
-/// One of so many senders counts the spool.
+/// One sender in this many counts the spool.
 const COUNTING: u128 = 256;
 
-/// The hidden option of the process that waits on for a payload.
+/// The hidden option of the second process, which waits for the rest of a payload.
 const REST: &str = "--rest";
 
-/// What a sender is asked to do.
+/// The command line of `watchbill hook`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Errand {
-    /// The data folder, if it is named.
+    /// The data folder, if the command line names one.
     pub data_dir: Option<PathBuf>,
-    /// Compactions leave a marker in the project's folder.
+    /// Whether a compaction leaves a marker in the project's folder.
     pub markers: bool,
-    /// Not a new event: the rest of the one in this file.
+    /// The file that holds the first part of the event; this process reads the rest.
     rest: Option<PathBuf>,
 }
 
 impl Errand {
-    /// Reads the words after `hook`. What is not understood is passed over: another version may have been installed
-    /// than the one that runs, and the agent must not pay for it.
+    /// Reads the words after `hook`. It skips unknown words: another version may have written the command line, and
+    /// the client must not get an error for that.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
         let mut errand = Self::default();
         let mut words = words.into_iter();
@@ -76,26 +77,26 @@ impl Errand {
     }
 }
 
-/// Where an event has gone.
+/// The result of sending an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// A receiver keeps it.
+    /// A receiver stored it in the journal.
     Kept,
     /// A spool holds it.
     Spooled,
-    /// A process of its own waits for the rest of it.
+    /// A second process waits for the rest of it.
     WaitedFor,
     /// There was nothing to send.
     Nothing,
-    /// It was counted as dropped, since there is no place for it.
+    /// No folder took it, so it was counted as dropped.
     Dropped,
 }
 
-/// Runs an errand from standard input. It never fails and never panics out; the agent must not notice us.
+/// Sends the event on standard input. It never fails and never panics, so that the client notices nothing.
 pub fn run(errand: &Errand) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));
-    // Whatever hangs in the system's calls: files, for the pipe and the sockets have times of their own.
+    // Ends this process if a call for a file hangs. The pipe and the sockets have time limits of their own.
     let watchdog = if errand.rest.is_some() { PATIENCE + WATCHDOG } else { WATCHDOG };
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
         std::thread::sleep(watchdog);
@@ -112,7 +113,7 @@ fn send(errand: &Errand, begun: Instant) -> Option<Sent> {
     if let Some(part) = &errand.rest {
         return wait_on(errand, &places, &input, part);
     }
-    // Before the payload comes: another event's sender may be started while we wait.
+    // Taken before the payload is read: the sender of another event may start during that wait.
     let (order, at) = (clock::since_boot(), clock::wall());
     let mut payload = Vec::new();
     let extent = stdin::read(&input, &mut payload, begun + PIPE).unwrap_or(Extent::Cut);
@@ -137,12 +138,12 @@ fn send(errand: &Errand, begun: Instant) -> Option<Sent> {
     Some(finish(errand, &places, &envelope, &payload))
 }
 
-/// Sends an event whose payload is there.
+/// Sends an event whose payload is complete.
 fn finish(errand: &Errand, places: &Places, envelope: &Envelope, payload: &[u8]) -> Sent {
     let frame = envelope.encode(payload);
     let sent = if is_kept(places, &frame) { Sent::Kept } else { keep(places, envelope, &frame) };
     if errand.markers {
-        // The project's folder may be read-only; the event itself tells of the compaction as well.
+        // The project's folder may be read-only. The event reports the compaction as well.
         let _ = marker::write(payload, envelope.at);
     }
     sent
@@ -158,7 +159,7 @@ fn is_kept(_places: &Places, _frame: &[u8]) -> bool {
     false
 }
 
-/// Spools, in the first place that takes it.
+/// Writes the event into the first spool that takes it.
 fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
     if !places.overfull().exists() {
         for folder in places.spools() {
@@ -175,7 +176,7 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
             }
         }
     }
-    // A byte may fit where an event does not. Where nothing can be written at all, nobody is left to be told.
+    // A byte may fit where an event does not. If no file can be written at all, the loss stays uncounted.
     let counted = open_ordinary(OpenOptions::new().append(true).create(true), &places.dropped());
     let _ = counted.and_then(|mut file| {
         may_be_long(file.metadata()?.len() + 1)?;
@@ -184,9 +185,9 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
     Sent::Dropped
 }
 
-/// The agent has not finished its payload and has waited enough: a process of its own reads the rest.
+/// The client did not finish its payload in time: a second process reads the rest.
 ///
-/// What has come so far lies in the spool, so that a killed process loses no more than what came after.
+/// The spool keeps the part that has come, so that a killed process loses only the rest.
 fn leave_behind(
     errand: &Errand,
     places: &Places,
@@ -196,7 +197,7 @@ fn leave_behind(
 ) -> Option<Sent> {
     let frame = envelope.encode(payload);
     let part = places.spools().find_map(|folder| spool::write_part(&folder, envelope, &frame).ok());
-    // Where nothing can be put down, what has come so far is told, or counted.
+    // No spool takes the part: the sender sends it as it is, or counts the event as dropped.
     let Some(part) = part else { return Some(finish(errand, places, envelope, payload)) };
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST).arg(&part);
@@ -207,7 +208,7 @@ fn leave_behind(
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        // An agent that ends its hooks ends them by group.
+        // A client that ends its hooks ends their process group.
         command.process_group(0);
     }
     match command.spawn() {
@@ -237,8 +238,8 @@ fn wait_on(errand: &Errand, places: &Places, input: &std::fs::File, part: &Path)
     Some(sent)
 }
 
-/// Whether the event is one that begins something in a terminal. The name may stand deeper in a payload by chance; then
-/// the terminal is captured once too often.
+/// Whether the event needs the terminal: it begins a session or a turn. The name may occur deeper in a payload by
+/// chance; then the terminal is captured without need.
 fn asks_for_terminal(payload: &[u8]) -> bool {
     let begin = &payload[..payload.len().min(64 * 1024)];
     [&b"\"SessionStart\""[..], b"\"UserPromptSubmit\""]
@@ -246,14 +247,14 @@ fn asks_for_terminal(payload: &[u8]) -> bool {
         .any(|name| begin.windows(name.len()).any(|part| part == *name))
 }
 
-/// Clock, process and chance: unique on a machine, over namespaces and reboots.
+/// Clock, process id and a random part: unique on a machine, across namespaces and reboots.
 fn new_id(order: u64) -> u128 {
     use std::hash::{BuildHasher, Hasher};
     let chance = std::hash::RandomState::new().build_hasher().finish();
     (u128::from(order) << 64) | (u128::from(std::process::id()) << 32) | u128::from(chance & 0xffff_ffff)
 }
 
-/// Makes the folders that senders and receivers share, for whoever installs the hooks.
+/// Makes the folders that senders and receivers share. The installer calls it.
 ///
 /// # Errors
 /// When they cannot be made.

@@ -1,39 +1,39 @@
-//! A payload that is longer than is taken, shortened while it comes: every field stays, the long texts in them do not.
+//! Shortens a payload that is too long, while it comes. Every field stays; long texts are cut.
 //!
-//! A tool's output may have any length, and the client writes the id of the call behind it. So strings are cut where they
-//! are too long, and the rest of the text is passed on. Where that is not enough, because a list has too many items for
-//! instance, the value of a field is left out.
+//! A tool's output may have any length, and the client writes the call's id after it. So the shortener cuts long
+//! strings and skips the rest of their text. If that is not enough, because a list has too many items for instance,
+//! it drops a field's value.
 
 use crate::envelope::PAYLOAD_LIMIT;
 
-/// What is kept of a string, in bytes as they are written.
+/// The longest string that is kept, in bytes of its JSON form.
 const STRING_LIMIT: usize = 64 * 1024;
 
-/// What the value of one field of the outermost object may take up.
+/// The longest value of one field of the outermost object, in bytes.
 const FIELD_LIMIT: usize = 1024 * 1024;
 
-/// Turns an object, piece by piece, into a shorter one.
+/// Shortens an object, piece by piece.
 #[derive(Debug, Default)]
 pub struct Shortener {
     out: Vec<u8>,
-    /// Brackets that are open.
+    /// The number of open brackets.
     depth: usize,
     string: Option<InString>,
-    /// Where the value of the field begins that is being read, in what is kept.
+    /// Where the value of the current field begins in `out`.
     value: Option<usize>,
-    /// The value is too long, and left out.
+    /// The current value is too long and is dropped.
     dropped: bool,
-    /// Where the field begins that is being read, its comma included.
+    /// Where the current field begins in `out`, its comma included.
     field: usize,
     /// The outermost object has ended.
     ended: bool,
 }
 
-/// A string that is being read.
+/// The state of the current string.
 #[derive(Debug, Default)]
 struct InString {
     kept: usize,
-    /// Bytes of an escape that are still to come; they belong together.
+    /// The state of the current escape, whose bytes must stay together.
     escape: Escape,
     cut: bool,
 }
@@ -42,9 +42,9 @@ struct InString {
 enum Escape {
     #[default]
     None,
-    /// Behind the backslash.
+    /// After the backslash.
     Begun,
-    /// So many digits are to come.
+    /// This many digits are to come.
     Digits(u8),
 }
 
@@ -55,7 +55,8 @@ impl Shortener {
         while let [byte, after @ ..] = rest {
             self.take(*byte);
             rest = after;
-            // Most of what is too long lies in one string: of what is cut only its end and escapes matter.
+            // Most of a payload that is too long is in one string. In a cut string, only its end and its escapes
+            // matter.
             if self.string.as_ref().is_some_and(|string| string.cut && string.escape == Escape::None) {
                 let matters = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
                 rest = &rest[matters.unwrap_or(rest.len())..];
@@ -63,12 +64,12 @@ impl Shortener {
         }
     }
 
-    /// Whether the object is complete; nothing that comes after it is kept.
+    /// Whether the object is complete. Bytes after it are ignored.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// The object. Of one that has no end, the fields before the one in which it broke off.
+    /// The shortened object. If the object has no end, it has the fields before the incomplete one.
     pub fn finish(mut self) -> Vec<u8> {
         if !self.ended && self.depth > 0 {
             self.out.truncate(self.field);
@@ -120,7 +121,7 @@ impl Shortener {
         if self.dropped {
             return;
         }
-        // Fields are few. More than there is room for is no event of an agent.
+        // An event of the client has few fields. An object with more than fit is none.
         let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= FIELD_LIMIT);
         if too_long || self.out.len() >= PAYLOAD_LIMIT - 16 {
             self.dropped = true;
@@ -129,7 +130,8 @@ impl Shortener {
         }
     }
 
-    /// What was left out is `null`, as a value that is not known; a field for whose name there was no room is gone.
+    /// Ends a field. A dropped value becomes `null`, the value for unknown. If the name itself had no room, the whole
+    /// field is removed.
     fn end_field(&mut self) {
         let value = self.value.take();
         if std::mem::take(&mut self.dropped) {
@@ -145,7 +147,7 @@ impl Shortener {
 }
 
 impl InString {
-    /// Whether a byte is kept, and whether it ends the string.
+    /// Returns whether the byte is kept, and whether it ends the string.
     fn take(&mut self, byte: u8) -> (bool, bool) {
         let begins = self.escape == Escape::None;
         self.escape = match (self.escape, byte) {
@@ -155,7 +157,7 @@ impl InString {
             (Escape::Digits(left), _) if left > 1 => Escape::Digits(left - 1),
             _ => Escape::None,
         };
-        // It is cut before an escape or a character, not within one.
+        // The string is cut before an escape or a character, never within one.
         let within_character = byte & 0xc0 == 0x80;
         self.cut |= self.kept >= STRING_LIMIT && begins && !within_character;
         self.kept += 1;
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_too_many_parts_is_left_out_and_the_rest_stays() {
+    fn a_value_with_too_many_items_becomes_null_and_other_fields_stay() {
         let event = json!({"session_id": "s", "tool_input": vec![7; 900_000], "x": 1, "tool_use_id": "t"});
         let expected = json!({"session_id": "s", "tool_input": null, "x": 1, "tool_use_id": "t"});
         assert_eq!(meaning(&shortened(event.to_string().as_bytes(), 4096)), expected);
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_has_no_end_the_whole_fields_stay() {
+    fn an_object_without_an_end_keeps_its_whole_fields() {
         let event = br#"{"session_id":"s", "list":[1,{"a":"},"}] ,"text":"it goes on"#;
         assert_eq!(meaning(&shortened(event, 3)), json!({"session_id": "s", "list": [1, {"a": "},"}]}));
         assert_eq!(meaning(&shortened(br#"{"session_id":"s","#, 1)), json!({"session_id": "s"}));
@@ -240,7 +242,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_short_stays_as_it_is_and_what_breaks_off_is_still_an_object(
+        fn short_objects_stay_unchanged_and_incomplete_ones_become_whole_objects(
             fields in prop::collection::hash_map("[a-z\"\\\\{,:]{0,4}", value(), 0..5),
             piece in 1..9usize,
             cut in any::<prop::sample::Index>(),

@@ -1,4 +1,4 @@
-//! The spool: one file for each event that no journal holds yet, complete or not there at all.
+//! The spool: one file for each event that no journal holds yet. A file appears complete, or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ const SUFFIX: &str = ".event";
 /// The beginning of the name of a file that is being written.
 const UNFINISHED: &str = ".new-";
 
-/// The end of the name of an event whose payload is still being read by a sender that waits on.
+/// The end of the name of an event whose sender still waits for the rest of the payload.
 const PART: &str = ".part";
 
-/// A sender that waits on for its payload has long given up, or died, after this long.
+/// After this long, a sender that waited for its payload has given up or died.
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
-/// The end of the name of a file that could not be read as an event. It stays, because it may hold somebody's words.
+/// The end of the name of a file that is no readable event. The file stays, because it may hold the user's text.
 const DAMAGED: &str = ".damaged";
 
-/// A file still being written after this long has lost its writer.
+/// After this long, an unfinished file has lost its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// One spooled event.
@@ -39,7 +39,7 @@ pub struct Spooled {
 
 /// Writes an event into a spool. When this returns, the file is complete under its name.
 ///
-/// It is not forced to the disk: an agent would wait for that, and a power failure ends the agent too.
+/// The file is not synced to the disk: the client would have to wait, and a power failure ends the client too.
 ///
 /// # Errors
 /// When the folder or the file cannot be written; then nothing is left there.
@@ -47,7 +47,8 @@ pub fn write(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<()>
     write_as(folder, envelope, frame, SUFFIX).map(drop)
 }
 
-/// Puts down what has come of an event so far, for a sender that waits for the rest. If that one dies, this counts.
+/// Stores the part of an event that has come so far, while its sender waits for the rest. If the sender dies, the
+/// part becomes the event.
 ///
 /// # Errors
 /// As [`write()`].
@@ -56,7 +57,7 @@ pub fn write_part(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Resul
 }
 
 fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::Result<PathBuf> {
-    // The folder above as well: whoever owned it could put another one in this one's place.
+    // The folder above must be private too: its owner could replace this folder by another one.
     folder.parent().map_or(Ok(()), private_dir)?;
     private_dir(folder)?;
     may_be_long(frame.len() as u64)?;
@@ -70,8 +71,8 @@ fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::
     written.map(|()| path)
 }
 
-/// The events in a spool, in the order of their senders' clocks. A folder that is not there, or that somebody else can
-/// write into, holds none.
+/// The events in a spool, by their senders' clocks. A folder that is missing, or that another user can write into,
+/// counts as empty.
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
@@ -96,7 +97,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Spooled>> {
     Ok(found)
 }
 
-/// Puts a file aside that is no event, so that it is counted once and not read again.
+/// Renames a file that is no event, so that it is counted once and not read again.
 pub fn put_aside(path: &Path) {
     let mut name = path.as_os_str().to_owned();
     name.push(DAMAGED);
@@ -108,7 +109,7 @@ pub fn put_aside(path: &Path) {
 /// Files in a spool by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Events that wait.
+    /// Events that no journal holds yet.
     pub waiting: usize,
     /// Files that could not be read as events.
     pub damaged: usize,
@@ -129,8 +130,7 @@ pub fn census(folder: &Path, most: usize) -> Census {
     counted
 }
 
-/// Deals with what killed senders left: half written files, which nobody can read, are removed; parts of events become
-/// events.
+/// Clears up after killed senders: removes unfinished files, and turns stored parts of events into events.
 pub fn clear_abandoned(folder: &Path, now: SystemTime) {
     if !is_private(folder) {
         return;
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_somebody_else_may_have_put_there_is_not_heard() {
+    fn a_spool_that_others_can_write_into_counts_as_empty() {
         let dir = tempfile::tempdir().expect("a folder");
         let above = dir.path().join("watchbill-1000");
         let folder = above.join("hooks-1");

@@ -1,4 +1,4 @@
-//! The payload from standard input: bounded in length and in time.
+//! Reads the payload from standard input, with limits on length and time.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,27 +7,27 @@ use std::time::{Duration, Instant};
 use crate::envelope::PAYLOAD_LIMIT;
 use crate::shorten::Shortener;
 
-/// A payload that is complete is not waited for to be closed any longer than this.
+/// How long to wait for the end of input once the payload is complete.
 const QUIET: Duration = Duration::from_millis(5);
 
-/// A payload that is too long is read on for as long as it keeps coming, and no longer than this.
+/// How long to go on reading a payload that is too long, while data keeps coming.
 const LONG: Duration = Duration::from_secs(4);
 
-/// It does not keep coming when nothing more has come for so long.
+/// After a pause of this length, the payload counts as stalled.
 const STALLED: Duration = Duration::from_millis(500);
 
-/// How much was read.
+/// How much of the payload was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Whole,
-    /// Not all: it was longer than is taken, and its long texts are shortened.
+    /// Not all: it was too long, so its long texts are shortened.
     Cut,
-    /// What had come when the time was over.
+    /// The part that had come when the time was over.
     Unfinished,
 }
 
-/// Reads on until the end, the limit or the time. `bytes` holds what was read before.
+/// Reads until the end of input, the length limit or the time limit. `bytes` holds the part that was read before.
 ///
 /// # Errors
 /// When the input cannot be read.
@@ -57,8 +57,8 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
     }
 }
 
-/// Reads on to the end of a payload that is too long, and keeps what fits of all of it. Who writes it must not meet a closed
-/// pipe, and the fields that tell what it is of may come last.
+/// Reads a payload that is too long to its end, and keeps a shortened form. The client must not meet a closed pipe,
+/// and the fields that identify the event may come last.
 fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
     let until = Instant::now() + LONG;
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
@@ -88,7 +88,7 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
     Ok(())
 }
 
-/// Whether a payload is complete although its pipe was not closed.
+/// Whether a payload is complete although the client has not closed its pipe.
 fn is_object(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
@@ -100,32 +100,32 @@ fn readable(input: &File, within: Duration) -> io::Result<bool> {
     let limit = Timespec::try_from(within).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&limit)) {
         Ok(ready) => Ok(ready > 0),
-        // A signal that does not end us; the caller looks at the clock and asks again.
+        // A signal that does not end the process. The caller looks at the clock and calls again.
         Err(rustix::io::Errno::INTR) => readable(input, within / 2),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Elsewhere a pipe can only be read until it ends; the caller's watchdog bounds the time.
+/// On other systems, reading blocks until the pipe ends; the watchdog bounds the time.
 #[cfg(not(unix))]
 fn readable(_input: &File, _within: Duration) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Standard input as a file of our own, without a buffer that would read ahead.
+/// Standard input as a file of this process, without a buffer that would read ahead.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no standard input.
 #[cfg(unix)]
 pub fn open() -> io::Result<File> {
     use std::os::fd::AsFd;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Standard input as a file of our own, without a buffer that would read ahead.
+/// Standard input as a file of this process, without a buffer that would read ahead.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no standard input.
 #[cfg(windows)]
 pub fn open() -> io::Result<File> {
     use std::os::windows::io::AsHandle;

@@ -1,4 +1,4 @@
-//! What the fuzzer has found worth keeping is tried again with each run of the tests.
+//! Runs the inputs that the fuzzer has found worth keeping with the other tests.
 #![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 

@@ -1,4 +1,4 @@
-//! The installer over settings of many shapes: nothing but ours is ever touched, and it goes without a trace.
+//! The installer over settings of many shapes. It changes only our handlers, and uninstalling restores the text.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -16,7 +16,7 @@ fn all() -> Vec<&'static Event> {
     EVENTS.iter().collect()
 }
 
-/// What the agent makes of a text, without comments and commas too many.
+/// The settings that the client reads from a text, without comments and extra commas.
 fn meaning(text: &str) -> serde_json::Value {
     use jsonc_parser::ast::Value;
     fn value(from: Value<'_>) -> serde_json::Value {
@@ -48,7 +48,7 @@ fn without_ours(mut settings: serde_json::Value) -> serde_json::Value {
     settings
 }
 
-/// White space and comments, as people put them between the parts of a file.
+/// White space and comments, as users put them between the parts of a file.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => Just(String::new()),
@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_installed_goes_without_a_trace(before in settings()) {
+    fn uninstalling_restores_the_text_from_before_the_installation(before in settings()) {
         let installed = install(Some(&before), &command(), &all()).unwrap();
         prop_assert!(is_installed(&installed, &command(), &all()).unwrap());
         let others = without_ours(meaning(&before));
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn another_version_is_replaced_and_goes_without_a_trace_too(before in settings(), old in 0u32..400) {
+    fn an_older_version_is_replaced_and_uninstalling_restores_the_text(before in settings(), old in 0u32..400) {
         let older = HookCommand { program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true };
         let some: Vec<_> = events_of(Some(Version(2, 1, old))).collect();
         let first = install(Some(&before), &older, &some).unwrap();
@@ -176,15 +176,15 @@ proptest! {
     }
 
     #[test]
-    fn what_another_program_has_written_anew_keeps_its_meaning(before in settings()) {
+    fn uninstalling_from_reformatted_settings_keeps_their_meaning(before in settings()) {
         let installed = install(Some(&before), &command(), &all()).unwrap();
-        // Clients write their settings anew when one of them is changed in a dialog.
+        // Clients rewrite their settings when one of them is changed in a dialog.
         let anew = serde_json::to_string_pretty(&meaning(&installed)).unwrap();
         let others = without_ours(meaning(&before));
         let left = uninstall(&anew).unwrap();
         let left = left.map_or(serde_json::json!({}), |text| without_ours(meaning(&text)));
         let no_hooks = |mut settings: serde_json::Value| {
-            // Whether an empty list was there before cannot be seen any more, and means nothing.
+            // The rewritten text no longer shows whether an empty list was there before; it has no meaning.
             if settings.get("hooks").is_some_and(|hooks| hooks.as_object().is_some_and(|h| h.is_empty())) {
                 settings.as_object_mut().unwrap().shift_remove("hooks");
             }
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_text_is_nothing_panics_and_what_is_refused_says_where(text in "(?s)[\\[\\]{}:,\"/* \na-c\\\\hooks]{0,80}") {
+    fn any_text_is_handled_without_panic_and_errors_have_a_position(text in "(?s)[\\[\\]{}:,\"/* \na-c\\\\hooks]{0,80}") {
         for result in [install(Some(&text), &command(), &all()), uninstall(&text).map(|_| String::new())] {
             if let Err(SettingsError::Malformed { line, column, .. }) = result {
                 prop_assert!(line > 0 && column > 0);
@@ -204,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_that_was_not_there_is_made_and_removed_again() {
+fn a_missing_file_is_made_and_removed_again() {
     let made = install(None, &command(), &all()).unwrap();
     insta::assert_snapshot!(made);
     assert_eq!(uninstall(&made).unwrap(), None);
@@ -212,7 +212,7 @@ fn a_file_that_was_not_there_is_made_and_removed_again() {
 }
 
 #[test]
-fn a_usual_file_looks_as_if_a_person_had_written_it() {
+fn handlers_are_added_in_the_style_of_the_file() {
     let before = r#"{
   "model": "opus", // the large one
   "hooks": {
@@ -239,7 +239,7 @@ fn a_handler_that_a_person_put_beside_ours_stays() {
 }
 
 #[test]
-fn what_is_no_settings_is_refused_with_its_place() {
+fn malformed_settings_are_refused_with_line_and_column() {
     let place = |text: &str| match install(Some(text), &command(), &all()) {
         Err(SettingsError::Malformed { line, column, .. }) => (line, column),
         other => panic!("{other:?}"),
@@ -254,7 +254,7 @@ fn what_is_no_settings_is_refused_with_its_place() {
 }
 
 #[test]
-fn copies_under_other_names_take_each_others_handlers_out() {
+fn a_renamed_copy_replaces_the_handlers_of_another_copy() {
     let before = "{\n  \"model\": \"opus\"\n}\n";
     let named = |program: &str| HookCommand { program: program.into(), data_dir: None, markers: false };
     let mut text = before.to_owned();
@@ -264,7 +264,7 @@ fn copies_under_other_names_take_each_others_handlers_out() {
         text = install(Some(&text), &named(program), &all()).unwrap();
         assert_eq!(find_ours(&text).unwrap().len(), EVENTS.len(), "{program}: {text}");
     }
-    // What a version before the mark wrote, under its name and under one with a version.
+    // Lines of a version before the mark, with a plain program name and with a version in it.
     for line in ["/usr/bin/watchbill hook", "'/my tools/watchbill-0.1.0' hook --data-dir /x --markers"] {
         let old = text.replace("/opt/wb hook --watchbill", line);
         assert!(old.contains(line));
@@ -274,7 +274,7 @@ fn copies_under_other_names_take_each_others_handlers_out() {
 }
 
 #[test]
-fn a_handler_with_separate_words_is_known_whatever_stands_in_them() {
+fn a_handler_with_separate_arguments_is_recognised() {
     let text = |command: &str, args: &str| {
         format!(
             r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command","command":"{command}","args":{args}}}]}}]}}}}"#
@@ -294,7 +294,7 @@ fn a_handler_with_separate_words_is_known_whatever_stands_in_them() {
 }
 
 #[test]
-fn events_that_were_named_for_a_client_stay_where_it_cannot_be_asked() {
+fn events_installed_for_a_named_version_stay_when_the_version_is_unknown() {
     let named: Vec<_> = events_of(Some(Version(2, 1, 100))).collect();
     let text = install(None, &command(), &named).unwrap();
     let names = |events: Vec<&Event>| events.iter().map(|event| event.name).collect::<Vec<_>>();

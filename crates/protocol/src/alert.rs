@@ -1,59 +1,59 @@
-//! What the attention policy tells whoever shows alerts: episodes that begin and end, and the counts.
+//! Messages of the attention policy to the program that shows alerts: episodes that begin and end, and the counts.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
 
-/// One thing that the policy tells.
+/// One message of the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Alert {
-    /// These needed the person before anybody listened, or while a mute or quiet hours kept them silent, the oldest first:
-    /// one summary at most.
+    /// These sessions needed the user before the subscriber came, or while a mute or quiet hours silenced them,
+    /// oldest first. They get one summary at most.
     AlreadySo {
-        /// The episodes, none of which is to be silent.
+        /// The episodes; none of them is silenced.
         episodes: Vec<Episode>,
     },
-    /// An episode began that is worth an alert, once.
+    /// An episode began that deserves one alert.
     Raised {
         /// The episode.
         episode: Episode,
-        /// Why there is to be no alert all the same: `kind`, `muted`, `muted_for_now`, `quiet_hours`, `in_front`.
+        /// Why there is no alert all the same: `kind`, `muted`, `muted_for_now`, `quiet_hours`, `in_front`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<String>,
     },
-    /// An episode that was told is over: whatever stands on the screen for it has to go.
+    /// A reported episode is over: its alert must leave the screen.
     Cleared {
-        /// Whose.
+        /// The session.
         session_id: String,
-        /// What for.
+        /// The need.
         need: String,
-        /// As it was raised.
+        /// Since when, as in the message that raised it.
         since: String,
     },
-    /// Other counts of who needs the person, by what for; without an entry: nobody.
+    /// New counts of sessions that need the user, by need. A need without an entry has no session.
     Counted {
         /// `approval`, `question`, `plan`, `dialog`, `error`.
         needs: BTreeMap<String, u32>,
     },
 }
 
-/// A span in which a session needs the person for one thing. `sessionId`, `need` and `since` name it.
+/// A span in which a session needs the user for one thing. `sessionId`, `need` and `since` identify it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Episode {
-    /// Whose.
+    /// The session.
     pub session_id: String,
-    /// `approval`, `question`, `plan`, `dialog`, `error`, or `finished`, which needs nobody.
+    /// `approval`, `question`, `plan`, `dialog`, `error`, or `finished`, which asks nothing of the user.
     pub need: String,
     /// Since when the state holds.
     pub since: String,
-    /// Who: the project, else the title.
+    /// The session's name: the project, else the title.
     pub name: String,
-    /// What is wanted, in words that go on from the name.
+    /// What the session wants, in words that go on from the name.
     pub wants: String,
-    /// What the session calls itself, or what the person calls its work.
+    /// The session's own title, or the user's name for its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }

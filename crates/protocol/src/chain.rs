@@ -16,7 +16,8 @@ pub struct WorkChain {
     pub head: String,
     pub segments: Vec<Segment>,
     pub links: Vec<Link>,
-    /// `join` or `split`: what the person did last in this chain, and can take back. A split leaves no link that tells.
+    /// `join` or `split`: the last command of the user in this chain, which can be undone. A split leaves no link
+    /// to show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoable: Option<String>,
 }
@@ -30,7 +31,7 @@ pub struct Segment {
     pub session_id: String,
     /// From 0 over the whole chain.
     pub index: u32,
-    /// Absent when no record of the segment carries a time.
+    /// Absent if no record of the segment carries a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a person says about a session, as requests carry it.
+//! The user's commands about sessions, as requests carry them.
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
@@ -7,12 +7,12 @@ use watchbill_core::time::Timestamp;
 
 use crate::error::{ApiError, ErrorCode};
 
-/// One command of the person, about a session and with that about its work chain. A session is named by its id, the id of
-/// its work chain, or the unique beginning of one.
+/// One command of the user, about a session and so about its work chain. A session is named by its id, the id of
+/// its work chain, or a unique prefix of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum UserCommand {
-    /// Names the work chain; without a name it is called as its sessions call it.
+    /// Names the work chain. Without a name, the chain has the titles of its sessions again.
     Rename {
         /// A session of the chain.
         session: String,
@@ -37,12 +37,12 @@ pub enum UserCommand {
         /// The session.
         session: String,
     },
-    /// Takes back the last join, acceptance or split of the chain.
+    /// Undoes the last join, acceptance or split of the chain.
     Undo {
         /// A session of the chain.
         session: String,
     },
-    /// Keeps the session out of "needs you" for a while; without a time that ends now.
+    /// Keeps the session out of "needs you" for a while. Without a time, this ends now.
     Snooze {
         /// The session.
         session: String,

@@ -1,4 +1,4 @@
-//! From the core's types to the shapes that leave the process.
+//! Converts the core's types into the JSON's types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::roster::{
 };
 use crate::why::{Why, Witness};
 
-/// A text that says something; the contract knows absent values, not empty ones.
+/// A text, if it is not empty: the contract has absent values, not empty ones.
 fn said(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -96,12 +96,12 @@ impl From<&Row> for TrackedSession {
 }
 
 impl Context {
-    /// Tokens used, with the percentage where it is known how many the context takes.
+    /// Tokens used, with the percentage if the context's size is known.
     pub fn new(used: u64, size: Option<u64>) -> Self {
         // JSON numbers beyond 2^53 are not the same everywhere; no context is near that.
         let used = used.min((1 << 53) - 1);
         let percent = size.filter(|size| *size > 0).map(|size| {
-            // One decimal is what a person reads, and keeps the JSON short.
+            // One decimal is enough for a reader, and keeps the JSON short.
             (used as f64 * 1000.0 / size as f64).round() / 10.0
         });
         Self { used, size, percent }
@@ -176,7 +176,7 @@ impl From<&problem::Problem> for Problem {
     }
 }
 
-/// Problems in the one order in which they are shown.
+/// Problems in the order in which all readers show them.
 fn sorted(problems: &[problem::Problem]) -> Vec<Problem> {
     let mut problems: Vec<&problem::Problem> = problems.iter().collect();
     problems.sort();
@@ -205,7 +205,7 @@ impl RosterSnapshot {
 }
 
 impl GroupCounts {
-    /// Counts rows by the group in which each stands.
+    /// Counts rows by group.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let mut counts = Self::default();
         for row in rows.into_iter().filter(|row| row.superseded.is_none()) {
@@ -221,7 +221,7 @@ impl GroupCounts {
 }
 
 impl RosterDelta {
-    /// The change from revision `base` to `revision`; `problems` only when they changed.
+    /// The change from revision `base` to `revision`; `problems` only if they changed.
     pub fn new(
         base: u64,
         revision: u64,

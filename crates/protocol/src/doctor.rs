@@ -1,4 +1,4 @@
-//! `doctor --json`: what is found, what is watched and how, limits, versions, problems.
+//! `doctor --json`: found sessions, watched folders, limits, versions, problems.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -6,12 +6,12 @@ use ts_rs::TS;
 use crate::roster::Problem;
 use crate::store::StoreHealth;
 
-/// The state of the whole, for a person who wonders why something is not shown.
+/// The state of the whole program, for a user who wonders why something is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Doctor {
-    /// What runs.
+    /// The versions that run.
     pub versions: Versions,
     /// The roots that are watched.
     pub roots: Vec<Root>,
@@ -19,19 +19,19 @@ pub struct Doctor {
     pub registry: Registry,
     /// Limits of the system that matter for watching.
     pub limits: Vec<Limit>,
-    /// The stored history. Absent where none is kept: in the demo.
+    /// The stored history. Absent in the demo, which stores none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreHealth>,
-    /// The places of hook events. Absent where none are heard: in the demo.
+    /// The folders of hook events. Absent in the demo, which hears none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<HooksHealth>,
-    /// No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+    /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
-    /// How the program reaches the person. Absent outside the desktop program.
+    /// How the program reaches the user. Absent outside the desktop program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desktop: Option<DesktopHealth>,
-    /// The configuration file, whether it is there or not; what is wrong with it is among the problems.
+    /// The configuration file, existing or not. Its mistakes are among the problems.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<ConfigFile>,
     /// Sorted by path and kind.
@@ -47,10 +47,10 @@ pub struct DesktopHealth {
     pub tray: bool,
     /// Whether alerts can be shown as notifications.
     pub notifications: bool,
-    /// Who shows them, with its version, where it says so.
+    /// The program that shows them, with its version, if it names itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_server: Option<String>,
-    /// Why none can be shown, in words for the person.
+    /// Why none can be shown, as a text for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_problem: Option<String>,
 }
@@ -61,11 +61,11 @@ pub struct DesktopHealth {
 pub struct ConfigFile {
     /// Where it is, or would be.
     pub path: String,
-    /// It is there.
+    /// Whether it exists.
     pub exists: bool,
 }
 
-/// How the places of hook events are doing.
+/// The state of the folders of hook events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -78,37 +78,37 @@ pub struct HooksHealth {
     pub waiting: u64,
     /// Files that could not be read as events and were put aside.
     pub damaged: u64,
-    /// Events that were dropped, because nothing could be written or far too many waited. Those of long ago are not
-    /// counted any more.
+    /// Events that were dropped, because nothing could be written or far too many waited. Old ones are no longer
+    /// counted.
     pub dropped: u64,
     /// When the last of these was dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_at: Option<String>,
     /// Bytes of the journal.
     pub journal_bytes: u64,
-    /// Sessions of which a hook was heard, now or within the last hour.
+    /// Sessions with a hook event, now or within the last hour.
     pub sessions: u32,
-    /// The settings of each of the agent's folders.
+    /// The settings of each of the client's folders.
     #[serde(default)]
     pub settings: Vec<HookSettings>,
 }
 
-/// What one settings file of the agent says of our hooks.
+/// Our hooks in one settings file of the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct HookSettings {
     /// The file.
     pub path: String,
-    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to another data
-    /// folder, or are not those that the client knows) or `unreadable`.
+    /// `installed`, `absent`, `disabled` (the client runs no hooks), `program_missing`, `outdated` (events go to
+    /// another data folder, or are not those that the client knows) or `unreadable`.
     pub state: String,
-    /// Events that could be heard as well; empty where none is installed.
+    /// Events that could be heard as well; empty if no hook is installed.
     pub missing: Vec<String>,
-    /// Whom the file is for: `user`, `project`, `local` or `managed`.
+    /// The scope of the file: `user`, `project`, `local` or `managed`.
     #[serde(default)]
     pub scope: String,
-    /// The agent's folder that it belongs to.
+    /// The client's folder that it belongs to.
     #[serde(default)]
     pub root: String,
     /// Why it could not be read.
@@ -116,13 +116,13 @@ pub struct HookSettings {
     pub problem: Option<String>,
 }
 
-/// Versions of this program and of the agents' clients.
+/// Versions of this program and of the clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Versions {
     /// This program.
     pub watchbill: String,
-    /// Client versions met in transcripts and registry, oldest first.
+    /// Client versions found in transcripts and registry, oldest first.
     pub agents: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ pub struct Versions {
 pub struct Root {
     /// The folder.
     pub path: String,
-    /// Whether it is there; a missing one is waited for.
+    /// Whether it exists. The program waits for a missing one.
     pub exists: bool,
     /// How changes are noticed.
     pub watch: WatchMode,
@@ -150,9 +150,9 @@ pub struct Root {
 pub enum WatchMode {
     /// The system reports them.
     Native,
-    /// We look now and then, because the file system or a limit leaves nothing better.
+    /// The program polls, because the file system or a limit allows nothing better.
     Poll,
-    /// Nothing is watched: a single look, or a root that is not there.
+    /// Nothing is watched: the command reads once, or the root does not exist.
     None,
 }
 
@@ -160,7 +160,7 @@ pub enum WatchMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Registry {
-    /// The folder could be read.
+    /// Whether the folder could be read.
     pub readable: bool,
     /// Files in it that name a process.
     pub files: u32,
@@ -177,9 +177,9 @@ pub struct Limit {
     pub name: String,
     /// Its value.
     pub value: u64,
-    /// How much of it this program needs, where that is known.
+    /// How much of it this program needs, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<u64>,
-    /// It is enough.
+    /// Whether it is enough.
     pub enough: bool,
 }

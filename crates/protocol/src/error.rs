@@ -1,4 +1,4 @@
-//! Why a request could not be fulfilled, for programs and for the person.
+//! Why a request could not be fulfilled, for programs and for the user.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use ts_rs::TS;
 pub struct ApiError {
     /// For programs.
     pub code: ErrorCode,
-    /// For the person: what happened, to what, and what to do.
+    /// For the user: what happened, to what, and what to do.
     pub message: String,
 }
 
-/// Kinds of refusal.
+/// Kinds of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -23,13 +23,13 @@ pub enum ErrorCode {
     NotFound,
     /// Several sessions begin with this prefix.
     Ambiguous,
-    /// The request itself makes no sense.
+    /// The request itself is wrong.
     Invalid,
     /// Transcripts are still being read for the first time.
     NotReady,
     /// A file or folder could not be read.
     Unreadable,
-    /// What was to be changed has changed meanwhile.
+    /// The target of a change was changed meanwhile.
     Conflict,
     /// This system cannot do it.
     Unsupported,
@@ -57,7 +57,7 @@ impl ErrorCode {
 }
 
 impl ApiError {
-    /// An error with a message for the person.
+    /// An error with a message for the user.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }

@@ -15,9 +15,9 @@ use crate::roster::{Group, Problem, RosterDelta, RosterSnapshot, TrackedSession}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum StoreEvent {
-    /// The first line: everything.
+    /// The first line: the whole roster.
     Snapshot(RosterSnapshot),
-    /// A session that was not in the roster is now.
+    /// A session entered the roster.
     Discovered {
         /// The revision that it belongs to.
         revision: u64,
@@ -50,7 +50,7 @@ pub enum StoreEvent {
         /// The whole list.
         problems: Vec<Problem>,
     },
-    /// Reading for the first time began or ended.
+    /// The first reading of transcripts began or ended.
     Reading {
         /// The revision that it belongs to.
         revision: u64,
@@ -59,7 +59,7 @@ pub enum StoreEvent {
     },
 }
 
-/// Turns snapshots and deltas into store events by remembering what was last said of each session.
+/// Turns snapshots and deltas into store events. It remembers the row of each session as it was last reported.
 #[derive(Debug, Clone, Default)]
 pub struct StoreEvents {
     sessions: HashMap<String, TrackedSession>,
@@ -79,7 +79,7 @@ impl StoreEvents {
         (events, StoreEvent::Snapshot(snapshot.clone()))
     }
 
-    /// The events of one delta; none when nothing that a reader sees has changed.
+    /// The events of one delta; none if nothing that a reader sees has changed.
     pub fn delta(&mut self, delta: &RosterDelta) -> Vec<StoreEvent> {
         let mut out = Vec::new();
         for session in &delta.removals {
@@ -92,7 +92,7 @@ impl StoreEvents {
         out
     }
 
-    /// The events between what was last said and `next`, for a subscriber who was left behind.
+    /// The events from the last reported state to `next`, for a subscriber that was left behind.
     pub fn catch_up(&mut self, next: &RosterSnapshot) -> Vec<StoreEvent> {
         let mut out = Vec::new();
         let stay: std::collections::HashSet<&str> =
@@ -130,7 +130,7 @@ impl StoreEvents {
         out.push(event);
     }
 
-    /// What is said besides rows; `problems` is `None` when the list is the old one.
+    /// The events besides rows; `problems` is `None` if the list did not change.
     fn rest(
         &mut self,
         revision: u64,
@@ -153,9 +153,9 @@ impl StoreEvents {
 
 /// Applies one event to a roster, as a reader of `watch --json` would.
 ///
-/// Rows are put in order by `group` (in the order of [`Group`]), then by
-/// `lastActivityAt`, newest first, then by `sessionId`. `generatedAt` stays that of the snapshot: events
-/// say what changed, not that time went by. An event that does not fit leaves the rows as they are.
+/// Rows are sorted by `group` (in the order of [`Group`]), then by `stateSince`, then by `sessionId`. Older states
+/// come first in `needs_you`, newer ones in the other groups. `generatedAt` stays that of the snapshot: events
+/// report changes, not the passing of time. An event that does not fit leaves the rows as they are.
 pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
     match event {
         StoreEvent::Snapshot(snapshot) => *roster = snapshot.clone(),
@@ -196,7 +196,7 @@ pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
     roster.sessions.sort_by(in_roster_order);
 }
 
-/// The order of `watchbill_core::roster::OrderKey`, from what the JSON says.
+/// The order of `watchbill_core::roster::OrderKey`, computed from the JSON's fields.
 fn in_roster_order(a: &TrackedSession, b: &TrackedSession) -> Ordering {
     // RFC 3339 in one precision and zone sorts as text.
     let oldest_first = a.state_since.cmp(&b.state_since);
@@ -207,7 +207,7 @@ fn in_roster_order(a: &TrackedSession, b: &TrackedSession) -> Ordering {
 fn fields(session: &TrackedSession) -> Map<String, Value> {
     match serde_json::to_value(session) {
         Ok(Value::Object(fields)) => fields,
-        // A struct of texts, numbers and lists is always an object.
+        // A struct of texts, numbers and lists always becomes an object.
         _ => Map::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! What became of the wish to see a session's terminal.
+//! The answer to a request for a session's terminal.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -8,31 +8,31 @@ use ts_rs::TS;
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct FocusAnswer {
-    /// The session that was meant.
+    /// The session of the request.
     pub session_id: String,
-    /// How far it went.
+    /// How far the request went.
     pub outcome: FocusOutcome,
     /// The programs that brought it to the front, innermost first: `tmux in kitty`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Why it went no further: sentences for the person.
+    /// Why it went no further, in sentences for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// A line for a shell that shows a session which runs, but is shown in no terminal.
+    /// A line for a shell that shows a session which runs without a visible terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_command: Option<String>,
-    /// A line for a shell that takes the session up again.
+    /// A line for a shell that resumes the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_command: Option<String>,
 }
 
-/// How far it went.
+/// How far a request went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum FocusOutcome {
     /// The tab or pane is in front.
     Focused,
-    /// Its window is, but not the tab.
+    /// Its window is in front, but not the tab.
     WindowOnly,
     /// Nothing was brought to the front.
     NotPossible,

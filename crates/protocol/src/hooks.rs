@@ -1,15 +1,15 @@
-//! What installing or removing hooks would change, for the person to see before it is done.
+//! Previews of a change of hooks: the user sees it before it is done.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What is to be done with the hooks in a settings file of the agent.
+/// What to do with the hooks in a settings file of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum HooksStep {
-    /// Put in, or brought up to date.
+    /// Put them in, or bring them up to date.
     Install,
-    /// Taken out.
+    /// Take them out.
     Uninstall,
 }
 
@@ -20,40 +20,40 @@ pub enum HooksStep {
 pub struct HooksPreview {
     /// The file.
     pub path: String,
-    /// The agent's folder that it belongs to, as `hooksStatus` names it.
+    /// The client's folder that it belongs to, as `hooksStatus` names it.
     pub root: String,
-    /// What would be done.
+    /// The step that would be done.
     pub step: HooksStep,
-    /// The lines that change, with three of those around them; empty where nothing would change.
+    /// The lines that change, with three lines around them; empty if nothing would change.
     pub lines: Vec<DiffLine>,
-    /// The program that the agent would start at each event.
+    /// The program that the client would start at each event.
     pub program: String,
-    /// The client's version, where one could be asked; without it only events are installed that every client knows.
+    /// The client's version, if it could be asked. Without it, only events that every client knows are installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Stands for just this change: doing another one is refused.
+    /// Identifies exactly this change; another change is refused.
     pub token: String,
 }
 
 /// One line of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct DiffLine {
-    /// What becomes of it.
+    /// What happens to it.
     pub kind: DiffKind,
     /// The line, without its end.
     pub text: String,
 }
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffKind {
     /// It stays.
     Same,
-    /// It comes.
+    /// It is added.
     Added,
-    /// It goes.
+    /// It is removed.
     Removed,
-    /// Others that stay are left out here.
+    /// Unchanged lines are left out here.
     Gap,
 }

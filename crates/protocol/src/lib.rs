@@ -1,9 +1,9 @@
-//! What leaves the process: the JSON that the command line, the window and scripts share.
+//! The JSON that leaves the process: the command line, the window and scripts share it.
 //!
-//! Names are camelCase; times are RFC 3339 in UTC with milliseconds; unknown values are absent, not
-//! null. New fields may appear; readers ignore what they do not know. The core knows no JSON: each
-//! type here is made `From` a core type. TypeScript for all of it is generated into
-//! `ui/src/lib/bindings`, checked in, and compared by a test.
+//! Names are camelCase; times are RFC 3339 in UTC with milliseconds; unknown values are absent, not null. New
+//! fields may appear; readers ignore fields that they do not know. The core knows no JSON: each type here is made
+//! `From` a core type. TypeScript for all types is generated into `ui/src/lib/bindings` and checked in. A test
+//! compares it.
 
 #![forbid(unsafe_code)]
 

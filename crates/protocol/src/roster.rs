@@ -22,26 +22,27 @@ pub struct TrackedSession {
     pub status: String,
     /// `working`, `waiting_for_approval`, `waiting_for_input`, `idle`, `ended`.
     pub state: String,
-    /// Which group of the window the row belongs to.
+    /// The group of the window that the row belongs to.
     pub group: Group,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_kind: Option<String>,
     pub state_since: String,
     pub state_reason: StateReason,
-    /// What went wrong, without the witness: while the state is an error, a limit or a retry.
+    /// The cause, without the witness, while the state is an error, a limit or a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
-    /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
+    /// What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
+    /// lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
+    /// have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
     /// What it asks now, where the program that holds the store got the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
-    /// The person has snoozed it: until then it rests and needs nobody.
+    /// The user snoozed it until this time: until then it rests and does not need the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snoozed_until: Option<String>,
-    /// The person has put it away; only a view of all sessions shows it, until something new happens in it.
+    /// The user put it away. Only a view of all sessions shows it, until something new happens in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub put_away: Option<bool>,
     pub has_pending_tool_use: bool,
@@ -104,7 +105,7 @@ pub struct TrackedSession {
     pub pull_request: Option<PullRequest>,
 }
 
-/// Groups of the window, in the order in which they stand.
+/// Groups of the window, in their order on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
@@ -118,13 +119,13 @@ pub enum Group {
     Idle,
 }
 
-/// Why the state is what it is.
+/// Why the state holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StateReason {
     /// `registry`, `hook`, `transcript`, `status_file`, `process`, `pty`, `timeout`.
     pub source: String,
-    /// In words, for the person.
+    /// A text for the user.
     pub detail: String,
     /// `observed` or `inferred`.
     pub confidence: String,
@@ -135,7 +136,7 @@ pub struct StateReason {
 pub struct ToolTarget {
     /// The tool's name.
     pub tool: String,
-    /// One line; absent when the call says nothing of it.
+    /// One line; absent if the call names no target.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[ts(as = "Option<String>", optional)]
     pub target: String,
@@ -148,7 +149,7 @@ pub struct PendingTool {
     pub id: String,
     /// The tool's name.
     pub tool: String,
-    /// One line; absent when the call says nothing of it.
+    /// One line; absent if the call names no target.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[ts(as = "Option<String>", optional)]
     pub target: String,
@@ -163,10 +164,10 @@ pub struct Terminal {
     /// `kitty`, `wezterm`, `iterm2`, `tmux`, `zellij`, `ghostty`, `vscode`, `windows_terminal`, `tty`, …: the innermost
     /// one that can be addressed.
     pub kind: String,
-    /// The tmux target, where the registry names it.
+    /// The tmux target, if the registry names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// What addresses the tab or pane, by the name of the variable that said so: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
+    /// Ids that address the tab or pane, by the name of their variable: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>", optional)]
     pub ids: BTreeMap<String, String>,
@@ -190,7 +191,7 @@ pub struct Tokens {
 pub struct Context {
     /// Tokens after the newest answer.
     pub used: u64,
-    /// How many it takes, where that is known: the client has compacted this work by itself at so many, the last time.
+    /// The size of the context, if known: the tokens at which the client last compacted this work by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// `used` of `size`.
@@ -231,7 +232,7 @@ pub struct Problem {
 pub struct RosterSnapshot {
     /// Rises with every change.
     pub revision: u64,
-    /// The engine's clock; ages are reckoned from it, since the demo has a clock of its own.
+    /// The engine's time. Ages count from it, because the demo has a clock of its own.
     pub generated_at: String,
     /// In roster order.
     pub sessions: Vec<TrackedSession>,
@@ -240,11 +241,11 @@ pub struct RosterSnapshot {
     /// True while transcripts are still being read for the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
-    /// No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+    /// No alerts until then: the user muted everything for a while. Absent if nothing is muted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
-    /// These are only the first rows, and the next message brings so many more. Absent when these are all, as everywhere
-    /// but in the first message to a window.
+    /// How many more rows the next message brings: these are only the first ones. Absent if these are all, as
+    /// everywhere except in the first message to a window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<GroupCounts>,
 }
@@ -259,7 +260,7 @@ pub struct GroupCounts {
     pub idle: u32,
 }
 
-/// What the window gets: the change from revision `base` to `revision`.
+/// The change from revision `base` to `revision`, for the window.
 ///
 /// To apply: drop `removals` and the sessions of `upserts`, then put each upsert at its `index`, in the
 /// order given (rising). A reader whose revision is not `base` asks for a snapshot again.
@@ -277,13 +278,13 @@ pub struct RosterDelta {
     pub upserts: Vec<Upsert>,
     /// Rows that are gone.
     pub removals: Vec<String>,
-    /// The whole list, when it changed.
+    /// The whole list, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Problem>>,
     /// See [`RosterSnapshot::reading`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
-    /// As it is now, in every delta; see [`RosterSnapshot::muted_until`].
+    /// The current value, in every delta; see [`RosterSnapshot::muted_until`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
 }
@@ -297,11 +298,11 @@ pub struct Upsert {
     pub session: TrackedSession,
 }
 
-/// What a subscriber of the window receives.
+/// A message to a subscriber, such as the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RosterMessage {
-    /// First, and again whenever the subscriber was left behind.
+    /// The first message, and again after the subscriber was left behind.
     Snapshot(RosterSnapshot),
     /// A change.
     Delta(RosterDelta),
@@ -311,6 +312,6 @@ pub enum RosterMessage {
         #[serde(rename = "sessionId")]
         session_id: String,
     },
-    /// Nothing more will come: the engine has ended, and what was told before is no longer followed.
+    /// The last message: the engine has ended, and the roster is no longer followed.
     Stopped,
 }

@@ -1,16 +1,16 @@
-//! `search --json`: what was found in all that is stored, and what may be asked.
+//! `search --json`: queries to the stored history, and their hits.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A question to the stored history. Every filter narrows it; absent ones do not.
+/// A query to the stored history. Each filter that is present narrows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SearchQuery {
-    /// What was typed: words, all of which must occur; `"a phrase"`; `begin*`. Never an error.
+    /// The typed text: words, all of which must occur; `"a phrase"`; `begin*`. Never an error.
     pub query: String,
-    /// The person is still typing: the last word may go on.
+    /// The user is still typing: the last word may go on.
     #[serde(default)]
     #[ts(optional, as = "Option<bool>")]
     pub typing: bool,
@@ -20,7 +20,7 @@ pub struct SearchQuery {
     /// Part of the project's path or name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Only what was said at or after this moment.
+    /// Only texts at or after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Only texts of this role: see [`Hit::role`].
@@ -34,23 +34,23 @@ pub struct SearchQuery {
     pub chain: Option<String>,
 }
 
-/// What was found.
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchAnswer {
-    /// What was asked for.
+    /// The text of the query.
     pub query: String,
     /// The best first.
     pub hits: Vec<Hit>,
-    /// There are more hits than were asked for.
+    /// Whether there are more hits than the limit.
     pub more: bool,
-    /// Whether everything that is there could be found.
+    /// Whether the search covered all transcripts.
     pub index: IndexState,
-    /// Milliseconds that the search took, the bringing up to date not counted.
+    /// Milliseconds that the search took, without bringing the store up to date.
     pub took_ms: f64,
 }
 
-/// Whether everything that is there could be found.
+/// Whether the search covered all transcripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexState {
@@ -71,27 +71,27 @@ pub struct Hit {
     pub session_id: String,
     /// The piece of work that the session belongs to.
     pub work_chain_id: String,
-    /// When it was said.
+    /// The time of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Whose text it is: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`,
-    /// `summary`, `title`, `command`, `notice`.
+    /// The kind of the text: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`, `summary`, `title`,
+    /// `command`, `notice`.
     pub role: String,
-    /// The words and what stands around them, in one line.
+    /// The words and the text around them, in one line.
     pub snippet: String,
-    /// The same snippet in parts, so that what was found can be made to stand out.
+    /// The same snippet in parts, so that a reader can highlight the found words.
     pub snippet_parts: Vec<SnippetPart>,
     /// The folder in which the session worked, else the name of its folder of transcripts.
     pub project: String,
     /// The higher, the better; comparable within one answer only.
     pub score: f64,
-    /// The session's title, as far as one is stored.
+    /// The session's title, if one is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The tool whose input or output it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Set when a subagent said it: its id.
+    /// The id of the subagent, if it is a subagent's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Where the line begins in the transcript, in bytes: `place` of the timeline takes it.
@@ -104,6 +104,6 @@ pub struct Hit {
 pub struct SnippetPart {
     /// The text.
     pub text: String,
-    /// It is one of the words that were asked for.
+    /// Whether it is one of the query's words.
     pub found: bool,
 }

@@ -1,9 +1,9 @@
-//! The settings as they are in force, where each comes from, and what is wrong with the configuration file.
+//! The settings in force, the source of each, and the mistakes in the configuration file.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Declares the keys once: variant, name in the file, what it does.
+/// Declares the keys once: variant, name in the file, description.
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal),+ $(,)?) => {
         /// Every setting that the configuration file knows, by table and name.
@@ -27,47 +27,47 @@ macro_rules! keys {
 keys! {
     /// The agent's folders, instead of --claude-dir.
     Roots = "roots",
-    /// A tool call without a result, and nothing better known, is taken for a question after this time.
+    /// A tool call without a result counts as a question after this time, if nothing better is known.
     TimeoutsApproval = "timeouts.approval",
-    /// A turn without a word is taken for over after this time.
+    /// A silent turn counts as over after this time.
     TimeoutsStale = "timeouts.stale",
-    /// A session without a word is idle after this time.
+    /// A silent session is idle after this time.
     TimeoutsIdle = "timeouts.idle",
     /// Sessions that don't run any more stay in the roster this long.
     RosterRecent = "roster.recent",
     /// How changes are noticed: auto, native or poll.
     WatchMode = "watch.mode",
-    /// How often folders are looked at where mode is poll.
+    /// How often folders are polled if the mode is poll.
     WatchPollInterval = "watch.poll_interval",
     /// Bytes of a tool's input or output that can be searched; 0: none.
     StoreCut = "store.cut",
-    /// Nothing is stored of sessions that work in these folders, or of what tools do to files there.
+    /// Sessions that work in these folders are not stored, nor are tool calls on files there.
     StoreExclude = "store.exclude",
-    /// Calls of these tools are no activities of a prompt; their texts are found all the same.
+    /// Calls of these tools are no activities of a prompt; search finds their texts all the same.
     StoreSkipTools = "store.skip_tools",
     /// Markdown files in these folders are plans, beside those in the agents' own plan folders.
     StorePlanFolders = "store.plan_folders",
-    /// Keeps transcripts, compressed, that the agent's own clean-up will remove.
+    /// Keeps transcripts, compressed, that the client's own clean-up will remove.
     ArchiveEnabled = "archive.enabled",
     /// The most that the archive may take.
     ArchiveBudget = "archive.budget",
-    /// Archived transcripts older than this are given up; never: only the budget ends anything.
+    /// The archive gives up transcripts older than this; never: only the budget limits it.
     ArchiveKeep = "archive.keep",
     /// A transcript is archived when it has been unchanged for this long.
     ArchiveAfter = "archive.after",
     /// How hard archived transcripts are compressed, 1 to 19.
     ArchiveLevel = "archive.level",
-    /// A stored turn without a sign for this long is written down as over.
+    /// A stored turn without a sign for this long is stored as over.
     RecoveryStuck = "recovery.stuck",
-    /// A stored session without a sign for this long is written down as over.
+    /// A stored session without a sign for this long is stored as over.
     RecoveryStale = "recovery.stale",
-    /// So often is looked for those at most.
+    /// The shortest time between two checks for such turns and sessions.
     RecoveryEvery = "recovery.every",
-    /// Alerts for permissions that are asked for.
+    /// Alerts for permission requests.
     AlertsApproval = "alerts.approval",
     /// Alerts for questions.
     AlertsQuestion = "alerts.question",
-    /// Alerts for plans that want to be approved.
+    /// Alerts for plans that wait for approval.
     AlertsPlan = "alerts.plan",
     /// Alerts for other dialogs that wait.
     AlertsDialog = "alerts.dialog",
@@ -75,7 +75,7 @@ keys! {
     AlertsError = "alerts.error",
     /// Alerts for turns that ended.
     AlertsFinished = "alerts.finished",
-    /// So long somebody must be needed before an alert comes.
+    /// How long a need must last before an alert comes.
     AlertsDwell = "alerts.dwell",
     /// No alerts in these hours of the day.
     AlertsQuietHours = "alerts.quiet_hours",
@@ -111,7 +111,7 @@ pub enum SettingValue {
     List(Vec<String>),
 }
 
-/// Who decides what a setting is; each goes before those after it.
+/// The source of a setting's value; an earlier variant wins over a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingSource {
@@ -121,43 +121,43 @@ pub enum SettingSource {
     Environment,
     /// The configuration file.
     File,
-    /// Nobody: it is as the documentation says.
+    /// No source names it: the documented default.
     Default,
 }
 
-/// One setting as it is in force.
+/// One setting in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Setting {
-    /// Which.
+    /// The key.
     pub key: SettingKey,
-    /// What it is.
+    /// The value.
     pub value: SettingValue,
-    /// What it would be if nobody had said anything.
+    /// The value if no source names one.
     pub default: SettingValue,
     /// Where the value comes from.
     pub source: SettingSource,
-    /// The option or variable that decides. Then the file cannot, and the window does not try.
+    /// The option or variable that fixes the value. Then the file cannot change it, and the window does not try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_by: Option<String>,
 }
 
-/// Something in the configuration file that is not followed. What was last right counts instead.
+/// A mistake in the configuration file. The last correct value counts instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SettingProblem {
-    /// The setting, where it is one that is known.
+    /// The setting, if it is a known one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<SettingKey>,
-    /// Counted from 1; absent where the file as a whole cannot be read.
+    /// Counted from 1; absent if the whole file cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// In characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
-    /// What was expected and what was found, or what the system said.
+    /// The expected and the found value, or the system's error.
     pub message: String,
 }
 
@@ -173,36 +173,36 @@ impl std::fmt::Display for SettingProblem {
     }
 }
 
-/// All settings, the file they stand in, and what is wrong with it.
+/// All settings, their file, and the mistakes in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SettingsView {
-    /// The configuration file, whether it is there or not. Absent where no folder for it is known.
+    /// The configuration file, existing or not. Absent if no folder for it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The file is there.
+    /// Whether the file exists.
     pub exists: bool,
     /// Where Watchbill keeps its own files, if anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<String>,
     /// Every setting once, in the order of the documentation.
     pub settings: Vec<Setting>,
-    /// What is not followed, in the order of the file.
+    /// The mistakes, in the order of the file.
     pub problems: Vec<SettingProblem>,
 }
 
-/// One setting that the person wants otherwise.
+/// A change of one setting by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingChange {
-    /// Which.
+    /// The key.
     pub key: SettingKey,
-    /// What it shall be; `null`: as if nobody had said anything.
+    /// The new value; `null`: no value in the file.
     pub value: Option<SettingValue>,
 }
 
-/// What archiving transcripts would take and save, for the person to decide.
+/// The space that archiving transcripts would take and save, so that the user can decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -211,11 +211,11 @@ pub struct ArchiveOffer {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What they would take, estimated from some of them.
+    /// The bytes that the archive would take, estimated from some of them.
     pub expected: u64,
-    /// After so many days the agent removes a transcript.
+    /// The client removes a transcript after this many days.
     pub cleanup_days: i64,
-    /// Transcripts that the agent will remove within a week.
+    /// Transcripts that the client will remove within a week.
     pub soon: u64,
     /// When it may remove the first one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,8 @@
-//! What programs of one person say to each other over the local socket: one JSON object a line.
+//! The local socket: programs of one user talk over it, one JSON object per line.
 //!
-//! `docs/protocol.md` describes the same for people. The program that holds the store listens. It greets each connection
-//! with a [`Hello`]. The other end sends [`Call`]s and gets for each one an [`Answer`] with the call's id: any number of
-//! events, then one reply or one error.
+//! `docs/protocol.md` describes the same for users. The holder of the store listens. It greets each connection with
+//! a [`Hello`]. The socket client sends [`Call`]s. For each call it gets [`Answer`]s with the call's id: any number
+//! of events, then one reply or one error.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,11 +12,11 @@ use crate::error::ApiError;
 use crate::request::AnswerCall;
 use crate::search::SearchQuery;
 
-/// The version of this protocol. It rises when a reader of an older version would misunderstand what is said; new
+/// The version of this protocol. It rises when a reader of an older version would misunderstand a message. New
 /// requests and new fields do not raise it.
 pub const VERSION: u32 = 1;
 
-/// The longest line that is read from a client, its line feed included, in bytes.
+/// The longest line that is read from a socket client, its line feed included, in bytes.
 pub const LONGEST_CALL: u64 = 1 << 20;
 
 /// The first line of a connection, from the program that listens.
@@ -27,28 +27,28 @@ pub struct Hello {
     pub protocol: u32,
     /// The version of the program.
     pub watchbill: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Stands for the folders and settings that the roster depends on. A program with another one sees another roster, and
-    /// looks for itself.
+    /// Identifies the folders and settings that the roster depends on. A program with another `view` sees another
+    /// roster, and reads the files itself.
     pub view: String,
-    /// It has a window that [`Request::Open`] raises.
+    /// Whether it has a window that [`Request::Open`] raises.
     #[serde(default)]
     pub window: bool,
 }
 
-/// One request with its id. The id names the answers; of a command it is also remembered, so that a command that is sent
-/// again is carried out once.
+/// One request with its id. The id names the answers. The id of a command is also remembered: a command that is
+/// sent again is carried out once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// Chosen by the client: 1 to 64 bytes, and unlike any other that it sends.
+    /// Chosen by the socket client: 1 to 64 bytes, different from all its other ids.
     pub id: String,
-    /// What is asked.
+    /// The request.
     #[serde(flatten)]
     pub request: Request,
 }
 
-/// What can be asked.
+/// The requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
@@ -68,22 +68,23 @@ pub enum Request {
         /// A session or a work chain.
         session: String,
     },
-    /// Looks for words. Reply: [`crate::search::SearchAnswer`].
+    /// Searches the stored history. Reply: [`crate::search::SearchAnswer`].
     Search {
-        /// What is looked for.
+        /// The query.
         query: SearchQuery,
     },
-    /// The roster, and then each change. Events: [`crate::roster::RosterMessage`], first a snapshot. A client that does not
-    /// read gets a new snapshot when it reads again. There is no reply; the connection's end is the subscription's.
+    /// The roster, and then each change. Events: [`crate::roster::RosterMessage`], first a snapshot. A socket
+    /// client that does not read gets a new snapshot when it reads again. There is no reply; the subscription ends
+    /// with the connection.
     Subscribe {
         /// Superseded, ended and long idle sessions too.
         #[serde(default)]
         all: bool,
     },
-    /// Tells when commands of the person were stored. Events: `null`. For a program that keeps a roster of its own.
+    /// Reports when commands of the user were stored. Events: `null`. For a program that keeps a roster of its own.
     FollowCommands,
-    /// Carries out a command of the person, and stores it. Reply: `null`, when it is stored. Sent again with the same id
-    /// after a broken connection it is carried out once.
+    /// Carries out a command of the user, and stores it. Reply: `null`, when it is stored. A command that is sent
+    /// again with the same id after a broken connection is carried out once.
     Command {
         /// The command.
         command: UserCommand,
@@ -103,7 +104,7 @@ pub enum Request {
         /// The whole id.
         session: String,
     },
-    /// Answers when everything that the transcripts hold now is stored. Events: [`IndexProgress`]. Reply:
+    /// Replies when the store has all that the transcripts hold now. Events: [`IndexProgress`]. Reply:
     /// [`crate::store::IndexReport`].
     Index,
     /// A hook process asks and waits. Reply: the text that it is to print, or `null` for nothing.
@@ -158,39 +159,39 @@ pub struct ClientProcess {
     pub start: Option<String>,
 }
 
-/// How far the program is that stores what the transcripts hold.
+/// The progress of reading transcripts into the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexProgress {
     /// Bytes that were read since the request.
     pub bytes: u64,
-    /// Bytes that were to be read when it came.
+    /// Bytes that were still to be read when the request came.
     pub total_bytes: u64,
 }
 
-/// One line of the program that listens, after its hello, as it writes it.
+/// One line of the listening program after its hello, as it writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body<'a, T> {
     /// The request was fulfilled.
     Reply(&'a T),
-    /// It was not.
+    /// The request failed.
     Error(&'a ApiError),
-    /// Something that belongs to it has happened.
+    /// An event of the request.
     Event(&'a T),
 }
 
 /// The same with the id of its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Answer<'a, T> {
-    /// The id of the call. Empty where that could not be read.
+    /// The id of the call; empty if it could not be read.
     pub id: &'a str,
-    /// What came of it.
+    /// The content.
     #[serde(flatten)]
     pub body: Body<'a, T>,
 }
 
-/// One line as a client reads it: what is in it stays text until it is known what is expected.
+/// One line as a socket client reads it. Its content stays JSON text until the client knows which type it expects.
 #[derive(Debug, Deserialize)]
 pub struct Received<'a> {
     /// The id of the call.
@@ -198,10 +199,10 @@ pub struct Received<'a> {
     /// The request was fulfilled.
     #[serde(borrow, default)]
     pub reply: Option<&'a RawValue>,
-    /// It was not.
+    /// The request failed.
     #[serde(default)]
     pub error: Option<ApiError>,
-    /// Something that belongs to it has happened.
+    /// An event of the request.
     #[serde(borrow, default)]
     pub event: Option<&'a RawValue>,
 }
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_what_it_is_by_its_key() {
+    fn the_key_of_an_answer_names_its_kind() {
         let written = serde_json::to_string(&Answer { id: "1", body: Body::Reply(&vec![1, 2]) }).unwrap();
         assert_eq!(written, r#"{"id":"1","reply":[1,2]}"#);
         let read: Received<'_> = serde_json::from_str(&written).unwrap();

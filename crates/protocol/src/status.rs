@@ -1,4 +1,4 @@
-//! `status --format json`: how many sessions count for each group, and what those that need the person are wanted for.
+//! `status --format json`: how many sessions count for each group, and how many need the user for what.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ pub struct Status {
     pub working: u32,
     pub your_turn: u32,
     pub idle: u32,
-    /// Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
+    /// How many sessions need the user, by need: `approval`, `question`, `plan`, `dialog`, `error`.
     #[serde(default)]
     pub needs: BTreeMap<String, u32>,
-    /// Why the history is not kept at the moment, in words for the person.
+    /// Why the history is not kept at the moment, as a text for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
 }

@@ -1,20 +1,20 @@
-//! What is told of the store: `index`, `stats`, `forget`, and its part of `doctor`.
+//! Reports about the store: `index`, `stats`, `forget`, and its part of `doctor`.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// `index --json`: what one run of bringing the store up to date did.
+/// `index --json`: the result of one run that brings the store up to date.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct IndexReport {
-    /// Transcript files that were looked at.
+    /// Transcript files that were checked.
     pub files: u64,
     /// Bytes that were read.
     pub bytes: u64,
     /// Records that were read.
     pub records: u64,
-    /// Files in which nothing was new.
+    /// Files with nothing new.
     pub skipped: u64,
     /// Lines and files that could not be read; `doctor` names them.
     pub problems: u64,
@@ -24,39 +24,40 @@ pub struct IndexReport {
     pub texts: u64,
     /// Bytes of text that were left out because a text was longer than the cut.
     pub cut_bytes: u64,
-    /// Transcripts that were archived; absent where none was.
+    /// Transcripts that were archived; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<u64>,
-    /// The run was ended early; what it had read is kept, and the next one goes on from there.
+    /// The run ended early. The store keeps what the run read, and the next run goes on from there.
     pub interrupted: bool,
-    /// Another process keeps the store up to date, and this run has waited for it: its id, where that is known. Records and
-    /// texts are not counted then, and bytes are those that it has read meanwhile.
+    /// The id, if known, of another process that keeps the store up to date: this run waited for it. Then records
+    /// and texts are not counted, and bytes are those that it read meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_by: Option<u32>,
 }
 
-/// `stats --json`: what was used, by some key.
+/// `stats --json`: usage, by some key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Stats {
-    /// What `rows` are by: `day`, `project`, `model`, `tool`.
+    /// The key of `rows`: `day`, `project`, `model`, `tool`.
     pub by: String,
-    /// Only what happened at or after this moment counts.
+    /// Only usage at or after this time counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// By day the newest first; else the one that used most first.
+    /// By day, the newest first; else the greatest usage first.
     pub rows: Vec<StatsRow>,
     /// The sum over everything, each session and request once.
     pub total: StatsRow,
 }
 
-/// What one day, project, model or tool used.
+/// The usage of one day, project, model or tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
-    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool; absent in the sum, and where it is not known.
+    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool. Absent in the sum, and if it is
+    /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Sessions that took part. In the sum only.
@@ -65,7 +66,7 @@ pub struct StatsRow {
     /// Prompts. In the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<u64>,
-    /// Requests to the model, each counted once however often it is written down. By tool: absent.
+    /// Requests to the model, each counted once even if several records repeat it. By tool: absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Tokens of those requests. By tool: absent.
@@ -77,19 +78,19 @@ pub struct StatsRow {
     /// Of these, the ones that failed. By tool and in the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_errors: Option<u64>,
-    /// Milliseconds that the calls took together, as far as known. By tool and in the sum only.
+    /// Milliseconds that the calls took together, as far as they are known. By tool and in the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_ms: Option<u64>,
 }
 
-/// `forget --json`: what was removed, or would be.
+/// `forget --json`: what a removal took out, or would take out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct ForgetReport {
-    /// The ids of the sessions, their subagents with them.
+    /// The ids of the sessions, which were removed with their subagents.
     pub sessions: Vec<String>,
-    /// The work chain whose sessions they are, where its id was given.
+    /// The work chain of the sessions, if its id was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_chain_id: Option<String>,
     /// Transcripts that had been read.
@@ -104,9 +105,10 @@ pub struct ForgetReport {
     pub archived: u64,
     /// Bytes that the store's files became smaller by.
     pub freed_bytes: u64,
-    /// The bytes are still in the file, since another process reads it; the next window or `index` takes them out.
+    /// The bytes are still in the file, because another process reads it. The next window or `index` takes them
+    /// out.
     pub wiped_later: bool,
-    /// Nothing was removed: this is what would have been.
+    /// Nothing was removed; the numbers are those of a real run.
     pub dry_run: bool,
 }
 
@@ -114,11 +116,11 @@ pub struct ForgetReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DamagedFile {
-    /// Where it lies.
+    /// Its path.
     pub path: String,
     /// Its length.
     pub bytes: u64,
-    /// Whatever could be read of the database was taken over, so that the file may be removed.
+    /// All readable rows of the database were taken over, so the file may be removed.
     pub taken_over: bool,
 }
 
@@ -129,7 +131,7 @@ pub struct DamagedFile {
 pub struct StoreHealth {
     /// The database file.
     pub path: String,
-    /// It is there.
+    /// Whether it exists.
     pub exists: bool,
     /// Bytes of the database and its companions.
     pub bytes: u64,
@@ -139,7 +141,7 @@ pub struct StoreHealth {
     /// The process that writes it now, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer_pid: Option<u32>,
-    /// Sessions that are stored.
+    /// Stored sessions.
     pub sessions: u64,
     /// Searchable texts.
     pub texts: u64,
@@ -147,19 +149,19 @@ pub struct StoreHealth {
     pub files_behind: u64,
     /// Bytes in them that are still to be read.
     pub bytes_behind: u64,
-    /// Transcript files that the settings leave out, whole or in part.
+    /// Transcript files that the settings exclude, whole or in part.
     #[serde(default)]
     pub files_left_out: u64,
-    /// What the settings leave out was not carried out on what is stored, since they are others now, or the program is;
-    /// whoever writes the store next does it.
+    /// The current exclusions were not applied to the stored data, because the settings or the program changed. The
+    /// next process that writes the store applies them.
     #[serde(default)]
     pub exclude_changed: bool,
     /// Archived transcripts.
     pub archived: u64,
     /// Bytes that the archive takes.
     pub archive_bytes: u64,
-    /// Files of the archive that are damaged or gone, so that their transcripts cannot be read from there. Absent where
-    /// none is.
+    /// Files of the archive that are damaged or gone, so their transcripts cannot be read from there. Absent if
+    /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
     pub archive_unreadable: Vec<String>,
@@ -169,16 +171,16 @@ pub struct StoreHealth {
     /// While the archive is off: what it would do, with numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_offer: Option<String>,
-    /// What was removed the last time because the person had excluded what was stored before.
+    /// The last removal of stored data that the user excluded later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// Not all of the database was looked at for damage, since that takes too long. Absent where all of it was.
+    /// Not all of the database was checked for damage, because that takes too long. Absent if all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages_unseen: Option<bool>,
     /// Why the store cannot be used, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
-    /// What was set aside in the data folder, since it was damaged. Absent where nothing was.
+    /// Damaged files that were set aside in the data folder. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<DamagedFile>>", optional)]
     pub damaged: Vec<DamagedFile>,

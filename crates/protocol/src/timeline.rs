@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A stretch of a timeline.
+/// A part of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -11,10 +11,10 @@ use ts_rs::TS;
 pub struct Timeline {
     pub session_id: String,
     pub work_chain_id: String,
-    /// What the person calls the chain.
+    /// The user's name for the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_chain_name: Option<String>,
-    /// Set when this is the timeline of one subagent of the session: its id.
+    /// The id of the subagent, if this is a subagent's timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Index of the first item.
@@ -24,11 +24,11 @@ pub struct Timeline {
     pub items: Vec<TimelineItem>,
 }
 
-/// What the window shows of a timeline when it is opened.
+/// The part of a timeline that the window shows when it opens it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NewestItems {
-    /// Whether all of the timeline was read. Else its items are counted from the first one here, and so is their number.
+    /// Whether the whole timeline was read. If not, indexes and the total count from the first item here.
     pub counted: bool,
     /// The newest items.
     pub timeline: Timeline,
@@ -42,30 +42,30 @@ pub struct NewestItems {
 pub struct TimelineItem {
     /// Place in the timeline, from 0; stable while records are only appended.
     pub index: u64,
-    /// What the item is known by in its timeline, however many stand before it: by it, and by nothing else, somebody who has
-    /// both can tell that an item of an earlier answer is the same one. No more than that may be read into it.
+    /// The key of the item in its timeline, independent of the items before it. Equal keys in two answers show that
+    /// an item is the same one; nothing else shows it. A key has no other meaning.
     pub key: String,
     pub session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     #[serde(flatten)]
     pub what: What,
-    /// Set when the item belongs to a subagent: its id.
+    /// The id of the subagent, if the item belongs to one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }
 
-/// What an entry is.
+/// The content of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[ts(optional_fields)]
 #[allow(missing_docs)]
 pub enum What {
-    /// Somebody asked. `origin`: `human`, `task_notification`, `peer`, `queued`.
+    /// A prompt. `origin`: `human`, `task_notification`, `peer`, `queued`.
     Prompt { text: String, origin: String },
-    /// The agent answered, in Markdown.
+    /// An answer of the agent, in Markdown.
     Response { text: String },
-    /// The agent thought.
+    /// A thought of the agent.
     Thinking { text: String },
     /// A tool call and, once it is there, its result.
     Tool {
@@ -74,7 +74,7 @@ pub enum What {
         target: String,
         /// The input, as JSON text, cut at 16 KiB.
         input: String,
-        /// `true` where it was cut; absent where it is whole.
+        /// `true` if it was cut; absent if it is whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_cut: Option<bool>,
         /// `pending`, `ok`, `error`, `denied`, `background`.
@@ -82,12 +82,12 @@ pub enum What {
         /// The output as text, cut at 16 KiB.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
-        /// `true` where it was cut; absent where it is whole.
+        /// `true` if it was cut; absent if it is whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output_cut: Option<bool>,
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
-        /// The subagent that this call started, when it wrote a transcript of its own.
+        /// The subagent that this call started, if it wrote a transcript of its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         subagent: Option<Subagent>,
     },
@@ -101,13 +101,13 @@ pub enum What {
     },
     /// A session of the chain begins: `to` is its id, `reason` the link's.
     Continued { to: String, reason: String },
-    /// The person interrupted.
+    /// The user interrupted.
     Interrupted,
     /// The request failed.
     Error { text: String },
-    /// A slash command or a shell line of the person.
+    /// A slash command or a shell line of the user.
     Command { text: String },
-    /// A word of the client: retry, end of turn with its duration, ….
+    /// A note of the client: retry, end of turn with its duration, ….
     Note { text: String },
 }
 
@@ -121,18 +121,18 @@ pub struct Subagent {
     /// Number of items in its own timeline, once that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// Its timeline, where it was asked for with the rest; indexes count from 0 within it.
+    /// Its timeline, if the request asked for it too; indexes count from 0 within it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<TimelineItem>,
 }
 
-/// Where something stands in the timeline of a chain.
+/// A place in the timeline of a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelinePlace {
-    /// Index of the item; for what a subagent said, of the call that started it.
+    /// Index of the item; for a subagent's item, index of the call that started the subagent.
     pub index: u64,
-    /// The way on from there: the subagent at that call, the one that it started in turn, ….
+    /// The path from there: the subagent at that call, the one that it started in turn, ….
     pub within: Vec<AgentPlace>,
 }
 

@@ -18,7 +18,7 @@ pub struct Why {
     pub state_since: String,
     pub state_reason: StateReason,
     pub evidence: Vec<Witness>,
-    /// When the state will be looked at again without any new fact.
+    /// When the state is checked again without a new fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_check_at: Option<String>,
 }
@@ -30,12 +30,12 @@ pub struct Why {
 #[allow(missing_docs)]
 pub struct Witness {
     pub source: String,
-    /// What it would have said alone; absent when it says nothing.
+    /// The state by this witness alone; absent if it gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_kind: Option<String>,
-    /// When it said so.
+    /// The time of the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// Process id, for evidence of one process.

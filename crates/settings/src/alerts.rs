@@ -1,4 +1,4 @@
-//! `[alerts]`: what the person is told of, and when not.
+//! `[alerts]`: which needs alert the user, and when alerts are silent.
 
 use jiff::tz::TimeZone;
 use watchbill_core::attention::{AttentionSettings, Need, QuietHours};
@@ -7,7 +7,7 @@ use watchbill_protocol::settings::SettingKey;
 use crate::file_values::FileValues;
 use crate::settings::AlertSettings;
 
-/// What the table says.
+/// Builds the alert settings from the file's values. `full` expands `~`.
 pub(crate) fn settle(values: &FileValues, full: impl Fn(String) -> String) -> AlertSettings {
     let wanted = |need: &Need| {
         values.flag(match need {
@@ -24,7 +24,7 @@ pub(crate) fn settle(values: &FileValues, full: impl Fn(String) -> String) -> Al
     let attention = AttentionSettings {
         kinds: Need::ALL.into_iter().filter(wanted).collect(),
         dwell: values.span(SettingKey::AlertsDwell),
-        // Nothing else goes by it, and to find it lists the folders of all zones that there are.
+        // Only quiet hours use the zone. Finding the system's zone lists the folders of all zones.
         zone: if quiet.is_empty() { TimeZone::UTC } else { TimeZone::system() },
         quiet,
         muted_projects: values
@@ -46,11 +46,11 @@ mod tests {
     use crate::{Given, settle};
 
     #[test]
-    fn quiet_hours_go_by_the_clock_on_the_wall() {
-        // The variable is the process's own, so that this test is done by another one.
+    fn quiet_hours_use_the_local_time_zone() {
+        // `TZ` belongs to the whole process, so the test runs itself again in a child process.
         let zone = "JST-9";
         if std::env::var("TZ").as_deref() != Ok(zone) {
-            let name = "alerts::tests::quiet_hours_go_by_the_clock_on_the_wall";
+            let name = "alerts::tests::quiet_hours_use_the_local_time_zone";
             let mut there = Command::new(std::env::current_exe().unwrap());
             let output = there.args(["--exact", name]).env("TZ", zone).output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout);

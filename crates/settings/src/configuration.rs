@@ -1,4 +1,4 @@
-//! The configuration file while a program runs: what it says, what was last right in it, and how it is changed.
+//! The configuration file while a program runs: its contents, its last valid values, and edits to it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,14 @@ use crate::settings::{Environment, Given, Settings, SettingsError};
 use crate::table::{default, kind};
 use crate::values::Value;
 
-/// What everybody is told after a change.
+/// Sent to each listener after a change.
 #[derive(Debug, Clone)]
 pub struct Changed {
-    /// What is in force now.
+    /// The settings in force now.
     pub settings: Arc<Settings>,
-    /// What was in force before.
+    /// The settings in force before.
     pub before: Arc<Settings>,
-    /// The same, as it is shown.
+    /// The settings now, in the form that the window shows.
     pub view: Arc<SettingsView>,
 }
 
@@ -32,7 +32,7 @@ struct State {
     last: Option<Edit>,
 }
 
-/// The last change of the file's text. Taking it back brings back every byte, a comment beside a removed line among them.
+/// The last edit of the file's text. Undoing it restores every byte, including a comment beside a removed line.
 struct Edit {
     key: SettingKey,
     had: Option<Value>,
@@ -40,17 +40,17 @@ struct Edit {
     after: String,
 }
 
-/// Is told of each change, in their order; `false` ends that.
+/// Called for each change, in order. Returning `false` unsubscribes it.
 pub type Listener = Box<dyn FnMut(&Changed) -> bool + Send>;
 
-/// Options, environment and the file. Shared by whoever wants to know or to change something.
+/// Options, environment and the file together. All threads that read or change settings share it.
 pub struct Configuration {
     surroundings: Surroundings,
     state: Mutex<State>,
-    /// Held while the file is changed or looked at: of two windows that change it at once neither writes over the other, and
-    /// what was read before a change is not taken for news after it.
+    /// Held while the file is read or changed. So two windows cannot overwrite each other's edit, and contents read
+    /// before an edit are not taken for a later change.
     changing: Mutex<()>,
-    /// Held while they are told, so that nobody hears of an older state after a newer one.
+    /// Held while listeners are called, so that none gets an older state after a newer one.
     listeners: Mutex<Vec<Listener>>,
 }
 
@@ -58,7 +58,7 @@ impl Configuration {
     /// Reads the file for the first time.
     ///
     /// # Errors
-    /// When a file that was named cannot be read, or no folder of the agent is known.
+    /// When a named file cannot be read, or no folder of the client is known.
     pub fn open(given: &Given, env: Environment<'_>) -> Result<Self, SettingsError> {
         let surroundings = Surroundings::of(given, env);
         if let Some(path) = surroundings.file.as_deref().filter(|_| surroundings.named) {
@@ -80,27 +80,28 @@ impl Configuration {
         })
     }
 
-    /// What is in force.
+    /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.state().known.settings)
     }
 
-    /// The same, as it is shown.
+    /// The settings in force, in the form that the window shows.
     pub fn view(&self) -> Arc<SettingsView> {
         Arc::clone(&self.state().known.view)
     }
 
-    /// The file, whether it is there or not.
+    /// The path of the file, whether the file exists or not.
     pub fn path(&self) -> Option<&Path> {
         self.surroundings.file.as_deref()
     }
 
-    /// Tells of every change from now on, from the thread that has noticed it. A listener must not change anything itself.
+    /// Calls the listener for every change from now on, on the thread that noticed the change. A listener must not
+    /// change settings itself.
     pub fn subscribe(&self, listener: Listener) {
         self.listeners().push(listener);
     }
 
-    /// Looks at the file again, and tells what has changed.
+    /// Reads the file again, and calls the listeners if its contents have changed.
     pub fn look_again(&self) {
         if let Some(path) = self.path() {
             let _alone = self.alone();
@@ -108,7 +109,8 @@ impl Configuration {
         }
     }
 
-    /// Whether there was something in the file and is no more. So it is for a moment while an editor saves it.
+    /// Whether the file had contents and is now empty or absent. That happens for a moment while an editor saves
+    /// it.
     pub(crate) fn has_emptied(&self) -> bool {
         let is_empty = |contents: &Contents| match contents {
             Contents::Absent => true,
@@ -118,16 +120,17 @@ impl Configuration {
         !is_empty(&self.state().known.contents) && self.path().is_some_and(|path| is_empty(&look(path)))
     }
 
-    /// Changes settings in the file, all or none. A default removes the line: what nobody has said follows later versions.
+    /// Changes settings in the file, all or none. A value that equals the default removes the line, so that the
+    /// setting follows the default of later versions.
     ///
     /// # Errors
-    /// When a value is wrong, something else decides, the file cannot be understood or written, or somebody else has
-    /// changed it meanwhile; then it is as it was.
+    /// When a value is wrong, an option or variable fixes the setting, the file cannot be parsed or written, or
+    /// another program has changed it meanwhile. The file then stays as it was.
     pub fn change(&self, changes: &[SettingChange]) -> Result<SettingsView, ApiError> {
         let path = self.path().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Unsupported,
-                "no folder for a configuration file is known; name one with --config",
+                "no place for a configuration file is known; name a file with --config",
             )
         })?;
         let _alone = self.alone();
@@ -164,7 +167,8 @@ impl Configuration {
         Ok((*self.view()).clone())
     }
 
-    /// The values, where they are right and the file decides.
+    /// Parses the new values; `None` removes the line. Refuses a wrong value, and a setting that an option or
+    /// variable fixes.
     fn checked(&self, changes: &[SettingChange]) -> Result<Vec<(SettingKey, Option<Value>)>, ApiError> {
         let view = self.view();
         let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
@@ -176,7 +180,7 @@ impl Configuration {
             }
             let value = change.value.as_ref().map(|value| kind(key).of_wire(value)).transpose();
             let value = value.map_err(invalid)?;
-            // The client's own variable comes after the file, so that the default has to be said to count.
+            // The client's own variable ranks after the file, so only a written default of `roots` overrides it.
             let unsaid = key != SettingKey::Roots;
             Ok((key, value.filter(|value| !(unsaid && *value == default(key)))))
         };
@@ -184,7 +188,7 @@ impl Configuration {
     }
 
     fn take(&self, contents: Contents) {
-        // Taken first: of two that have looked the later one tells last.
+        // Locked before the state, so that listeners are called in the order in which the state changes.
         let mut listeners = self.listeners();
         let changed = {
             let mut state = self.state();
@@ -237,11 +241,11 @@ fn code_of(error: &EditError) -> ErrorCode {
     }
 }
 
-/// Puts the settings together once.
+/// Resolves the settings once.
 ///
 /// # Errors
-/// When a named file cannot be read, or no folder can be found. What is wrong in a file is no error: it is among the
-/// settings' problems, and the rest counts.
+/// When a named file cannot be read, or no folder of the client can be found. A mistake in a file is no error: it
+/// is one of the settings' problems, and the rest of the file counts.
 pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsError> {
     Ok((*Configuration::open(given, env)?.settings()).clone())
 }

@@ -1,4 +1,4 @@
-//! Changes of a configuration file's text: what is said is changed, every other byte stays.
+//! Edits the text of a configuration file: changes one setting and leaves every other byte as it is.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use crate::file::{Reading, read};
 use crate::list::with_items;
 use crate::values::Value;
 
-/// Why a text is left as it is.
+/// Why a text was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
-    /// It is no TOML.
+    /// The text is not valid TOML.
     #[error("{0}; correct it first")]
     Malformed(SettingProblem),
-    /// What stands there is of another shape than settings have.
-    #[error("{} cannot be written there: something else stands in the place of its table; correct that first", .0.name())]
+    /// The file holds something else where the setting, or its table, belongs.
+    #[error("{} cannot be written: the file has something else in its place; correct that first", .0.name())]
     Shape(SettingKey),
-    /// What would come out is not what was asked for. A fault of ours, and no reason to harm the file.
+    /// The edit would change something else. That is a fault of this program, so the file is left alone.
     #[error("{} could not be written without changing something else", .0.name())]
     Unsafe(SettingKey),
 }
 
-/// The text with one setting changed, or without it.
+/// Returns the text with one setting changed or removed.
 ///
 /// # Errors
-/// When the text cannot be understood, or the change would change anything else.
+/// When the text cannot be parsed, or the edit would change anything else.
 pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Result<String, EditError> {
     let before = read(text);
     if before.broken {
@@ -45,7 +45,7 @@ pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Resu
     if is_just(&before, &read(&after), key, value) { Ok(after) } else { Err(EditError::Unsafe(key)) }
 }
 
-/// Whether nothing but this setting differs.
+/// Whether only this setting differs.
 fn is_just(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Value>) -> bool {
     let others = |reading: &Reading| {
         let mut reading = reading.clone();
@@ -57,13 +57,14 @@ fn is_just(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Va
     after.values.get(&key) == value && others(before) == others(after)
 }
 
-/// Where a setting stands, or would.
+/// The table that holds a setting, and the setting's name in it.
 struct Place<'d> {
     table: &'d dyn TableLike,
     name: &'static str,
 }
 
-/// The table of a setting, if it is there, and the setting's name in it.
+/// The place of a setting, `None` if its table is missing; then the table's name, `None` for a setting at the top
+/// level.
 fn place<'d>(
     document: &'d Document<&str>,
     key: SettingKey,
@@ -113,11 +114,11 @@ fn set(text: &str, document: &Document<&str>, key: SettingKey, value: &Value) ->
     }
 }
 
-/// The end of the line that the last value of a table stands in, where it stands in lines of its own.
+/// The end of the line of the table's last value; `None` if the table is inline or has no values.
 fn after_last(text: &str, table: &dyn TableLike) -> Option<usize> {
     let ends = table.iter().filter_map(|(_, item)| item.as_value()?.span()).map(|span| span.end);
     let last = ends.max()?;
-    // In an inline table the line belongs to something else.
+    // A value that does not begin its line is in an inline table.
     let inline = table.iter().any(|(name, _)| {
         let start = table.key(name).and_then(toml_edit::Key::span).map_or(0, |span| span.start);
         !is_line_start(text, start)
@@ -136,11 +137,11 @@ fn is_dotted(document: &Document<&str>, table: Option<&str>) -> bool {
     item.and_then(Item::as_table).is_some_and(toml_edit::Table::is_dotted)
 }
 
-/// Into a table without a value of its own in lines: right below its header, or into its braces.
+/// Inserts a setting into a table without values on lines of their own: below its header, or into its braces.
 fn in_table(text: &str, document: &Document<&str>, table: &str, setting: &str, line: &str) -> Option<String> {
     match document.as_table().get(table)? {
         Item::Table(header) => {
-            // A table that only others below it imply has no header yet.
+            // A table that only its subtables imply has no header yet.
             let Some(span) = header.span().filter(|_| !header.is_implicit()) else {
                 return Some(format!("{}{line}[{table}]{line}{setting}{line}", ended(text, line)));
             };
@@ -168,7 +169,7 @@ fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<Stri
         let start = text[..name.start].rfind('\n').map_or(0, |end| end + 1);
         return Ok(replaced(text, start..line_end(text, value.end), ""));
     }
-    // In braces: with the comma after it, else with the one before.
+    // In braces, the comma after it goes too, or else the comma before it.
     let after = text[value.end..].find(|c: char| !c.is_whitespace()).map(|at| value.end + at);
     if let Some(comma) = after.filter(|at| text[*at..].starts_with(',')) {
         let rest = &text[comma + 1..];
@@ -182,7 +183,7 @@ fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<Stri
 
 fn written(text: &str, value: &Value, before: Option<&Toml>) -> String {
     if let (Value::List(items), Some(Toml::Array(list))) = (value, before) {
-        // Read again by itself: where its parts stand is told for the whole text.
+        // Parsed again by itself: in `document`, its comments are only spans of the whole text.
         let own = list.span().and_then(|span| text.get(span)?.parse::<Toml>().ok());
         if let Some(Toml::Array(own)) = own {
             return with_items(&own, items);
@@ -195,7 +196,7 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..span.start], &text[span.end..])
 }
 
-/// The start of the line after this place.
+/// The start of the line after this position.
 fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
@@ -305,7 +306,7 @@ exclude = [
     }
 
     #[test]
-    fn a_wrong_value_is_put_right_and_a_wrong_table_is_left() {
+    fn a_wrong_value_is_replaced_and_a_wrong_table_refused() {
         let text = "timeouts = 5\n[alerts]\nsound = 'loud' # ?\nfoo = 1\n";
         let after = change(text, K::AlertsSound, Some(&Value::Flag(true))).unwrap();
         assert_eq!(after, text.replace("'loud'", "true"));
@@ -321,7 +322,7 @@ exclude = [
                 (least..=most.min(1 << 40)).prop_map(Value::Number).boxed()
             }
             crate::values::Kind::Span | crate::values::Kind::SpanOrNever => {
-                // Whole seconds as often as not: they are written otherwise.
+                // Half of the spans are whole seconds, because those are written differently.
                 prop_oneof![(1..1i64 << 40).prop_map(Millis), (1..1i64 << 30).prop_map(Millis::from_secs)]
                     .prop_map(Value::Span)
                     .boxed()
@@ -334,7 +335,7 @@ exclude = [
             crate::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
             crate::values::Kind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
-                // Any other is no value of this setting, and refused before it comes here.
+                // Any other pattern is refused before it reaches an edit.
                 let pattern = pattern.prop_filter("it can fit a path", |it| patterns::may_fit(it));
                 prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
             }
@@ -345,7 +346,7 @@ exclude = [
     }
 
     proptest! {
-        /// Also: whatever is changed, what is read afterwards is just that change; `change` refuses anything else.
+        /// `change` itself refuses an edit that changes anything but this setting.
         #[test]
         fn a_change_and_its_reverse_leave_every_byte(
             (key, first, second) in prop::sample::select(K::ALL).prop_flat_map(|key| (Just(key), value_of(key), value_of(key))),

@@ -1,4 +1,4 @@
-//! The text of a configuration file, read key by key: one that is wrong does not turn off the others.
+//! Reads the text of a configuration file setting by setting. A mistake in one does not affect the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,22 +10,22 @@ use watchbill_protocol::settings::{SettingKey, SettingProblem};
 use crate::table::{keeps, kind, protects};
 use crate::values::Value;
 
-/// What a text says.
+/// The contents of a configuration text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Reading {
-    /// What is right.
+    /// The valid values.
     pub values: BTreeMap<SettingKey, Value>,
-    /// What is there and wrong.
+    /// Settings with a wrong value, and settings that a misspelt name may have meant.
     pub wrong: BTreeSet<SettingKey>,
     /// In the order of the file.
     pub problems: Vec<SettingProblem>,
-    /// The text is no TOML, so that nothing is known of any key.
+    /// The text is not valid TOML, so no setting is known.
     pub broken: bool,
 }
 
-/// Reads a text. Never fails: what cannot be read is a problem.
+/// Reads a text. Never fails: a part that cannot be read becomes a problem.
 pub(crate) fn read(text: &str) -> Reading {
-    // Windows' editors put a mark before the text, which is no part of it.
+    // Editors on Windows put a byte order mark before the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = match Document::parse(text) {
         Ok(document) => document,
@@ -63,7 +63,7 @@ pub(crate) fn read(text: &str) -> Reading {
             meant.extend(meant_by(Some(name), &names));
         }
     }
-    // What is not right anywhere else may well be what this was to say.
+    // An unknown name may have meant a setting that has no valid value elsewhere.
     reading.wrong.extend(meant.into_iter().filter(|key| !reading.values.contains_key(key)));
     found.sort_by_key(|(at, _)| *at);
     reading.problems = found.into_iter().map(|(_, problem)| problem).collect();
@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str) -> Reading {
 
 type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, String);
 
-/// Gives the settings for which may have been meant what in it is not known.
+/// Returns the settings that unknown names in this table may have meant.
 fn take_table(
     reading: &mut Reading,
     table_name: &str,
@@ -100,13 +100,13 @@ fn take_table(
     meant
 }
 
-/// Whether the default must not be taken for it where it is not known what the person has said.
+/// Whether the default must not replace a value that cannot be read.
 fn matters(key: &SettingKey) -> bool {
     protects(*key) || keeps(*key)
 }
 
-/// Which settings that matter an unknown name, which may stand at the `top`, and those within it may have been meant for: one
-/// of them is nearly that of the setting or of its table.
+/// The settings that matter and that one of these names may have meant: it resembles the name of the setting or of
+/// its table. `top` is an unknown name at the top level.
 fn meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
     let is_meant = |key: &SettingKey| {
         let near = |part: &str| names.iter().any(|name| is_like(part, name));
@@ -119,13 +119,13 @@ fn meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
     SettingKey::ALL.iter().copied().filter(is_meant).collect()
 }
 
-/// Whether a name says that something is excluded, whatever that is called.
+/// Whether a name looks like a form of `exclude`.
 fn excludes(name: &str) -> bool {
     name.to_lowercase().contains("exclu")
         || name.split(|c: char| !c.is_alphanumeric()).any(|word| is_like("exclude", word))
 }
 
-/// The names of all that stands in a table or a list, however deep.
+/// All names inside a table or list, at any depth.
 fn names_in(item: &Item) -> Vec<&str> {
     struct Names<'i>(Vec<&'i str>);
     impl<'i> Visit<'i> for Names<'i> {
@@ -181,12 +181,13 @@ fn unknown(name: &str, place: &str, known: &[&str]) -> String {
     }
 }
 
-/// Whether one is the other with a letter too many, too few, wrong, or two exchanged.
+/// Whether the names differ in at most one letter: one too many, missing or wrong, or two swapped.
 fn is_close(known: &str, name: &str) -> bool {
     strsim::osa_distance(known, &name.to_lowercase()) <= 1
 }
 
-/// The same for names that say something else when a letter is another one: short ones must be equal.
+/// Like [`is_close`], but names of up to four letters must be equal, because one other letter makes them another
+/// word.
 fn is_like(known: &str, name: &str) -> bool {
     const SHORT: usize = 4;
     let is_long = known.chars().count() > SHORT && name.chars().count() > SHORT;
@@ -239,7 +240,7 @@ loud = true
     }
 
     #[test]
-    fn what_may_have_been_meant_for_a_setting_that_protects_or_keeps_puts_it_in_doubt() {
+    fn a_misspelt_name_puts_a_setting_that_matters_in_doubt() {
         use SettingKey as K;
         for (text, in_doubt) in [
             ("[store]\nexcludes = ['/a']", &[K::StoreExclude][..]),
@@ -262,12 +263,12 @@ loud = true
             ("[window.theme.dark]\nexclude = ['/a']", &[K::StoreExclude]),
             ("[alerts]\nmuted = ['a', [{ b = { exclude = 'c' } }]]", &[K::StoreExclude]),
             ("roots = [{ path = '/a', exclude = '/b' }]", &[K::Roots, K::StoreExclude]),
-            // What is as short may be anything.
+            // Short names may mean anything.
             ("out = 3", &[]),
             ("[output]\nput = 1", &[]),
             ("[window]\nout = 3", &[]),
             ("[colors]\nroot = 'red'", &[]),
-            // Elsewhere it is said.
+            // The setting has a valid value elsewhere, or the name resembles none that matters.
             ("[store]\nexclude = ['/a']\ncut = 1\n[window]\nexclude = ['/b']", &[]),
             ("[store]\nexclude = ['/a']\ncut = 1\nsize = 2", &[]),
             ("[colours]\nred = 1", &[]),
@@ -285,7 +286,7 @@ loud = true
     }
 
     #[test]
-    fn a_text_that_is_no_toml_says_where() {
+    fn invalid_toml_is_reported_with_its_position() {
         for (text, place) in [("roots = [\n", (1, 9)), ("a = 1\nb = \n", (2, 5)), ("x", (1, 2))] {
             let reading = read(text);
             assert!(reading.broken && reading.values.is_empty());
@@ -310,7 +311,7 @@ loud = true
 
     proptest! {
         #[test]
-        fn nothing_makes_it_panic(text in ".{0,200}", lines in prop::collection::vec("(\\[[a-z.]*\\]|[a-z.]{1,12} = ([0-9]{1,4}|'[a-z0-9:-]*'|\\[\\]|\\{\\})|#x)", 0..8)) {
+        fn reading_never_panics(text in ".{0,200}", lines in prop::collection::vec("(\\[[a-z.]*\\]|[a-z.]{1,12} = ([0-9]{1,4}|'[a-z0-9:-]*'|\\[\\]|\\{\\})|#x)", 0..8)) {
             read(&text);
             let reading = read(&lines.join("\n"));
             for problem in &reading.problems {

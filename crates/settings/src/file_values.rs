@@ -1,4 +1,4 @@
-//! What the configuration file says, as far as it is right, and the defaults for the rest.
+//! The valid values of the configuration file, with defaults for the rest.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use watchbill_protocol::settings::SettingKey;
 use crate::table::default;
 use crate::values::Value;
 
-/// The values of the file. A value that it lacks is the default, in the type that [`crate::table::kind`] lets through.
+/// The values of the file. A missing value is the default, in the type that [`crate::table::kind`] accepts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileValues(pub BTreeMap<SettingKey, Value>);
 

@@ -1,4 +1,4 @@
-//! Follows the configuration file: an edit by hand counts at once, whichever way an editor saves.
+//! Follows the configuration file: an edit by hand counts at once, however the editor saves it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use watchbill_watch::watcher::{WatchMode, Watcher};
 
 use crate::configuration::Configuration;
 
-/// An editor saves in several steps, and half a file is no configuration.
+/// How long the file must be quiet before it is read: an editor saves in several steps.
 const PAUSE: Duration = Duration::from_millis(100);
-/// So often is a pause waited for.
+/// How many such pauses to wait for at most.
 const PAUSES: u32 = 10;
-/// Between putting the old file aside and writing the new one.
+/// How long an editor may take between moving the old file away and writing the new one.
 const ABSENCE: Duration = Duration::from_millis(400);
-/// Links that lead to links.
+/// How many symbolic links in a row are followed.
 const LINKS: usize = 40;
 
-/// As long as this lives, the configuration follows its file.
+/// While this lives, the configuration follows its file.
 #[derive(Debug)]
 pub struct Following {
     orders: Sender<Order>,
@@ -33,7 +33,7 @@ enum Order {
     Stop,
 }
 
-/// Begins to follow. Without a file that could be there, and without a thread, nothing is followed.
+/// Begins to follow the file. Does nothing if the file has no path, or the thread cannot start.
 pub fn follow(configuration: &Arc<Configuration>) -> Following {
     let (orders, inbox) = channel();
     let Some(path) = configuration.path().map(Path::to_path_buf) else {
@@ -42,12 +42,12 @@ pub fn follow(configuration: &Arc<Configuration>) -> Following {
     let (wake, configuration) = (orders.clone(), Arc::downgrade(configuration));
     let run = move || {
         let watcher = Watcher::start(&[], WatchMode::Auto, move || {
-            // Nobody listens any more: then nobody wants to know.
+            // This fails only when the thread has ended.
             let _ = wake.send(Order::Look);
         });
         let mut watched = BTreeSet::new();
         loop {
-            // First, so that nothing is written between a look and its watch.
+            // Watch first, then read: no edit can fall between the two.
             watch(&watcher, &path, &mut watched);
             watcher.take();
             let Some(configuration) = configuration.upgrade() else { return };
@@ -70,7 +70,7 @@ pub fn follow(configuration: &Arc<Configuration>) -> Following {
 
 impl Drop for Following {
     fn drop(&mut self) {
-        // A thread that has ended needs no order.
+        // This fails if the thread has ended already.
         let _ = self.orders.send(Order::Stop);
         let thread = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id());
         if thread.is_some_and(|thread| thread.join().is_err()) {
@@ -79,7 +79,8 @@ impl Drop for Following {
     }
 }
 
-/// Waits until nothing has changed for a moment, but not for ever: in a folder that others use it may never be quiet.
+/// Waits until the folder is quiet for a moment, but not for ever: other programs may always be busy in it. Returns
+/// whether the thread should stop.
 fn is_stopped(inbox: &Receiver<Order>) -> bool {
     for _ in 0..PAUSES {
         match inbox.recv_timeout(PAUSE) {
@@ -91,7 +92,8 @@ fn is_stopped(inbox: &Receiver<Order>) -> bool {
     false
 }
 
-/// Watches the folder of the file and, where it is a link as dotfiles often are, those of all that it leads over.
+/// Watches the folder of the file. If the file is a symbolic link, as dotfiles often are, watches the folder of
+/// each link and of the target too.
 fn watch(watcher: &Watcher, path: &Path, watched: &mut BTreeSet<PathBuf>) {
     let mut wanted = BTreeSet::new();
     let mut at = path.to_path_buf();

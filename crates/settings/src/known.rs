@@ -1,4 +1,4 @@
-//! What is known of the configuration file: what it says now and, where that is wrong, what was last right in it.
+//! The known state of the configuration file: its contents now and, where those are wrong, its last valid values.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::layers::Surroundings;
 use crate::settings::{Settings, SettingsError};
 use crate::table::{keeps, protects};
 
-/// No configuration is as long as this.
+/// The size limit of a configuration file, in bytes. No real one is as long.
 const SIZE_LIMIT: u64 = 1 << 20;
 
-/// What was found in the file's place.
+/// What the file's path holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Contents {
     Absent,
     Text(String),
-    /// It is there and is no text that could be read.
+    /// Something that cannot be read as text.
     Refused(SettingProblem),
 }
 
@@ -45,7 +45,7 @@ impl Contents {
     }
 }
 
-/// Looks what is there. Whatever it is, it is no reason to stop.
+/// Reads the file. Never fails: a problem is part of the result.
 pub(crate) fn look(path: &Path) -> Contents {
     let whole =
         |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
@@ -73,22 +73,22 @@ pub(crate) fn look(path: &Path) -> Contents {
     }
 }
 
-/// The file as it counts.
+/// The state of the file, and the settings that result from it.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) contents: Contents,
     good: FileValues,
-    /// Settings that protect or keep something and of which it was never known what the person wants.
+    /// Settings of [`protects`] or [`keeps`] whose value in the file was unclear ever since the start.
     uncertain: BTreeSet<SettingKey>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) view: Arc<SettingsView>,
 }
 
 impl Known {
-    /// Reads the contents; where they are wrong what was known `before` counts on.
+    /// Reads the contents. Where they are wrong, the values of `before` stay in force.
     ///
     /// # Errors
-    /// When no folder of the agent is known.
+    /// When no folder of the client is known.
     pub(crate) fn of(
         surroundings: &Surroundings,
         contents: Contents,
@@ -121,7 +121,7 @@ impl Known {
     }
 }
 
-/// All that is wrong with the file, as one problem of it.
+/// All mistakes in the file as one problem.
 fn problem(surroundings: &Surroundings, found: &[SettingProblem], again: bool) -> Option<Problem> {
     let path = surroundings.file.as_deref().filter(|_| !found.is_empty())?;
     const TOLD: usize = 5;
@@ -134,9 +134,9 @@ fn problem(surroundings: &Surroundings, found: &[SettingProblem], again: bool) -
         kind: ProblemKind::Configuration,
         count: found.len() as u64,
         detail: format!(
-            "{}; correct it, {} counts until then",
+            "{}; correct it; {} counts until then",
             told.join("; "),
-            if again { "what was last right" } else { "the default" }
+            if again { "the last right value" } else { "the default" }
         )
         .into(),
     })

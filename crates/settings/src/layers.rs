@@ -1,4 +1,4 @@
-//! Who decides: options before the environment before the file before the defaults.
+//! The precedence of settings: options, then environment, then file, then defaults.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,26 +19,27 @@ use crate::settings::{
 use crate::table::default;
 use crate::values::Value;
 
-/// Everything that decides beside the file. It stays as it was at the start.
+/// All sources of settings except the file. They stay as they were at the start.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     claude_dirs: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
     listed: Option<Vec<PathBuf>>,
-    /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file goes before it.
+    /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file ranks before it.
     of_client: Option<PathBuf>,
     home: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
     /// The configuration file.
     pub file: Option<PathBuf>,
-    /// It was named, so that it has to be there.
+    /// The user named the file, so it must exist.
     pub named: bool,
 }
 
 impl Surroundings {
     pub(crate) fn of(given: &Given, env: Environment<'_>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
-        // What is said here must mean the same when the program goes elsewhere, and to one that is started elsewhere.
+        // Paths become absolute: they must mean the same after a change of the working folder, and in a program
+        // that is started elsewhere.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         let path = |name: &str| set(name).map(PathBuf::from).map(whole);
         let dirs = directories::ProjectDirs::from("", "", "watchbill");
@@ -63,7 +64,7 @@ impl Surroundings {
         }
     }
 
-    /// The folders of the agent, and who named them.
+    /// The client's folders, their source, and the option or variable that fixes them, if any.
     fn roots(
         &self,
         values: &FileValues,
@@ -83,7 +84,7 @@ impl Surroundings {
         if roots.is_empty() { Err(SettingsError::NoRoots) } else { Ok((roots, source, by)) }
     }
 
-    /// With `~` put in full.
+    /// The path with `~` expanded.
     fn full(&self, path: &str) -> PathBuf {
         let path = Path::new(path);
         match (path.strip_prefix("~"), &self.home) {
@@ -92,10 +93,10 @@ impl Surroundings {
         }
     }
 
-    /// Puts the settings together, without problems and doubts.
+    /// Builds the settings, without problems and doubt.
     ///
     /// # Errors
-    /// When no folder of the agent can be found.
+    /// When no folder of the client can be found.
     pub(crate) fn settle(&self, values: &FileValues) -> Result<Settings, SettingsError> {
         let roots = self.roots(values)?.0;
         let history = self.history(values, &roots);
@@ -166,7 +167,7 @@ fn watch(values: &FileValues) -> WatchSetting {
         "native" => WatchSetting::Native,
         "poll" => {
             let interval = u64::try_from(values.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
-            // Looking without a pause would be all that this machine does.
+            // Polling without a pause would keep the whole machine busy.
             WatchSetting::Poll(Duration::from_millis(interval.max(100)))
         }
         _ => WatchSetting::Auto,
@@ -177,7 +178,7 @@ fn recovery(values: &FileValues) -> RecoverySettings {
     RecoverySettings {
         stuck: values.span(SettingKey::RecoveryStuck),
         stale: values.span(SettingKey::RecoveryStale),
-        // Each look is a step of the store.
+        // Each check is a step of the store.
         every: values.span(SettingKey::RecoveryEvery).max(Millis::from_secs(1)),
     }
 }

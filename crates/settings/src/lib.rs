@@ -1,7 +1,7 @@
-//! What Watchbill can be told, and how it is put together: options, environment, configuration file, defaults, in this order.
+//! The settings of Watchbill. They come from options, environment, configuration file and defaults, in this order.
 //!
-//! [`configuration`] owns the file while a program runs: reads it, follows it, changes it. `table.rs` is the one list of
-//! what can stand in it.
+//! [`configuration`] owns the file while a program runs: it reads, follows and changes the file. `table.rs` lists
+//! every setting of the file.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Where symbolic links lead to, for the rules of what is not stored.
+//! Resolves symbolic links, for the rules about folders that are not stored.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::history::Links;
 
-/// So long what was seen counts: a link may be made, or lead elsewhere.
+/// How long a resolved path is kept: a link may be made, or lead elsewhere.
 const FRESH: Duration = Duration::from_secs(10);
-/// So many places are remembered.
+/// How many resolved paths are kept.
 const PLACES: usize = 16 << 10;
-/// On these systems a name has several spellings, and the system knows which one is meant.
+/// On these systems a name has several spellings, and only the system knows the real one.
 const SPELLS_FREELY: bool = cfg!(any(windows, target_os = "macos"));
 
-/// The links of this disk. Each place is looked at once in a while, however often it is named.
+/// The links of this disk. Each path is resolved once in a while, however often a caller asks.
 #[derive(Debug, Default)]
 pub struct DiskLinks(Mutex<Seen>);
 
@@ -28,7 +28,7 @@ struct Seen {
 impl Links for DiskLinks {
     fn real(&self, path: &str) -> Option<String> {
         let path = Path::new(path);
-        // A share of another machine is not asked: it would learn of it.
+        // Resolving a network share would contact another machine.
         if !path.is_absolute() || (cfg!(windows) && path.to_string_lossy().starts_with(['\\', '/'])) {
             return None;
         }
@@ -57,7 +57,7 @@ impl Seen {
         let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
         let mut real = path.clone();
         if is_link || SPELLS_FREELY {
-            // A link to what is not there leads there all the same.
+            // A link to a missing file still leads to that path.
             let goal = || Some(path.parent()?.join(fs::read_link(&path).ok()?));
             real = fs::canonicalize(&path).ok().or_else(goal).unwrap_or(real);
         }

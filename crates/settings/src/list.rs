@@ -1,8 +1,8 @@
-//! Another list in the place of one that stands in the file, with the comments between its items.
+//! Replaces the items of a list in the file and keeps the comments between them.
 
 use toml_edit::{Array, RawString, Value};
 
-/// The text of `before` with just these items. Those that stay keep their places and their comments.
+/// The text of `before` with exactly these items. Items that stay keep their places and their comments.
 pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
     let mut list = before.clone();
     let mut at = 0;
@@ -20,7 +20,8 @@ pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
     list.to_string().trim().to_owned()
 }
 
-/// What stands between two items: to the end of the line it is said of the one before, then of the one after.
+/// Splits the text between two items: up to the end of the line it belongs to the item before, the rest to the item
+/// after.
 fn parts(between: &str) -> (&str, &str) {
     between.split_at(between.find('\n').unwrap_or(if between.trim().is_empty() { 0 } else { between.len() }))
 }
@@ -50,7 +51,7 @@ fn take_out(list: &mut Array, at: usize) {
 
 fn append(list: &mut Array, item: &str) {
     let indent = list.iter().last().map(prefix).unwrap_or_default();
-    // Without a comma at the end, what stands before the bracket is said to belong to the last item.
+    // Without a trailing comma, the text before the bracket belongs to the last item.
     let comma = list.trailing_comma() || list.is_empty();
     let end = match list.len().checked_sub(1).and_then(|last| list.get_mut(last)).filter(|_| !comma) {
         Some(last) => {
@@ -62,11 +63,11 @@ fn append(list: &mut Array, item: &str) {
     };
     let (of_before, rest) = parts(&end);
     let mut value = Value::from(item);
-    // One item to a line: the next one begins where the last one did.
+    // One item per line: the new item is indented like the last one.
     let gap = match indent.rfind('\n') {
         Some(line) => format!("{of_before}{}", &indent[line..]),
         None if list.is_empty() => String::new(),
-        // A comment would take the item in.
+        // On the line of a comment, the item would become part of the comment.
         None if of_before.contains('#') => format!("{of_before}\n  "),
         None => format!("{of_before} "),
     };

@@ -1,22 +1,24 @@
-//! Which patterns of paths can fit one.
+//! Checks whether a path pattern can match any path.
 
 use std::path::Path;
 
-/// Whether a path can fit this pattern. One that never can, since it is written as elsewhere, would protect nothing.
+/// Whether a pattern can match a path. A pattern in another program's syntax may match nothing, and so protect
+/// nothing.
 pub(crate) fn may_fit(pattern: &str) -> bool {
     let whole = pattern.replace('\\', "/");
-    // One slash at the end is taken off; more of them are names that are empty.
+    // One slash at the end is removed; more of them are empty names.
     let whole = whole.strip_suffix('/').unwrap_or(&whole);
     pattern.trim() == pattern
         && !pattern.contains(['{', '}', '[', ']'])
         && below_a_beginning(pattern, whole).is_some_and(|below| below.split('/').all(is_name))
 }
 
-/// What stands behind the root, the home folder, a drive or a share, or is to be found in any folder.
+/// The part below the root, the home folder, a drive, a share or `**`; `None` if the pattern begins with none of
+/// these.
 fn below_a_beginning<'p>(pattern: &str, whole: &'p str) -> Option<&'p str> {
     let (first, below) = whole.split_once('/').unwrap_or((whole, "**"));
     let is_drive = matches!(first.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
-    // As a path, so that it is put in full on this system.
+    // Compared as a path, because this system expands `~` in a path.
     let is_home = first == "~" && Path::new(pattern).starts_with("~");
     if pattern.starts_with(r"\\") {
         return below.strip_prefix('/');
@@ -25,7 +27,8 @@ fn below_a_beginning<'p>(pattern: &str, whole: &'p str) -> Option<&'p str> {
     (is_root || is_drive || is_home || first == "**").then_some(below)
 }
 
-/// Whether a part of a path can fit this. Folders are named without detours, and two stars between other signs are one.
+/// Whether a part of a path can match this. Stored paths have no `.`, `..` or empty names. `**` beside other
+/// characters would mean only `*`.
 fn is_name(part: &str) -> bool {
     !matches!(part, "" | "." | "..") && (part == "**" || !part.contains("**"))
 }
@@ -37,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_fit_a_path_is_taken_and_does() {
+    fn valid_patterns_are_accepted_and_match() {
         for (pattern, path) in [
             ("/home/dev/secret", "/home/dev/secret/a"),
             ("/home/dev/secret/", "/home/dev/secret"),
@@ -65,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_can_and_what_would_leave_out_all_by_mistake_is_refused() {
+    fn patterns_that_match_nothing_or_everything_by_mistake_are_refused() {
         for pattern in [
             "",
             "/",

@@ -1,4 +1,4 @@
-//! Everything the engine and the window can be told, and what the command line says of it.
+//! The settings of the engine and the window, and the part of them that the command line gives.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
-/// Everything the engine and the window can be told.
+/// All settings of the engine and the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Claude configuration folders, each with `projects/` and `sessions/`.
     pub roots: Vec<PathBuf>,
-    /// Where our own files go: the store, and what the desktop keeps. Without it nothing is kept.
+    /// The folder of our own files: the store, and what the desktop keeps. Without it nothing is kept on disk.
     pub data_dir: Option<PathBuf>,
-    /// The document's timeouts.
+    /// The timeouts of the source document.
     pub timeouts: Timeouts,
     /// A row that is not live stays in the default roster this long after its last activity.
     pub recent: Millis,
     /// How changes are noticed.
     pub watch: WatchSetting,
-    /// What is kept of texts.
+    /// Which texts are stored, and how much of them.
     pub history: HistorySettings,
-    /// When a turn or a session that nobody ended is over.
+    /// When a turn or a session without an end counts as over.
     pub recovery: RecoverySettings,
     /// Whether and how transcripts are archived.
     pub archive: ArchiveSettings,
-    /// What the person wants to be told of, and when not.
+    /// Which needs alert the user, and when alerts are silent.
     pub alerts: AlertSettings,
     /// How the window looks and is reached.
     pub window: WindowSettings,
@@ -37,19 +37,19 @@ pub struct Settings {
     pub offer_hooks: bool,
     /// Scripts may answer requests: `watchbill answer` works without a terminal.
     pub scripts_answer: bool,
-    /// The configuration file, whether it is there or not.
+    /// The path of the configuration file, whether the file exists or not.
     pub config_file: Option<PathBuf>,
-    /// What the configuration file says that is not followed.
+    /// Mistakes in the configuration file; its wrong lines have no effect.
     pub problems: Vec<Problem>,
-    /// Why it is not known what may be watched and stored: the configuration file cannot be understood, and never was
-    /// since the start. Nothing is stored then, so that nothing is that should not be.
+    /// Why it is unknown which folders may be watched and stored: the configuration file has been wrong since the
+    /// start. Nothing is stored then.
     pub doubt: Option<Arc<str>>,
 }
 
-/// `[alerts]`: what the person is told of, and when not.
+/// `[alerts]`: which needs alert the user, and when alerts are silent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AlertSettings {
-    /// The policy's own.
+    /// The part that the alert policy reads.
     pub attention: AttentionSettings,
     /// Alerts make a sound, where the desktop has one.
     pub sound: bool,
@@ -60,11 +60,11 @@ pub struct AlertSettings {
 pub struct WindowSettings {
     /// Its colours.
     pub theme: Theme,
-    /// It stays above all others.
+    /// It stays above all other windows.
     pub always_on_top: bool,
     /// The colours of the icon in the tray.
     pub tray: TrayColours,
-    /// A key that opens it from anywhere.
+    /// A key combination that opens it from anywhere.
     pub shortcut: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub enum Theme {
 /// The colours of the icon in the tray.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TrayColours {
-    /// Its own.
+    /// The icon's own colours.
     #[default]
     Own,
     /// One dark colour, for light panels.
@@ -95,12 +95,12 @@ pub enum TrayColours {
 /// How changes of files are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WatchSetting {
-    /// Events where the file system has them, looking now and then where it has not.
+    /// File events where the file system has them, polling where it has none.
     #[default]
     Auto,
-    /// Events, always.
+    /// File events, always.
     Native,
-    /// Looking, at this interval.
+    /// Polling, at this interval.
     Poll(Duration),
 }
 
@@ -126,7 +126,8 @@ impl Settings {
         }
     }
 
-    /// Stands for everything that the roster depends on: two programs of one version and one view show the same roster.
+    /// A key of everything that the roster depends on: two programs with the same key show the same roster. It
+    /// includes the program's version.
     pub fn view(&self) -> String {
         let roots: Vec<_> =
             self.roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect();
@@ -135,13 +136,14 @@ impl Settings {
         format!("{:016x}", watchbill_core::ids::stable_hash(text.as_bytes()))
     }
 
-    /// Whether a running engine cannot take these over from `before`: it watches other folders, or in another way.
+    /// Whether a running engine cannot take these over from `before`: they watch other folders, watch in another
+    /// way, or use another data folder.
     pub fn needs_another_engine(&self, before: &Self) -> bool {
         (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)
     }
 }
 
-/// What the command line says; absent parts come from the environment, the file, or a default.
+/// Settings from the command line. A missing one comes from the environment, the file or a default.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
     /// `--claude-dir`, repeatable.
@@ -152,28 +154,28 @@ pub struct Given {
     pub config: Option<PathBuf>,
 }
 
-/// The settings could not be put together.
+/// The settings could not be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// The file that was named cannot be read.
+    /// The named file cannot be read.
     #[error(
         "cannot read the configuration file {path}: {source}; name another with --config, or leave the option out"
     )]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A list of folders is given and holds none.
+    /// The list of folders is empty.
     #[error(
         "the list of the agent's folders is empty: name one in WATCHBILL_CLAUDE_DIR or under `roots`, or leave both out"
     )]
     NoRoots,
-    /// No folder is known.
+    /// No home folder is known.
     #[error("no home folder is known, so the agent's folder cannot be found; name it with --claude-dir")]
     NoHome,
 }
 
-/// A look at the environment, so that tests need not change the real one.
+/// Reads an environment variable. Tests pass their own function instead of changing the real environment.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<std::ffi::OsString>;

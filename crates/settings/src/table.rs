@@ -1,4 +1,4 @@
-//! Every setting of the configuration file: what is accepted for it, and what it is without a word from anybody.
+//! Every setting of the configuration file, with its accepted values and its default.
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
@@ -8,7 +8,7 @@ use watchbill_protocol::settings::SettingKey;
 
 use crate::values::{Kind, Value};
 
-/// What is accepted.
+/// The accepted values.
 pub(crate) fn kind(key: SettingKey) -> Kind {
     use SettingKey as K;
     match key {
@@ -48,7 +48,7 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
     }
 }
 
-/// What it is by itself.
+/// The default value.
 pub(crate) fn default(key: SettingKey) -> Value {
     use SettingKey as K;
     let (timeouts, archive) = (Timeouts::default(), ArchiveSettings::default());
@@ -88,12 +88,14 @@ pub(crate) fn default(key: SettingKey) -> Value {
     }
 }
 
-/// Whether Watchbill would store or watch what the person has forbidden, if it took the default for what it cannot read.
+/// Whether the default, in place of a value that cannot be read, could make Watchbill store or watch what the user
+/// has forbidden.
 pub(crate) fn protects(key: SettingKey) -> bool {
     matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
 }
 
-/// Whether Watchbill would give up for good what the person wants kept, if it took the default for what it cannot read.
+/// Whether the default, in place of a value that cannot be read, could make Watchbill delete for good what the user
+/// wants kept.
 pub(crate) fn keeps(key: SettingKey) -> bool {
     matches!(key, SettingKey::ArchiveBudget | SettingKey::ArchiveKeep)
 }

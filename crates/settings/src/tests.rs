@@ -1,4 +1,4 @@
-//! The settings as options, environment and file give them together.
+//! Settings that result from options, environment and file together.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn options_win_over_environment_over_home() {
 }
 
 #[test]
-fn a_relative_folder_of_the_environment_is_one_of_here() {
+fn a_relative_folder_in_a_variable_is_below_the_working_folder() {
     let here = std::env::current_dir().unwrap();
     let settings = |vars: &[(&str, &str)]| with(vars, Given::default()).unwrap();
     let data = ("WATCHBILL_DATA_DIR", "d");
@@ -40,7 +40,7 @@ fn a_relative_folder_of_the_environment_is_one_of_here() {
 }
 
 #[test]
-fn the_file_takes_seconds_and_units_and_tells_of_the_rest() {
+fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
     let given = Given { config: Some(path.clone()), ..Given::default() };
@@ -64,7 +64,7 @@ fn the_file_takes_seconds_and_units_and_tells_of_the_rest() {
     assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
 
     assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery, RecoverySettings::default());
-    // A look that never ends would be all that the store does.
+    // Checking without a pause would keep the store busy.
     std::fs::write(&path, "[recovery]\nstuck='2m'\nstale=90\nevery='1ms'\n").unwrap();
     let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
     let (stuck, stale, every) = (Millis(120_000), Millis(90_000), Millis(1_000));

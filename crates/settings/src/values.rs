@@ -1,4 +1,4 @@
-//! What a setting can be, what is accepted for it, and how it is written.
+//! The kinds of values: which values a setting accepts, and how a value is written.
 
 use toml_edit::{Array, Value as Toml};
 use watchbill_core::attention::QuietHours;
@@ -7,7 +7,7 @@ use watchbill_protocol::settings::SettingValue;
 
 use crate::patterns::may_fit;
 
-/// A value that was found right.
+/// A value that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Flag(bool),
@@ -21,7 +21,7 @@ pub(crate) enum Value {
     List(Vec<String>),
 }
 
-/// What is accepted for a setting.
+/// The values that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Flag,
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Number(i64, i64),
     /// A time above zero.
     Span,
-    /// That, or the word `never`.
+    /// A time above zero, or the word `never`.
     SpanOrNever,
     Size,
     OneOf(&'static [&'static str]),
@@ -37,18 +37,18 @@ pub(crate) enum Kind {
     Line,
     /// Any number of names, patterns or folders.
     List,
-    /// At least one.
+    /// At least one of these.
     SomeOf,
     /// Any number of patterns of whole paths.
     Patterns,
-    /// Spans of the day.
+    /// Ranges of hours of the day.
     Hours,
 }
 
-/// The longest span: the time at its end can still be told.
+/// The longest span: the date at its end can still be shown.
 const LONGEST: Millis = Millis::from_secs(365_000 * 24 * 3600);
 
-/// A value of either side, before it is known to be right.
+/// A value from the file or the window, not checked yet.
 enum Raw {
     Flag(bool),
     Whole(i64),
@@ -59,10 +59,10 @@ enum Raw {
 }
 
 impl Kind {
-    /// Takes what stands in the file.
+    /// Parses a value from the file.
     ///
     /// # Errors
-    /// What was expected and what was found.
+    /// A message with the expected and the found value.
     pub(crate) fn of_toml(self, value: &Toml) -> Result<Value, String> {
         let raw = match value {
             Toml::Boolean(flag) => Raw::Flag(*flag.value()),
@@ -78,10 +78,10 @@ impl Kind {
         self.take(raw)
     }
 
-    /// Takes what the window sends.
+    /// Parses a value from the window.
     ///
     /// # Errors
-    /// What was expected and what was found.
+    /// A message with the expected and the found value.
     pub(crate) fn of_wire(self, value: &SettingValue) -> Result<Value, String> {
         self.take(match value {
             SettingValue::Flag(flag) => Raw::Flag(*flag),
@@ -126,7 +126,7 @@ impl Kind {
         taken.ok_or_else(|| format!("expected {}; found {}", self.expected(), self.refused(raw).shown()))
     }
 
-    /// Of many patterns those that are wrong.
+    /// Of a list of patterns, keeps only the wrong ones.
     fn refused(self, raw: Raw) -> Raw {
         match raw {
             Raw::List(list) if self == Self::Patterns && whole(&list) => {
@@ -139,7 +139,7 @@ impl Kind {
     fn expected(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
-            Self::Number(least, i64::MAX) => format!("a whole number from {least} on"),
+            Self::Number(least, i64::MAX) => format!("a whole number, {least} or more"),
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::Span => "a time above zero: seconds, or a number with a unit, such as \"10m\"".to_owned(),
             Self::SpanOrNever => {
@@ -153,8 +153,8 @@ impl Kind {
             Self::List => "a list of texts, none of them empty, such as [\"one\", \"two\"]".to_owned(),
             Self::SomeOf => "a list with at least one folder, such as [\"~/.claude\"]".to_owned(),
             Self::Patterns => {
-                "a list of whole paths from /, ~/ or **/ on, without . or .., in which * and ? stand for signs of a name \
-                 and ** for folders (write ? for a bracket), such as [\"~/secret/**\"]"
+                "a list of paths that begin with /, ~/ or **/ and contain no . or .. (* and ? match characters of a name, \
+                 ** matches folders; write ? for a bracket), such as [\"~/secret/**\"]"
                     .to_owned()
             }
             Self::Hours => "a list of hours, such as [\"22:00-07:00\"]".to_owned(),
@@ -175,7 +175,7 @@ impl Raw {
     }
 }
 
-/// A text of any length may stand there, and a sentence should stay one.
+/// Shortens a value of any length, so that a message stays one sentence.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -198,7 +198,7 @@ fn whole(list: &[String]) -> bool {
 }
 
 impl Value {
-    /// As it leaves the process.
+    /// The value in the form of the protocol.
     pub(crate) fn wire(&self) -> SettingValue {
         match self {
             Self::Flag(flag) => SettingValue::Flag(*flag),
@@ -211,11 +211,11 @@ impl Value {
         }
     }
 
-    /// As it is written into the file, in the way of what stood there before: a person who writes seconds as a number
+    /// The value in the form of the file, written like the value before it: a user who writes seconds as a number
     /// finds a number again.
     pub(crate) fn toml(&self, before: Option<&Toml>) -> Toml {
         match (self, before) {
-            // A number stays one, so that a change and its reverse leave what the person wrote.
+            // A number stays a number, so that a change and its reverse restore the user's text.
             (Self::Span(span), Some(Toml::Integer(_) | Toml::Float(_))) if span.0 % 1000 == 0 => {
                 Toml::from(span.0 / 1000)
             }
@@ -258,7 +258,7 @@ fn parse_span(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-/// In the largest unit that leaves no rest. A day is told in hours: most people say "24 hours".
+/// In the largest unit without a remainder. One day is written in hours, because most people say "24 hours".
 fn span_text(span: Millis) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
     let unit = units.iter().find(|(unit, name)| span.0 % unit == 0 && (*name != "d" || span.0 > *unit));
@@ -302,7 +302,7 @@ fn number_and_unit(text: &str) -> (&str, &str) {
     (&text[..digits], text[digits..].trim())
 }
 
-/// Hours in the form in which they are told. From a time to itself would be never, or always: nobody could tell which.
+/// Hours in their usual form. A range from a time to itself is refused: it could mean never or always.
 fn hours_text(text: &str) -> Option<String> {
     let QuietHours { from, to } = QuietHours::parse(text).filter(|hours| hours.from != hours.to)?;
     Some(format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60))
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_and_sizes_are_told_in_their_own_unit() {
+    fn spans_and_sizes_are_written_in_the_largest_unit() {
         for (given, told) in [
             ("90", "90s"),
             ("600", "10m"),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_ends_at_a_time_that_can_be_told() {
+    fn a_span_of_more_than_1000_years_is_refused() {
         for given in ["'365000d'", "31536000000"] {
             assert!(Kind::Span.of_toml(&toml(given)).is_ok(), "{given}");
         }
@@ -399,7 +399,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_told_is_taken_back(ms in 1..=LONGEST.0, bytes in 1..u64::MAX) {
+        fn a_written_value_is_read_back(ms in 1..=LONGEST.0, bytes in 1..u64::MAX) {
             for (kind, value) in [(Kind::Span, Value::Span(Millis(ms))), (Kind::Size, Value::Size(bytes))] {
                 prop_assert_eq!(kind.of_wire(&value.wire()), Ok(value.clone()));
                 prop_assert_eq!(kind.of_toml(&value.toml(None)), Ok(value));
@@ -407,7 +407,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_makes_it_panic(text in ".{0,40}", number in any::<f64>()) {
+        fn parsing_never_panics(text in ".{0,40}", number in any::<f64>()) {
             for kind in [Kind::Span, Kind::SpanOrNever, Kind::Size, Kind::Hours, Kind::Line, Kind::List] {
                 let _ = kind.of_wire(&SettingValue::Text(text.clone()));
                 let _ = kind.of_wire(&SettingValue::List(vec![text.clone()]));

@@ -1,7 +1,7 @@
-//! What storing, appending and searching cost: `cargo bench -p watchbill-store --bench store -- DIR [CUT]`.
+//! The cost of storing, appending and searching: `cargo bench -p watchbill-store --bench store -- DIR [CUT]`.
 //!
-//! Reads every `.jsonl` below DIR, oldest first, on one thread, into a new store in a folder of its own; then
-//! appends to it as a live session does, and searches it. Prints processor seconds, for each part on its own.
+//! Reads every `.jsonl` below DIR, oldest first, on one thread, into a new store in a folder of its own. Then it
+//! appends to the store as a live session does, and searches it. Prints processor seconds for each part.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a program for developers")]
 
@@ -21,7 +21,7 @@ use watchbill_store::tables::files::FileCursor;
 use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
 
-/// A step is over after so many bytes of transcripts.
+/// Bytes of transcripts in one step.
 const STEP: u64 = 16 << 20;
 
 fn main() {
@@ -77,7 +77,7 @@ fn fill(store: &mut Store, files: &[(i64, PathBuf)], cut: usize) {
     );
 }
 
-/// Stores one file; says how long it was.
+/// Stores one file; returns its length.
 fn read(step: &mut Step<'_>, path: &Path, settings: &HistorySettings, buffer: &mut [u8]) -> u64 {
     let name = path.file_stem().unwrap().to_string_lossy().into_owned();
     let agent = name.strip_prefix("agent-");
@@ -129,7 +129,7 @@ fn put(step: &mut Step<'_>, session: SessionKey, file: FileKey, item: &Item<'_>)
     }
 }
 
-/// Merges the pieces that the first index left.
+/// Merges the segments that the first index left.
 fn tidy(store: &mut Store) {
     let mut times = Vec::new();
     let before = cpu();
@@ -144,7 +144,7 @@ fn tidy(store: &mut Store) {
     println!("tidied in {} steps: {:.2} CPU s, {}", times.len(), cpu() - before, spread(times));
 }
 
-/// A live session: one answer a step.
+/// A live session: one answer per step.
 fn append(store: &mut Store, name: &str) {
     let mut step = store.step().unwrap();
     let session = step.session_key(&SessionId::new(name)).unwrap();
@@ -182,7 +182,7 @@ fn append(store: &mut Store, name: &str) {
     );
 }
 
-/// Words of the corpus, from common to rare, as whole words, beginnings, phrases and with filters.
+/// Words of the corpus, from common to rare: as whole words, prefixes, phrases and with filters.
 fn look(store: &Store) {
     let reader = store.reader().unwrap();
     let mut sessions = Vec::new();

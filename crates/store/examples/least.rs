@@ -1,9 +1,9 @@
-//! The least that three jobs cost on this machine: a yardstick, so that figures of one machine can be told to another.
+//! The least that three jobs cost on this machine: a yardstick, to compare figures of different machines.
 //!
-//! `least index CLAUDE_DIR DATABASE CUT` stores one row for each message and makes a full-text index of them all at once, in
-//! one transaction without a journal; `least look CLAUDE_DIR` looks at every file once; `least line TRANSCRIPT DATABASE` stores
-//! and indexes each line that is appended, until it is ended. Nothing else: no chains, no calls, no usage, no cursors, no
-//! second start. What Watchbill takes beyond that is the price of what it knows.
+//! `least index CLAUDE_DIR DATABASE CUT` stores one row for each message and makes a full-text index of them all at
+//! once, in one transaction without a journal. `least look CLAUDE_DIR` looks at every file once. `least line
+//! TRANSCRIPT DATABASE` stores and indexes each appended line until it is ended. They do nothing else: no chains,
+//! no calls, no usage, no cursors, no second start. The rest of Watchbill's cost is the price of these.
 
 #![allow(clippy::print_stdout, missing_docs, reason = "a program for developers")]
 
@@ -22,7 +22,7 @@ const TABLES: &str = "
     CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
     CREATE TABLE messages (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, at TEXT, role TEXT, uuid TEXT, parent TEXT, text TEXT);
     CREATE VIRTUAL TABLE found USING fts5(text, content='messages', content_rowid='id');";
-/// The index is sorted in memory as far as this many bytes go.
+/// The index sorts so many bytes in memory.
 const HASH: i64 = 64 << 20;
 
 fn main() -> Result<()> {
@@ -89,7 +89,7 @@ fn look(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// What was stored.
+/// Counts of the stored rows.
 #[derive(Default)]
 struct Rows {
     count: u64,
@@ -98,7 +98,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// One row, where the line is a message. A line that is none of JSON is none either.
+    /// Adds one row if the line is a message. Skips a line that is not JSON.
     fn add(&mut self, step: &Transaction, session: i64, line: &[u8], cut: usize) -> Result<()> {
         let Ok(line) = std::str::from_utf8(line) else { return Ok(()) };
         let (mut kind, mut uuid, mut parent, mut at, mut message) = (None, None, None, None, None);
@@ -131,7 +131,7 @@ impl Rows {
     }
 }
 
-/// What stands in the content of a message: prompts, answers, thoughts, and the beginning of what tools are told and say.
+/// Adds the content of a message: prompts, answers, thoughts, and the beginning of each tool's input and result.
 fn say(content: &LazyValue, cut: usize, text: &mut String) {
     if let Some(words) = content.as_str() {
         text.push_str(words);

@@ -1,47 +1,47 @@
-//! What a program wants of the store, what it may do there, and what it found.
+//! The modes of opening the store, the access that results, and the state of the database that was found.
 
 use std::path::PathBuf;
 
-/// What the caller wants to do.
+/// How the caller wants to use the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Write, if no other process does; read otherwise.
+    /// Write if no other process writes, or else read.
     WriteOrRead,
-    /// Read alone: nothing is made and nothing changed, but that what a killed first index has left is put right.
+    /// Only read. Nothing is made or changed, except that leftovers of a killed first index are repaired.
     Read,
 }
 
-/// What the caller may do.
+/// What this process may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// This process writes.
     Writer,
-    /// This process reads, since it asked for no more or since another one writes.
+    /// This process reads, because it asked for no more or because another process writes.
     Reader {
         /// The process that writes, where the lock file names one.
         held_by: Option<u32>,
     },
 }
 
-/// What was found.
+/// The state of the database when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nothing: the store is empty, and everything is to be read.
+    /// No database: the store is empty, and everything has to be read.
     Fresh,
     /// A database of this schema.
     Kept,
-    /// A database of an older schema, which was brought up to date.
+    /// A database of an older schema, migrated now.
     Migrated {
         /// The version it had.
         from: u32,
     },
-    /// A damaged file, which was set aside: everything that transcripts hold is to be read again.
+    /// A damaged file, which was set aside. Everything that transcripts hold has to be read again.
     SetAside {
-        /// Where the damaged file lies now.
+        /// Where the damaged file is now.
         to: PathBuf,
         /// What was wrong with it.
         detail: String,
-        /// How many rows were taken over that no transcript holds: names, links, archive, what was forgotten.
+        /// How many rows were saved that no transcript holds: names, links, archive entries, forgotten ids.
         saved: u64,
     },
 }

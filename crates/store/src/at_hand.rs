@@ -1,29 +1,29 @@
-//! Texts on their way into the full-text index, kept in memory from the moment they are stored: to read them back from
-//! the database costs a tenth of a first index.
+//! Texts that wait for the full-text index, kept in memory since they were stored. Reading them back from the
+//! database would cost a tenth of a first index.
 
 use rusqlite::{Connection, params};
 
 use crate::tables::SessionKey;
 use crate::text::{parts, tags};
 
-/// Texts that are stored and not indexed, in order of their numbers, without a gap from the first one on.
+/// Texts that are stored and not indexed, in order of their ids and without a gap.
 #[derive(Debug, Default)]
 pub(crate) struct AtHand {
     texts: Vec<AtHandText>,
-    /// Their words and the words that stand for session, role and tool, one after the other.
+    /// Each text's words, followed by the words that stand for its session, role and tool.
     words: String,
 }
 
 #[derive(Debug)]
 struct AtHandText {
     id: i64,
-    /// Where its text ends in the words; its tags follow.
+    /// Where the text ends in `words`; its tags follow.
     text_end: usize,
     tags_end: usize,
 }
 
 impl AtHand {
-    /// Takes a text that was just stored under this number.
+    /// Adds a text that was just stored under this id.
     pub fn take(&mut self, id: i64, text: &str, session: SessionKey, role: &str, tool: Option<&str>) {
         self.words.push_str(text);
         let text_end = self.words.len();
@@ -31,12 +31,12 @@ impl AtHand {
         self.texts.push(AtHandText { id, text_end, tags_end: self.words.len() });
     }
 
-    /// Whether all texts from this number on are here.
+    /// Whether all texts from this id on are in memory.
     pub fn reaches_back_to(&self, id: i64) -> bool {
         self.texts.first().is_some_and(|first| first.id == id)
     }
 
-    /// Puts them into the index, as its view shows them.
+    /// Inserts the texts into the index, in the form of the view that the index reads.
     pub fn index(&self, sql: &Connection) -> rusqlite::Result<()> {
         let mut insert =
             sql.prepare_cached("INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (?1, ?2, ?3, ?4)")?;
@@ -54,7 +54,7 @@ impl AtHand {
         Ok(())
     }
 
-    /// They are indexed. The memory stays for as many more.
+    /// Drops the texts after they were indexed, and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.texts.clear();
         self.words.clear();

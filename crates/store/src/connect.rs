@@ -1,4 +1,4 @@
-//! How a connection to the database is opened, and what each of them needs.
+//! Opens connections to the database, and prepares each one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +10,11 @@ use crate::access::Origin;
 use crate::damage::look_through;
 use crate::{StoreError, folder, schema, text};
 
-/// How long to wait for another connection's lock: the engine stands still meanwhile.
+/// How long to wait for another connection's lock. The engine stands still meanwhile.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.
+/// Opens the database for reading; returns its schema version too. `alone`: no process writes it, and its companion
+/// files are not read.
 pub(crate) fn reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -28,18 +29,18 @@ pub(crate) fn reader(path: &Path, alone: bool) -> Result<(Connection, u32), Stor
     Ok((sql, found))
 }
 
-/// The database as an address that asks for no locks and no companions.
+/// The database as a URI for SQLite's immutable mode: no locks, no companion files.
 fn uri(path: &Path) -> String {
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
 }
 
-/// Opens the database to write, makes or migrates it. A suspect one is looked through.
+/// Opens the database for writing, and creates or migrates it. A suspect database is checked first.
 pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), StoreError> {
     folder::make_file(path)?;
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
     let mut sql = to_write(path).map_err(said)?;
-    // SQLite is content with less than it was asked for.
+    // SQLite may open it read-only instead, without an error.
     if sql.is_readonly("main").map_err(said)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
@@ -53,11 +54,11 @@ pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin),
         return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
     if found == 0 {
-        // Larger pages than SQLite's own suit rows of a kilobyte: a tenth less work and space.
+        // Rows of a kilobyte suit larger pages than SQLite's default: a tenth less work and space.
         sql.pragma_update(None, "page_size", 8192).map_err(said)?;
     }
-    // WAL: readers never wait for the writer. NORMAL: a lost power supply may cost the newest steps, which are read
-    // again from the transcripts; the database stays whole.
+    // WAL: readers never wait for the writer. NORMAL: a power failure may lose the newest steps, but the database
+    // stays intact. The lost steps are read again from the transcripts.
     sql.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
     sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
     sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
@@ -66,7 +67,7 @@ pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin),
     }
     let migrated = schema::migrate(&mut sql, found).map_err(said);
     if let Err(StoreError::Sql { .. } | StoreError::IndexDamaged { .. }) = migrated {
-        // The number of the version, or what it says is there, may be damaged.
+        // The version, or the schema that it stands for, may be damaged.
         look_through(path, &sql)?;
     }
     migrated?;
@@ -74,7 +75,7 @@ pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin),
     Ok((sql, origin))
 }
 
-/// A connection that writes, to a database that is there.
+/// A connection that writes to an existing database.
 pub(crate) fn to_write(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = Connection::open_with_flags(path, flags)?;
@@ -82,11 +83,11 @@ pub(crate) fn to_write(path: &Path) -> rusqlite::Result<Connection> {
     Ok(sql)
 }
 
-/// What every connection needs.
+/// Sets the options that every connection needs.
 fn prepare(sql: &Connection) -> rusqlite::Result<()> {
     sql.busy_timeout(PATIENCE)?;
-    // A plan does not depend on what is bound. Otherwise SQLite 3.54 compiles nearly every statement that compares with
-    // a parameter, or is limited by one, anew each time that it is taken out of the cache.
+    // A query plan does not depend on bound values. Otherwise SQLite 3.54 compiles nearly every cached statement
+    // anew at each use, if it compares with a parameter or is limited by one.
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     sql.set_prepared_statement_cache_capacity(128);
     sql.pragma_update(None, "foreign_keys", true)?;
@@ -95,7 +96,8 @@ fn prepare(sql: &Connection) -> rusqlite::Result<()> {
 
 pub(crate) fn known(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
     if found > schema::NEWEST {
-        // Rubbish in the file's head is a number too; nobody should look for a version of the program that knows it.
+        // A damaged file can hold any number as its version. Reading its schema fails first, so the user is not
+        // asked to update the program.
         schema::is_empty(sql).map_err(|e| StoreError::of(path, &e))?;
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
     }
@@ -111,7 +113,7 @@ mod tests {
     use crate::{Mode, Store};
 
     #[test]
-    fn no_statement_is_compiled_anew_for_what_is_bound() {
+    fn bound_values_never_recompile_a_statement() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
         for connection in [&store, &store.second_writer().unwrap(), &store.reader().unwrap()] {

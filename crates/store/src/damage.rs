@@ -1,4 +1,4 @@
-//! Damage to the database: it is noted where it is met, and looked for at the next start.
+//! Damage to the database: noted when a statement meets it, searched for at the next start.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,12 +9,12 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, Transactio
 use crate::suspicion::Suspicion;
 use crate::{Store, StoreError, schema};
 
-/// Reads all of our tables in a database whose damage was noted. What the full-text index makes of its own ones is left to
-/// [`Store`](crate::Store), which makes it anew, and what a person has added is no matter: neither is asked, since SQLite
-/// refuses to check anything together with an index that refuses everything, or with a function that it does not know.
+/// Checks our tables, one by one, in a database whose damage was noted. It skips the tables of the full-text index,
+/// which [`Store`](crate::Store) makes anew, and tables that a user has added. SQLite refuses a check that includes
+/// a broken index or an unknown function.
 pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
     let said = |error: rusqlite::Error| match StoreError::of(path, &error) {
-        // What is asked here is right. So it is the file that is not, as long as there is memory.
+        // The SQL here is right. So an SQL error means that the file is damaged, unless memory ran out.
         StoreError::Sql { path, detail } if error.sqlite_error_code() != Some(ErrorCode::OutOfMemory) => {
             StoreError::Damaged { path, detail }
         }
@@ -27,12 +27,12 @@ pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreErr
     }
 }
 
-/// The first thing that is wrong and cannot be put right here.
+/// The first fault that cannot be repaired here.
 fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
     if let Some(name) = schema::differs(sql)? {
         return Ok(Some(format!("{name} is not as this program made it")));
     }
-    // With the pages that are free.
+    // This check includes the free pages.
     if let Verdict::Indexes(detail) | Verdict::Damaged(detail) = check(sql, "sqlite_schema")? {
         return Ok(Some(detail));
     }
@@ -41,7 +41,7 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
         let mut verdict = check(sql, table)?;
         if let Verdict::Indexes(detail) = verdict {
             tracing::warn!(table, detail, "the indexes of a table are made anew");
-            // Refused where two rows have one name: then it is the table that is damaged.
+            // This fails if two rows have the same key. Then the table itself is damaged.
             sql.execute_batch(&format!("REINDEX {table}"))?;
             verdict = check(sql, table)?;
         }
@@ -50,14 +50,14 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
         }
     }
     for table in &tables {
-        // The number of a row may be damaged too.
+        // The id of a row may be damaged too.
         let parent = sql
             .query_row("SELECT parent FROM pragma_foreign_key_check(?1) LIMIT 1", [table], |row| {
                 row.get::<_, String>(0)
             })
             .optional()?;
         if let Some(parent) = parent {
-            return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
+            return Ok(Some(format!("a row of {table} belongs to a row that is not in {parent}")));
         }
         read_texts(sql, table)?;
     }
@@ -65,13 +65,13 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 impl Store {
-    /// Looks at the pages of all tables, for so long at most: who only asks how the store is need not read gigabytes. Says
-    /// whether it has looked at all of them. What is wrong is noted for the next start.
+    /// Checks the pages of all tables, for `patience` at most, because a status report should not read gigabytes.
+    /// Returns whether it checked all of them. Damage is noted for the next start.
     ///
     /// # Errors
     /// When a page is damaged, or the database cannot be read.
     pub fn look_at_pages(&self, patience: Duration) -> Result<bool, StoreError> {
-        // Whoever stores everything for the first time waits for readers.
+        // A first index writes without the log, so it would have to wait for this reader.
         if Suspicion::of(self.path()).is_for_later_boots() {
             return Ok(false);
         }
@@ -100,7 +100,7 @@ impl Store {
     }
 }
 
-/// What SQLite says of the first page that is not as it should be; the tables of texts, which are the largest, come last.
+/// SQLite's message about the first bad page. The text tables come last, because they are the largest.
 fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
     let mut tables = schema::tables(schema::version(sql)?)?;
     tables.push("sqlite_schema".to_owned());
@@ -117,15 +117,15 @@ fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
     Ok(None)
 }
 
-/// What SQLite says of a table.
+/// The result of SQLite's check of a table.
 enum Verdict {
     Sound,
-    /// An index says otherwise than its table, which alone counts.
+    /// An index disagrees with its table. Only the table counts.
     Indexes(String),
     Damaged(String),
 }
 
-/// Compares pages, types and indexes. That a page belongs to two tables is seen by what is wrong with one of them.
+/// Checks pages, types and indexes. A page that belongs to two tables shows up as a fault in one of them.
 fn check(sql: &Connection, table: &str) -> rusqlite::Result<Verdict> {
     let mut check = sql.prepare(&format!("PRAGMA integrity_check({table})"))?;
     let found = check.query_map([], |row| row.get::<_, String>(0))?;
@@ -133,7 +133,7 @@ fn check(sql: &Connection, table: &str) -> rusqlite::Result<Verdict> {
     for detail in found {
         match detail? {
             ok if ok == "ok" => {}
-            // Such as: row 7 missing from index files_session.
+            // For example: row 7 missing from index files_session.
             detail if detail.contains(" index ") => verdict = Verdict::Indexes(detail),
             detail => return Ok(Verdict::Damaged(detail)),
         }
@@ -141,8 +141,8 @@ fn check(sql: &Connection, table: &str) -> rusqlite::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Takes everything out of the index, its options too. Without a version that it knows among these (4,
-/// `FTS5_CURRENT_VERSION` of SQLite 3.54) FTS5 does not even that.
+/// Empties the index, including its options. Even for that, FTS5 needs a version that it knows among the options
+/// (4, `FTS5_CURRENT_VERSION` of SQLite 3.54).
 pub(crate) fn empty_index(sql: &Connection) -> rusqlite::Result<()> {
     let emptied = Transaction::new_unchecked(sql, TransactionBehavior::Immediate)?;
     emptied.execute("DELETE FROM texts_fts_config", [])?;
@@ -151,7 +151,7 @@ pub(crate) fn empty_index(sql: &Connection) -> rusqlite::Result<()> {
     emptied.commit()
 }
 
-/// Reads every text of a table: the check looks at pages and types, not at letters.
+/// Reads every text of a table: SQLite's check covers pages and types, not characters.
 fn read_texts(sql: &Connection, table: &str) -> rusqlite::Result<()> {
     let columns = sql
         .prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE type = 'TEXT'")?

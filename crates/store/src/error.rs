@@ -1,11 +1,11 @@
-//! What can go wrong with the store, in words for the person: what happened, to which file, what to do.
+//! Errors of the store, worded for the user: what happened, to which file, what to do.
 
 use std::path::{Path, PathBuf};
 
-/// Why the store could not be opened, read or written. Nothing that was stored is lost by any of these.
+/// Why the store could not be opened, read or written. No stored data is lost by any of these errors.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A newer Watchbill has written the database.
+    /// A newer Watchbill wrote the database.
     #[error(
         "{} was written by a newer version (schema {found}, this one knows {known}); nothing was changed: \
          update this program, or choose another folder with --data-dir", .path.display()
@@ -19,54 +19,53 @@ pub enum StoreError {
         known: u32,
     },
     /// Another process holds a lock on the database for longer than we wait.
-    #[error("{} is locked by {}; try again, or end what holds it", .path.display(), other(*.held_by))]
+    #[error("{} is locked by {}; try again, or end that program", .path.display(), other(*.held_by))]
     Locked {
         /// The database.
         path: PathBuf,
-        /// Process id of that one, where the system has told.
+        /// The id of that process, if the system reports it.
         held_by: Option<u32>,
     },
-    /// A Watchbill stores everything for the first time, past the log, so that nobody can read while a step of it is
-    /// written.
+    /// A first index fills the store without the log. Other processes cannot read while it writes a step.
     #[error(
-        "{} is being filled for the first time, by {}; nothing has to be ended: try again in a moment",
+        "{} is being filled for the first time, by {}; there is no need to end it: try again in a moment",
         .path.display(), who(*.held_by)
     )]
     BeingFilled {
         /// The database.
         path: PathBuf,
-        /// Process id of the writer, where the lock file names one.
+        /// Process id of the writer, if the lock file names one.
         held_by: Option<u32>,
     },
-    /// This process only reads, since another one writes.
-    #[error("{} is written by {}; nothing was changed: ask that one, or end it first", .path.display(), who(*.held_by))]
+    /// This process only reads, because another one writes.
+    #[error("{} is written by {}; nothing was changed: use that process, or end it first", .path.display(), who(*.held_by))]
     NotWriter {
         /// The database.
         path: PathBuf,
-        /// Process id of the writer, where the lock file names one.
+        /// Process id of the writer, if the lock file names one.
         held_by: Option<u32>,
     },
     /// No space is left on the device, or a quota is used up.
-    #[error("no space left for {}; free some space: what was not stored is stored later", .path.display())]
+    #[error("no space left for {}; free some space; the rest is stored later", .path.display())]
     Full {
         /// The database.
         path: PathBuf,
     },
-    /// The folder or the file may not be written.
-    #[error("{} may not be written; check its permissions, or choose another folder with --data-dir", .path.display())]
+    /// The folder or the file is not writable.
+    #[error("{} is not writable; check its permissions, or choose another folder with --data-dir", .path.display())]
     ReadOnly {
         /// The database or its folder.
         path: PathBuf,
     },
-    /// The data folder is not there, and none can be made where it should be.
+    /// The data folder is missing and cannot be created.
     #[error("the data folder {} cannot be made: {why}; name another one with --data-dir", .path.display())]
     NoFolder {
         /// The folder.
         path: PathBuf,
-        /// What is in the way, with its path.
+        /// The obstacle, with its path.
         why: String,
     },
-    /// There is no database yet, and this process may not make one.
+    /// There is no database yet, and this process may not create one.
     #[error("there is no history yet: {} does not exist; `watchbill index` makes it", .path.display())]
     Absent {
         /// The database.
@@ -80,23 +79,23 @@ pub enum StoreError {
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's message.
         detail: String,
     },
-    /// The database, its log or its lock file was removed, or another file was put in its place, while it was open here.
+    /// The database, its log or its lock file was removed or replaced while it was open here.
     #[error(
-        "{}, or what belongs to it, was removed while it was open; it is made anew, with what you have said and what is read \
-         again from the transcripts",
+        "{}, or a file that belongs to it, was removed while it was open; it is made anew, from your own changes and the \
+         transcripts",
         .path.display()
     )]
     Removed {
         /// The database.
         path: PathBuf,
     },
-    /// The database was removed while another process has it open: for whoever only looks.
+    /// The database was removed while another process has it open. For processes that only read.
     #[error(
-        "{} was removed while {} keeps it; that one makes it anew with the next change, with what you have said and what is \
-         read again from the transcripts",
+        "{} was removed while {} had it open; that process makes it anew with the next change, from your own changes and \
+         the transcripts",
         .path.display(), who(Some(*.writer))
     )]
     RemovedUnder {
@@ -105,21 +104,22 @@ pub enum StoreError {
         /// The process that writes.
         writer: u32,
     },
-    /// The list of what was forgotten is there and cannot be read: nothing is stored, so that nothing of it comes back.
+    /// The list of forgotten sessions exists and cannot be read. Nothing is stored, so that no forgotten session
+    /// comes back.
     #[error(
-        "{} cannot be read ({source}): it names the sessions that you had removed, so nothing is stored until it can be; \
+        "{} cannot be read ({source}): it lists the sessions that you removed, so nothing is stored until it can be read; \
          check its owner and mode, or its disk",
         .path.display()
     )]
     ForgottenUnread {
         /// The list.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The full-text index contradicts itself or the texts; everything else is whole.
+    /// The full-text index contradicts itself or the texts; everything else is intact.
     #[error(
-        "the search index in {} is damaged; a window that meets this makes it anew at once, else the next start, or `watchbill index`, does",
+        "the search index in {} is damaged; an open window makes it anew at once, otherwise the next start or `watchbill index` does",
         .path.display()
     )]
     IndexDamaged {
@@ -127,11 +127,11 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The system refused something else: the disk fails, a quota is used up, the file may not grow.
-    #[error("{} cannot be used ({source}); check its disk, and what limits its size", .path.display())]
+    #[error("{} cannot be used ({source}); check its disk, and any limit on its size", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// SQLite refused something else: a fault of this program.
@@ -139,23 +139,23 @@ pub enum StoreError {
     Sql {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's message.
         detail: String,
     },
 }
 
-/// Whoever writes the store, for people: `process 1234` where that is known.
+/// The writer of the store in a message: `process 1234`, if the id is known.
 pub fn who(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
-/// Whoever holds a lock; that it is none of ours is news.
+/// The holder of a lock in a message. It says `program`, because the holder is none of our processes.
 fn other(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another program".to_owned(), |pid| who(Some(pid)))
 }
 
 impl StoreError {
-    /// What the system said about `path`, as one of the kinds.
+    /// The error variant for a system error about `path`.
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
         use std::io::ErrorKind;
         let path = path.to_owned();
@@ -166,7 +166,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it may go away by itself: the caller keeps what it has and tries again later.
+    /// Whether the error may go away by itself. The caller then keeps its data and tries again later.
     pub fn passes(&self) -> bool {
         matches!(
             self,

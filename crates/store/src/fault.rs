@@ -1,4 +1,4 @@
-//! What SQLite said, as one of the kinds of [`StoreError`].
+//! Maps SQLite's errors to variants of [`StoreError`].
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use crate::suspicion::Suspicion;
 use crate::{folder, lock};
 
 impl StoreError {
-    /// What SQLite said about the database at `path`, as one of the kinds.
+    /// The error variant for SQLite's error about the database at `path`.
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_owned();
         let detail = error.to_string();
-        // SQLITE_CORRUPT_VTAB: of all tables only the index is a virtual one.
+        // SQLITE_CORRUPT_VTAB: the full-text index is the only virtual table.
         let corrupt =
             error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB);
-        // Of its damaged version FTS5 (SQLite 3.54) speaks in words alone.
+        // FTS5 (SQLite 3.54) reports a damaged version of its own only in the message.
         if corrupt || detail.starts_with("invalid fts5 file format") {
             return Self::IndexDamaged { path };
         }
-        // SQLite looks at no letters: a column that is no text any more, or of another type, is damage too.
+        // SQLite does not check values. A column with invalid text, or of another type, is damage too.
         if let rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..)
         | rusqlite::Error::InvalidColumnType(..)
@@ -28,7 +28,7 @@ impl StoreError {
         {
             return Self::Damaged { path, detail };
         }
-        // The number of the form in which a schema is written has been 4 for every program since 2006.
+        // Every program since 2006 writes 4 as the number of the schema format. Another number is damage.
         if detail == "unsupported file format" {
             return Self::Damaged { path, detail };
         }
@@ -37,7 +37,8 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, detail },
-            // Of some files SQLite does not say why the system refuses them: the log's companion on a full disk.
+            // For some files SQLite does not report why the system refuses them, such as the log's companion on a
+            // full disk.
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
                 let obstacle = path.parent().and_then(folder::obstacle);
                 obstacle.unwrap_or_else(|| Self::Io { path, source: std::io::Error::other(detail) })
@@ -46,8 +47,8 @@ impl StoreError {
         }
     }
 
-    /// The same for whoever only reads: the lock that is in the way may be our own writer's, who says so in a note about
-    /// damage.
+    /// The same error for a process that only reads. The lock may belong to our own writer during a first index,
+    /// which it shows by a note about damage.
     pub(crate) fn met_by_reader(self) -> Self {
         match self {
             Self::Locked { path, .. } if Suspicion::of(&path).is_for_later_boots() => {

@@ -1,4 +1,4 @@
-//! The data folder and its files: only the person's own account may look into them.
+//! The data folder and its files. Only the user's account may read them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
-/// What stands in a data folder, beside all whose names begin with the program's.
+/// Names in a data folder, besides all names that begin with the program's name.
 const OURS: [&str; 5] = [crate::names::LOCK, crate::names::ARCHIVE, "hooks", "run", "muted-until"];
 
-/// Makes the data folder as [`make`] does. One that is there and holds other things too, as a shared folder or a home does,
-/// keeps its permissions: what is put into it is for the person alone in any case.
+/// Creates the data folder as [`make`] does. An existing folder with other files in it, such as a home folder,
+/// keeps its permissions. Our own files in it are private in any case.
 pub(crate) fn make_data(folder: &Path) -> Result<(), StoreError> {
     let is_ours = |name: &str| name.starts_with("watchbill") || OURS.contains(&name);
     let others = fs::read_dir(folder)
@@ -18,7 +18,7 @@ pub(crate) fn make_data(folder: &Path) -> Result<(), StoreError> {
     if others.is_ok_and(|others| others) { Ok(()) } else { make(folder) }
 }
 
-/// Makes the folder, and what is missing above it, for the person alone (0700).
+/// Creates the folder and its missing parents, for the user alone (0700).
 pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -29,7 +29,7 @@ pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Why the folder cannot be made, by what the system said about it.
+/// Why the folder cannot be created, from the system's error.
 fn unmade(folder: &Path, source: io::Error) -> StoreError {
     if let io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded = source.kind() {
         return StoreError::io(folder, source);
@@ -40,8 +40,8 @@ fn unmade(folder: &Path, source: io::Error) -> StoreError {
     })
 }
 
-/// What lies where the data folder, or a folder above it, should be, and is none; `None` where nothing does. Such a folder can
-/// neither be there nor be made.
+/// The error if something other than a folder lies at the data folder's path or above it; `None` if nothing does.
+/// Such a data folder neither exists nor can be created.
 pub fn in_the_way(data_dir: &Path) -> Option<StoreError> {
     let there = nearest(data_dir);
     let is_other = !there.is_dir() && there.symlink_metadata().is_ok();
@@ -51,14 +51,14 @@ pub fn in_the_way(data_dir: &Path) -> Option<StoreError> {
     })
 }
 
-/// The path, or what of those above it is there, whatever it is.
+/// The path itself or the nearest existing path above it, of any kind.
 fn nearest(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
     there.unwrap_or(&path).to_owned()
 }
 
-/// Opens the file, made if it is not there, for the person alone (0600). None of SQLite's, for which there is
+/// Opens the file, and creates it if it is missing, for the user alone (0600). Not for SQLite's files: use
 /// [`make_file`].
 pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     let mut options = OpenOptions::new();
@@ -70,7 +70,7 @@ pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     Ok(opened)
 }
 
-/// Opens a file beside the database to read it. A pipe in its place would keep the reader waiting for its other end.
+/// Opens a file beside the database for reading. A pipe in its place would block the reader.
 ///
 /// # Errors
 /// When it cannot be opened, or is no ordinary file.
@@ -81,7 +81,7 @@ pub(crate) fn open_to_read(file: &Path) -> io::Result<fs::File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file"))
 }
 
-/// Reads such a file.
+/// Reads a whole file.
 ///
 /// # Errors
 /// As for [`open_to_read`].
@@ -91,17 +91,19 @@ pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same, of a text.
+/// Reads a whole file as text.
 ///
 /// # Errors
-/// As for [`open_to_read`], and when it is no UTF-8.
+/// As for [`open_to_read`], and when it is not UTF-8.
 pub(crate) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file)?).map_err(io::Error::other)
 }
 
-/// Makes the file, if it is not there, for the person alone (0600). SQLite gives its companions (`-wal`, `-shm`,
-/// `-journal`) the permissions of the database. One that is there is not opened: when any of its
-/// descriptors is closed, the system drops this process's locks on it, and SQLite has a lock on each database it has open.
+/// Creates the file for the user alone (0600), if it is missing. SQLite gives its companions (`-wal`, `-shm`,
+/// `-journal`) the permissions of the database.
+///
+/// An existing file is not opened: closing any of its descriptors would drop this process's locks on it, and SQLite
+/// has a lock on each database that it has open.
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
     if file.exists() {
         close(file, 0o600);
@@ -110,8 +112,8 @@ pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
     touch(file).map(drop)
 }
 
-/// Takes from others what they may do with the path, if that is possible: a folder of an older version, or one
-/// that the person made, may be open to all. Not possible is no reason to do without a history.
+/// Removes the permissions of other accounts, if possible. A folder of an older version, or one that the user made,
+/// may be open to all. The history works even if this fails.
 #[cfg(unix)]
 fn close(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
@@ -119,31 +121,31 @@ fn close(path: &Path, mode: u32) {
     if fs::metadata(path).is_ok_and(open)
         && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(mode))
     {
-        tracing::warn!(path = %path.display(), %error, "others may read this");
+        tracing::warn!(path = %path.display(), %error, "other accounts may read this");
     }
 }
 
 #[cfg(not(unix))]
 fn close(_: &Path, _: u32) {}
 
-/// Bytes of the file, zero when there is none.
+/// Size of the file in bytes; zero if there is none.
 pub(crate) fn size(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |meta| meta.len())
 }
 
-/// So that the name of a new file outlasts a crash. Not every file system can.
+/// Makes the name of a new file survive a crash. Not every file system can do that.
 pub(crate) fn sync_names(folder: &Path) {
     if let Err(error) = fs::File::open(folder).and_then(|folder| folder.sync_all()) {
         tracing::debug!(%error, folder = %folder.display(), "a new name may not outlast a crash");
     }
 }
 
-/// With less room than this, in bytes, a step may not fit.
+/// With less free space than this, in bytes, a step may not fit.
 #[cfg(unix)]
 const ROOM: u64 = 64 << 10;
 
-/// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
-/// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
+/// What would keep a process from writing the database in `data_dir` now; `None` if nothing would. It checks
+/// without writing. For processes that only read and report why nothing new is stored.
 pub(crate) fn obstacle(data_dir: &Path) -> Option<StoreError> {
     let database = data_dir.join(crate::names::DATABASE);
     if let Some(error) = in_the_way(data_dir) {
@@ -169,7 +171,7 @@ pub(crate) fn obstacle(data_dir: &Path) -> Option<StoreError> {
     }
 }
 
-/// Why there is no data folder, if that is so and will stay so.
+/// Why the database cannot be created here; `None` if the permissions allow it.
 #[cfg(unix)]
 fn unmakeable(data_dir: &Path) -> Option<StoreError> {
     use rustix::fs::{Access, access};
@@ -185,7 +187,7 @@ fn unmakeable(_: &Path) -> Option<StoreError> {
     None
 }
 
-/// Moves a file, saying nothing about one that is not there.
+/// Renames a file. A missing file is no error.
 pub(crate) fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
     match fs::rename(from, to) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io(from, e)),

@@ -1,15 +1,15 @@
-//! Another program that holds the database, so that nobody can write: for whoever only looks.
+//! Finds another program that holds the database, so that our writer cannot write. For processes that only read.
 //!
-//! Beside a log a reader waits for no writer, and does not notice. To try to write would tell, and could keep a writer of
-//! ours waiting; so the system is asked for its locks. Only Linux lists them; elsewhere the writer alone says that it is kept
-//! from writing.
+//! Because of the log, a reader waits for no writer and does not notice one. Trying to write would tell, but could
+//! keep our own writer waiting. So this module reads the system's list of locks. Only Linux has such a list;
+//! elsewhere only the writer reports that it is kept from writing.
 
 use std::path::Path;
 
 use crate::{StoreError, folder};
 
-/// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
-/// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
+/// What would keep a process from writing the database in `data_dir` now; `None` if nothing would. It checks
+/// without writing. For processes that only read and report why nothing new is stored.
 pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
     let path = || data_dir.join(crate::names::DATABASE);
     let held = || Some(StoreError::Locked { path: path(), held_by: Some(holder(data_dir)?) });
@@ -38,24 +38,24 @@ mod linux {
     use std::thread::sleep;
     use std::time::Duration;
 
-    /// Where SQLite locks the log's index for whoever writes (<https://sqlite.org/walformat.html>, 2.3.1).
+    /// The byte that a writer locks in the log's index (<https://sqlite.org/walformat.html>, 2.3.1).
     const WRITE_LOCK: u64 = 120;
-    /// Whoever writes a few rows is done by then. An engine of ours does not wait for longer either.
+    /// The pause between two looks. A writer of a few rows is done by then, and our engine waits no longer either.
     const PATIENCE: Duration = Duration::from_millis(20);
-    /// So many looks, each that much after the one before, have to find the same one.
+    /// So many looks in a row must find the same process.
     const LOOKS: u32 = 5;
 
-    /// The process that holds the right to write, is none of ours, and does not let go of it.
+    /// A process that holds the write lock for a while and is none of ours.
     pub fn holder(data_dir: &Path) -> Option<u32> {
-        // Nobody has the database open where it is missing.
+        // If the log's index is missing, no process has the database open.
         let index = data_dir.join(format!("{}-shm", crate::names::DATABASE)).canonicalize().ok()?;
         let inode = fs::metadata(&index).ok()?.ino();
         let look = || {
             let locks = fs::read_to_string("/proc/locks").ok()?;
             let ours = [Some(std::process::id()), crate::last_writer(data_dir)];
             let mut holders = writers(&locks, inode).filter(|pid| !ours.contains(&Some(*pid)));
-            // The same number may be another file's, on another disk; devices are not compared, since some file systems
-            // (btrfs, overlays) tell another one here than a file's own metadata does.
+            // A file on another disk may have the same inode number. Devices are not compared: some file systems
+            // (btrfs, overlays) report another one here than in the file's metadata.
             holders.find(|pid| has_open(*pid, &index))
         };
         let first = look()?;
@@ -68,7 +68,7 @@ mod linux {
         Some(first)
     }
 
-    /// The process that writes, where it has nothing open but a database that was removed.
+    /// The last writer, if the database that it has open was removed and it has no other open.
     pub fn removed_under(data_dir: &Path) -> Option<u32> {
         let pid = crate::last_writer(data_dir)?;
         let database = data_dir.canonicalize().ok()?.join(crate::names::DATABASE);
@@ -77,10 +77,11 @@ mod linux {
         (has_open(pid, Path::new(&removed)) && !has_open(pid, &database)).then_some(pid)
     }
 
-    /// The processes that hold the lock for writing on a file of this number, in the system's list of locks.
+    /// The processes that hold the write lock on the file with this inode number, from the system's list of locks.
     fn writers(locks: &str, inode: u64) -> impl Iterator<Item = u32> {
         locks.lines().filter_map(move |line| {
-            // `1: POSIX  ADVISORY  WRITE 19795 fe:00:10014653 120 120`; one that waits has an arrow behind its number.
+            // `1: POSIX  ADVISORY  WRITE 19795 fe:00:10014653 120 120`; a waiting process has an arrow after the
+            // number.
             let mut words = line.split_whitespace().skip(1);
             let is_kind = [words.next()?, words.next()?, words.next()?] == ["POSIX", "ADVISORY", "WRITE"];
             let pid = words.next()?.parse().ok()?;
@@ -102,7 +103,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn only_who_holds_the_lock_for_writing_is_found() {
+        fn only_holders_of_the_write_lock_are_found() {
             let locks = "\
 1: POSIX  ADVISORY  WRITE 10 fe:00:77 120 120
 2: POSIX  ADVISORY  READ 11 fe:00:77 123 123

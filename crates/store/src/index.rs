@@ -1,4 +1,4 @@
-//! The full-text index as a whole: many texts at once, its soundness, and making it anew from the stored texts.
+//! The full-text index as a whole: bulk inserts, its soundness, and making it anew from the stored texts.
 
 use std::cell::Cell;
 
@@ -8,45 +8,49 @@ use crate::damage::empty_index;
 use crate::index_care::Care;
 use crate::{Step, Store, StoreError};
 
-/// Bytes of the index's table in memory while many texts are stored: as much as a processor has at hand. With four
-/// times as much each word is a wait for the memory, with less the index falls into more pieces.
+/// Memory of the index's hash table during a bulk insert, in bytes: it fits a processor's cache. With four times as
+/// much, each word waits for memory; with less, the index falls into more segments.
 const MANY_HASH: i64 = 4 << 20;
-/// And otherwise: SQLite's own default.
+/// At other times: SQLite's default.
 const USUAL_HASH: i64 = 1 << 20;
-/// Kilobytes of the database's pages in memory while many texts are stored.
+/// Memory for the database's pages during a bulk insert, in kilobytes.
 const MANY_CACHE: i64 = 8_000;
-/// And otherwise: SQLite's own default.
+/// At other times: SQLite's default.
 const USUAL_CACHE: i64 = 2_000;
-/// How many segments of one level are merged as soon as they are there; SQLite's own default.
+/// `automerge`: the number of segments of one level at which merging begins; SQLite's default.
 const USUAL_MERGE: i64 = 4;
 
-/// How many segments of one level are merged at once, whatever it takes; SQLite's own default.
+/// `crisismerge`: so many segments of one level are merged at once, however long that takes; SQLite's default.
 const USUAL_CRISIS: i64 = 16;
-/// So many are merged while very many texts are stored: a gigabyte of transcripts gives fewer, and ten of them would
-/// give hundreds, each of which a search would have to look into.
+/// `crisismerge` during a bulk insert. A gigabyte of transcripts gives fewer segments. Ten gigabytes would give
+/// hundreds, and a search has to read each of them.
 const MANY_CRISIS: i64 = 64;
-/// While large segments are about: merging them takes seconds, which no single step should.
+/// `crisismerge` while large segments wait: merging them takes seconds, too long for a single step.
 const PUT_OFF_CRISIS: i64 = 1_900;
-/// Much is stored beside others: as many as SQLite takes, since it merges by some hundred pages at once.
+/// `automerge` while much is stored beside other work: SQLite's maximum, because it merges by some hundred pages at
+/// once.
 const BESIDE_MERGE: i64 = 64;
-/// Then each step merges about as much itself as it has caused.
+/// Pages that each such step merges itself, about as many as it adds.
 const BESIDE_PAGES: i64 = 64;
-/// But only of a level that has so many segments, the most that SQLite waits for: each text is then merged half as often
-/// as by the usual number, and a merge is what others wait for the longest, tens of milliseconds where a word is in every
+/// `usermerge` for those steps, SQLite's maximum: they merge only a level with so many segments. Each text is then
+/// merged half as often as usual. Merges block others the longest: tens of milliseconds where a word is in every
 /// text.
 const BESIDE_AT_LEAST: i64 = 16;
-/// So many segments of a level are waited for otherwise, where a merge is asked for; SQLite's own default.
+/// `usermerge` otherwise, for merges on request; SQLite's default.
 const USUAL_AT_LEAST: i64 = 4;
-/// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
+/// While large segments wait and no caller tidies, one of so many steps merges [`TIDY_PAGES`], some milliseconds of
+/// work.
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
 
 impl Store {
-    /// Prepares for storing very many texts, as the first index does: they are indexed many at a time, over as many
-    /// steps as it takes, and pieces of the index are left as they are, or merged many at once, instead of again and
-    /// again, which saves a fifth of the work. Meanwhile the newest texts are not found. To be ended by
-    /// [`end_many`](Self::end_many); a start after an unclean exit ends it too. Into an empty store they go without
-    /// the log, so that others who read have to wait for the end of a step, and it is not looked up whether what a row names is there.
+    /// Prepares for storing very many texts, as the first index does. Texts are indexed many at a time, after
+    /// several steps, and segments are merged rarely or many at once; that saves a fifth of the work. Meanwhile a
+    /// search does not find the newest texts. [`end_many`](Self::end_many) ends this state, and so does a start
+    /// after an unclean exit.
+    ///
+    /// An empty store is filled without the log. Readers then wait for the end of a step, and SQLite does not check
+    /// foreign keys.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -61,9 +65,9 @@ impl Store {
         self.cache(MANY_CACHE)
     }
 
-    /// Pieces of the index are merged a little at a time from now on, however many they become: for whoever stores
-    /// much beside others, since merging many at once, as is usual, keeps them waiting for a tenth of a second. To be
-    /// followed by [`tidy_index`](Self::tidy_index) once there is time.
+    /// From now on, segments of the index are merged a little at a time, however many there are. For callers that
+    /// store much beside other work: SQLite's usual merge of many at once blocks others for a tenth of a second.
+    /// When there is time, the caller must call [`tidy_index`](Self::tidy_index).
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -73,16 +77,16 @@ impl Store {
         Ok(())
     }
 
-    /// Back to the usual: small steps, merged by and by. The large pieces are still there:
-    /// [`tidy_index`](Self::tidy_index) is to be called until it is done, whenever there is time.
+    /// Returns to the usual state: small steps with small merges. The large segments are still there: whenever
+    /// there is time, call [`tidy_index`](Self::tidy_index) until it is done.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
-        // Whatever comes of the rest.
+        // Done first, even if a later step fails.
         self.check_keys()?;
         self.care.set(Care::Untidy(0));
-        // What is behind is indexed before the memory for it is given back.
+        // The waiting texts are indexed before their memory is released.
         self.step()?.commit()?;
         self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS, USUAL_AT_LEAST)?;
         self.cache(USUAL_CACHE)?;
@@ -102,7 +106,7 @@ impl Store {
         step.commit()
     }
 
-    /// Many segments of a level are waited for no longer: by this process, or by one that was killed.
+    /// Resets the raised `usermerge` of this process, or of one that was killed.
     pub(crate) fn wait_for_few(&mut self) -> Result<(), StoreError> {
         if self.option("usermerge")?.is_none_or(|at_least| at_least == USUAL_AT_LEAST) {
             return Ok(());
@@ -112,7 +116,7 @@ impl Store {
         step.commit()
     }
 
-    /// An option of the index.
+    /// The value of an option of the index.
     fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1")?
@@ -122,12 +126,12 @@ impl Store {
         })
     }
 
-    /// Whether [`end_many`](Self::end_many) was never reached.
+    /// Whether a bulk insert did not reach [`end_many`](Self::end_many).
     pub(crate) fn is_left_tuned(&self) -> Result<bool, StoreError> {
         Ok(self.option("automerge")? == Some(0))
     }
 
-    /// Whether large pieces of the index wait to be merged. Searching works all the same, a little slower.
+    /// Whether no large segments wait to be merged. While they wait, a search works but is a little slower.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -135,8 +139,8 @@ impl Store {
         Ok(self.option("crisismerge")?.is_none_or(|crisis| crisis == USUAL_CRISIS))
     }
 
-    /// Merges pieces of the index, about as many pages as said, each of which takes some hundredths of a millisecond;
-    /// for moments in which nothing else is to do. Says whether there is more to do.
+    /// Merges about so many pages of the index; a page takes some hundredths of a millisecond. For idle moments.
+    /// Returns whether more is left to merge.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -149,7 +153,7 @@ impl Store {
         let mut step = self.step()?;
         step.index_option("merge", i64::from(pages))?;
         step.commit()?;
-        // As SQLite documents it: fewer than two changes mean that there was nothing to merge.
+        // As SQLite documents, fewer than two changes mean that there was nothing to merge.
         let more = self.sql.total_changes() - before >= 2;
         if !more {
             self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS, USUAL_AT_LEAST)?;
@@ -158,7 +162,7 @@ impl Store {
         Ok(more)
     }
 
-    /// Compares the index with the texts, which reads both whole.
+    /// Compares the index with the texts. It reads both completely.
     ///
     /// # Errors
     /// When the database cannot be read, or this process may not write.
@@ -166,7 +170,7 @@ impl Store {
         let mut step = self.step()?;
         match step.index_all().and_then(|()| step.index_option("integrity-check", 1)) {
             Ok(()) => Ok(true),
-            // Damaged sizes in it are memory that is not there.
+            // Damaged sizes in the index make SQLite run out of memory.
             Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => Ok(false),
             Err(other) => Err(other),
         }
@@ -178,8 +182,8 @@ impl Store {
     /// When the database cannot be written.
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
         match self.prepare_for_many() {
-            // Damage to what it knows of its own pieces keeps it from taking any option. That damage was met is noted by
-            // now, so that an index left empty by a kill is made anew by the next start.
+            // Damage to its own structure makes the index refuse every option. The damage is noted by now, so after
+            // a kill the next start fills the empty index.
             Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => {
                 self.asked(empty_index)?;
                 self.prepare_for_many()?;
@@ -187,7 +191,7 @@ impl Store {
             other => other?,
         }
         let made = self.make_index();
-        // Whatever came of it: in the state for many, new texts are not found for long.
+        // Even after an error: in the bulk state, searches miss new texts for long.
         made.and(self.end_many())
     }
 
@@ -200,8 +204,8 @@ impl Store {
 }
 
 impl Step<'_> {
-    /// Where large pieces wait and nobody tidies, the steps do, so that a pile of small ones never makes a single
-    /// step merge everything.
+    /// Merges a little in this step while large segments wait and no caller tidies. Otherwise a pile of small
+    /// segments could make a single step merge everything.
     pub(crate) fn take_care(&mut self, care: &Cell<Care>) -> Result<(), StoreError> {
         match care.get() {
             Care::Untidy(steps) => {

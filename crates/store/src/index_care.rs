@@ -1,24 +1,24 @@
-//! How far the full-text index is behind, and what it needs.
+//! How far the full-text index is behind, and how its segments are merged.
 
 /// How far the index is behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lag {
-    /// Number of the first text that is not in it.
+    /// Id of the first text that is not in it.
     pub first: i64,
     /// Bytes of texts that are not in it.
     pub bytes: usize,
 }
 
-/// What the index needs.
+/// How the segments of the index are merged now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Care {
-    /// Nothing: it merges its pieces as they come.
+    /// The index merges its segments as they come.
     #[default]
     None,
-    /// Very many texts are stored, and pieces are merged only where there are very many of them.
+    /// A bulk insert: segments are merged only when there are very many.
     Many,
-    /// Much is stored beside others: each step merges a little, and none of them much.
+    /// Much is stored beside other work: each step merges a little.
     Beside,
-    /// Large pieces wait to be merged. So many steps were made meanwhile.
+    /// Large segments wait to be merged. The number counts the steps since then.
     Untidy(u64),
 }

@@ -1,29 +1,32 @@
-//! Which journal the database has: a log, beside which others read while we write; for the very first texts none.
+//! The journal of the database: normally a write-ahead log, beside which others read while we write. A first index
+//! works without it.
 //!
-//! What goes through the log is written twice, and summed up on the way. The first index writes hundreds of megabytes,
-//! nearly all of them new pages, of which a rollback journal has to hold nothing: they go straight into the database.
-//! That is a tenth of its work. A kill leaves whole steps all the same. The disk is waited for only once, at the end;
-//! that a lost power supply may leave anything until then is what a note about damage is for, which counts after the next
-//! boot. Nor is looked up, until then, whether what each row names is there.
+//! Data that goes through the log is written twice and checksummed. The first index writes hundreds of megabytes,
+//! nearly all as new pages. A rollback journal stores nothing of new pages, so they go straight into the database.
+//! That saves a tenth of the work.
+//!
+//! A kill still leaves whole steps. The disk is synced only once, at the end. Until then a power failure may damage
+//! anything, so the writer leaves a note about damage that counts after the next boot. Until then SQLite does not
+//! check foreign keys either.
 
 use crate::suspicion::Suspicion;
 use crate::{Store, StoreError, schema};
 
 impl Store {
-    /// Writes without the log from now on, where nothing is stored that anybody would want to read meanwhile, since others
-    /// have to wait for the end of a step, and nothing that could not be read again, should the power fail.
+    /// From now on writes without the log. It does so only while the store has nothing that others want to read,
+    /// because they would wait for the end of each step. And nothing in it may be lost for good by a power failure.
     pub(crate) fn leave_log(&self) -> Result<(), StoreError> {
         if self.unlogged.get() || self.has_texts()? || self.holds_what_no_transcript_tells()? {
             return Ok(());
         }
         let suspicion = Suspicion::of(self.path());
         if let Err(error) = suspicion.raise_for_later_boots() {
-            tracing::debug!(%error, "without a note of it nothing goes past the log");
+            tracing::debug!(%error, "the log stays, because the note about damage cannot be written");
             return Ok(());
         }
         match self.set_journal("DELETE") {
             Ok(true) => {}
-            // Somebody has it open to read, and the log stays.
+            // Another process has it open for reading, so the log stays.
             Ok(false) | Err(StoreError::Locked { .. }) => {
                 suspicion.allay_for_later_boots();
                 return Ok(());
@@ -34,28 +37,29 @@ impl Store {
         self.place.forget_log();
         self.asked(|sql| {
             sql.pragma_update(None, "synchronous", "OFF")?;
-            // What a row names was given its number a moment ago. To look it up again for each is a fiftieth of the work.
-            // A file or a state that is removed takes its rows along by itself.
+            // A row's foreign keys were assigned a moment ago. Checking each again is a fiftieth of the work.
+            // Removing a file or a state deletes its rows without the help of foreign keys.
             sql.pragma_update(None, "foreign_keys", false)
         })
     }
 
-    /// Keys are looked up again, and what belongs to a row goes with it: before sessions are removed, and in the end.
+    /// SQLite checks foreign keys again, and deletes dependent rows. Needed before sessions are removed, and at the
+    /// end.
     pub(crate) fn check_keys(&self) -> Result<(), StoreError> {
         self.asked(|sql| sql.pragma_update(None, "foreign_keys", true))
     }
 
-    /// Back to the log, as soon as everything is on the disk.
+    /// Returns to the log, as soon as everything is on the disk.
     pub(crate) fn return_to_log(&self) -> Result<(), StoreError> {
         if !self.unlogged.get() {
             return Ok(());
         }
         self.check_keys()?;
         self.asked(|sql| sql.pragma_update(None, "synchronous", "NORMAL"))?;
-        // What changes the journal is written into the database itself, and SQLite waits for the disk again.
+        // A change of the journal mode is written into the database itself, and SQLite syncs again.
         match self.set_journal("WAL") {
             Ok(true) => Suspicion::of(self.path()).allay_for_later_boots(),
-            // Where somebody reads at this moment, it goes on without until the next start.
+            // While another process reads, the database stays without the log until the next start.
             Ok(false) | Err(StoreError::Locked { .. }) => {}
             Err(other) => return Err(other),
         }
@@ -64,9 +68,9 @@ impl Store {
         Ok(())
     }
 
-    /// Everything was looked through: as soon as it is on the disk, nothing is suspected any more.
+    /// Clears the suspicion after the whole database was checked, as soon as everything is on the disk.
     pub(crate) fn settle(&self, suspicion: &Suspicion) -> Result<(), StoreError> {
-        // SQLite waits for the disk when it has copied a log; a change that changes nothing makes sure that there is one.
+        // SQLite syncs the disk when it copies a log. A write that changes nothing makes sure that there is a log.
         let copied = self.asked(|sql| {
             sql.pragma_update(None, "user_version", schema::version(sql)?)?;
             sql.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
@@ -75,7 +79,7 @@ impl Store {
         });
         match copied {
             Ok(true) => suspicion.allay(),
-            // A reader needs the log, or the disk is full: the next start looks once more.
+            // A reader needs the log, or the disk is full: the next start checks again.
             Ok(false) => {}
             Err(error) if error.passes() => {}
             Err(other) => return Err(other),
@@ -83,7 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Says whether it is this one now.
+    /// Returns whether the database uses this mode now.
     fn set_journal(&self, mode: &str) -> Result<bool, StoreError> {
         self.asked(|sql| {
             sql.pragma_update_and_check(None, "journal_mode", mode, |row| {

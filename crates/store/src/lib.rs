@@ -1,8 +1,9 @@
-//! What is kept: SQLite with migrations, history, full-text search, archive.
+//! The stored data: SQLite with migrations, history, full-text search, archive.
 //!
-//! [`Store::open`] is the way in. One process writes (it holds the lock file of the data folder), every other one
-//! reads. The writer writes in [`Step`]s, one transaction each; what is read comes from the store itself, beside
-//! the table it reads ([`tables`]), or from [`search`] and [`stats`]. SQL stands in this crate alone.
+//! [`Store::open`] is the way in. One process writes: it holds the lock file of the data folder. Every other
+//! process reads. The writer works in [`Step`]s, one transaction each. The reading functions are methods of the
+//! store, each beside the table that it reads ([`tables`]), or in [`search`] and [`stats`]. Only this crate
+//! contains SQL.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! One writer for each data folder: a lock on a file beside the database, let go by the system when the process ends.
+//! One writer for each data folder: it locks a file beside the database. The system releases the lock when the
+//! process ends.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -20,20 +21,20 @@ impl WriterLock {
     }
 }
 
-/// What came of asking for the right to write.
+/// The answer to a request for the right to write.
 pub(crate) enum Asked {
-    /// It is ours.
+    /// This process has it now.
     Ours(WriterLock),
-    /// Another process has it: its id, where it could be read.
+    /// Another process has it. Its id, if it could be read.
     Theirs(Option<u32>),
 }
 
-/// Asks for the right to write, without waiting.
+/// Requests the right to write, without waiting.
 pub(crate) fn ask(path: &Path) -> Result<Asked, StoreError> {
     let mut file = folder::touch(path)?;
     match file.try_lock() {
         Ok(()) => {
-            // The id is for the person who asks who writes; the lock itself does not depend on it.
+            // The id is only for messages to the user; the lock itself does not depend on it.
             let named = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
             if let Err(error) = named {
                 tracing::debug!(%error, "the lock file does not name us");
@@ -53,8 +54,8 @@ fn holder(file: &mut File) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// The process that wrote the store in `data_dir` last; whether it still runs is another question. Trying the lock
-/// would tell, and could keep a writer that starts at that moment from writing.
+/// The process that wrote the store in `data_dir` last. It may have ended. Trying the lock would tell, but could
+/// keep a writer that starts at that moment from writing.
 pub fn last_writer(data_dir: &Path) -> Option<u32> {
     holder(&mut folder::open_to_read(&data_dir.join(crate::names::LOCK)).ok()?)
 }

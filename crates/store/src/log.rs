@@ -1,9 +1,9 @@
-//! SQLite's write-ahead log: how much of it waits, and its way into the database while the writer goes on.
+//! SQLite's write-ahead log: how much of it waits, and how it is copied into the database while the writer goes on.
 //!
-//! A commit appends to the log and waits for no disk. Now and then the log has to be copied into the database, which
-//! waits twice for the disk, and that takes as long as other programs keep it busy. SQLite's own habit is to do so
-//! within whichever commit makes the log too long; here a connection of its own does it, on a thread that nobody
-//! waits for. Where there is none, or it falls behind, the commits do it themselves.
+//! A commit appends to the log and does not wait for the disk. Now and then the log has to be copied into the
+//! database. A copy syncs the disk twice, which takes longer while other programs use the disk. By default SQLite
+//! copies within the commit that makes the log too long. Here a separate connection copies, on a thread of its own.
+//! Without that connection, or if it falls behind, the commits copy the log themselves.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use crate::access::Access;
 use crate::log_pages::LogPages;
 use crate::{Store, StoreError};
 
-/// So many pages, of eight kilobytes, may wait until somebody is asked to copy them.
+/// A copy is due when so many pages wait, of eight kilobytes each.
 const ENOUGH: u32 = 1 << 10;
-/// The writer begins the log anew only when all of it was copied at some moment. What it has added meanwhile is a few pages,
-/// which are copied in less time than it needs for more: so often is that tried.
+/// How often one copy is repeated. The writer restarts the log only when all of it is copied at some moment. It
+/// adds only a few pages meanwhile, which take less time to copy than the writer needs for more.
 const TRIES: u32 = 6;
 
-/// Copies the log into the database, beside the writer and without keeping it waiting. For one thread.
+/// Copies the log into the database, beside the writer and without blocking it. For one thread.
 #[derive(Debug)]
 pub struct LogCopier {
     sql: Connection,
     path: PathBuf,
     pages: LogPages,
-    /// How long the log was when it was last copied.
+    /// Length of the log at the last copy.
     copied: u32,
 }
 
 impl Store {
-    /// A connection that copies the log; `None` where another process writes.
+    /// A connection that copies the log; `None` if another process writes.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -48,21 +48,21 @@ impl Store {
 }
 
 impl LogCopier {
-    /// Whether enough waits to be copied.
+    /// Whether enough pages wait to be copied.
     pub fn is_due(&mut self) -> bool {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.copied {
-            // It was begun anew.
+            // The writer has restarted the log.
             self.copied = 0;
         }
         pages >= self.copied + ENOUGH
     }
 
-    /// Copies what is there, as far as no reader needs it where it is. May wait for the disk; the writer does not wait
-    /// meanwhile. Says how many pages are in the log, and how many of them in the database.
+    /// Copies the log, except pages that a reader still needs there. May wait for the disk; the writer does not
+    /// wait meanwhile. Returns how many pages the log has, and how many of them are copied.
     ///
-    /// Without a moment at which all is copied the log would grow while there is something to write: each page of it is then
-    /// a new one for the file system, which makes a commit half as dear again.
+    /// Without a moment at which all is copied, the log would grow as long as there is something to write. Each of
+    /// its pages would then be new for the file system, which makes a commit half as expensive again.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -71,7 +71,7 @@ impl LogCopier {
         for _ in 0..TRIES {
             done = self.copy_once()?;
             let (log, copied) = done;
-            // Either a reader is in the way, or nothing was added.
+            // Either a reader blocks the copy, or the writer has added nothing.
             if copied < log || self.pages.load(Ordering::Relaxed) <= copied {
                 break;
             }

@@ -9,7 +9,7 @@ pub const LOCK: &str = "writer.lock";
 /// Name of the folder of archived transcripts in the data folder.
 pub const ARCHIVE: &str = "archive";
 
-/// The path with something at its end.
+/// The path with this suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

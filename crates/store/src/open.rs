@@ -1,4 +1,4 @@
-//! Opens the store: who writes, which schema, and what to do with a file that is damaged.
+//! Opens the store: which process writes, which schema it has, and how a damaged file is handled.
 
 use std::path::Path;
 
@@ -20,11 +20,12 @@ impl Store {
     ///
     /// # Errors
     /// When there is nothing to read, the schema is newer, or the system refuses. A damaged file is no error for
-    /// the writer: it is set aside, as [`origin`](Self::origin) says.
+    /// the writer: it is set aside, and [`origin`](Self::origin) reports that.
     pub fn open(data_dir: &Path, mode: Mode) -> Result<Self, StoreError> {
         if mode == Mode::Read {
             if is_half_written(&data_dir.join(DATABASE)) {
-                // Only a writer may take the half step back. Where one is at it, there is nothing to put right.
+                // Only a writer may roll the half step back. If another process is writing it, there is nothing to
+                // repair.
                 drop(Self::take_over(data_dir)?);
             }
             return Self::open_reader(data_dir, None);
@@ -36,7 +37,7 @@ impl Store {
         }
     }
 
-    /// Opens the store to write, if no other process does; `None` where one does. For whoever reads until then: asking
+    /// Opens the store for writing; `None` if another process writes. For a process that reads meanwhile: trying
     /// costs one look at a lock.
     ///
     /// # Errors
@@ -67,7 +68,7 @@ impl Store {
             match &mut origin {
                 Origin::SetAside { saved, .. } => *saved = rows,
                 _ if rows > 0 => {
-                    let detail = "the start that was to take over from it was ended".to_owned();
+                    let detail = "an earlier start ended before its rows were copied".to_owned();
                     origin = Origin::SetAside { to, detail, saved: rows };
                 }
                 _ => {}
@@ -79,14 +80,14 @@ impl Store {
         store.see_to_reminder()?;
         store.see_to_archive()?;
         store.mend_index(suspect.is_raised())?;
-        // What this start has met is looked for at the next one.
+        // Damage that this start has met is searched for at the next one.
         if suspect.is_there() && suspect.is_raised() == raised {
             store.settle(&suspect)?;
         }
         Ok(store)
     }
 
-    /// The index may have been left in the state for many texts, be of another version, or damaged.
+    /// Repairs the index: it may be in the bulk state, of another version, or damaged.
     fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
         let behind = self.meta(UNINDEXED)?.and_then(|first| first.parse().ok());
         self.lag.set(behind.map(|first| Lag { first, bytes: 0 }));
@@ -101,7 +102,7 @@ impl Store {
             self.end_many()
         } else {
             if !self.is_tidy()? {
-                // Nobody may ever tidy, and then the steps do.
+                // A caller may never tidy the index, so the steps do.
                 self.wait_for_few()?;
                 self.care.set(Care::Untidy(0));
             }
@@ -120,8 +121,8 @@ impl Store {
         }
         let place = Place::of(&path, None);
         let (sql, found) = match connect::reader(&path, false) {
-            // In a folder that may not be written, or without room, the log's companion cannot be made. Without a log to
-            // read, the file alone is everything.
+            // In a read-only folder, or without free space, the log's companion cannot be created. Without a log to
+            // read, the database file alone is complete.
             Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. })
                 if folder::size(&beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
@@ -130,14 +131,14 @@ impl Store {
             other => other?,
         };
         connect::known(&path, &sql, found)?;
-        // Another process is making it at this moment, or could not: the disk was full.
+        // Another process is creating it at this moment, or could not, because the disk was full.
         if found == 0 && schema::is_empty(&sql).map_err(|e| StoreError::of(&path, &e))? {
             return Err(StoreError::Absent { path });
         }
         Ok(Self::over(sql, path, Access::Reader { held_by }, Origin::Kept, place, None))
     }
 
-    /// Another connection to the same store, for another thread: it reads alone.
+    /// Another connection to the same store, for another thread. It only reads.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -146,15 +147,15 @@ impl Store {
         Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access() == Access::Writer))
     }
 
-    /// Another connection that writes, for work that takes its time: another thread of this process may go on reading by
-    /// this one meanwhile, and is not to write. Said to be over by [`was_written_beside`](Self::was_written_beside).
+    /// Another writing connection, for long work. Meanwhile another thread of this process may read through this
+    /// store, but must not write. Afterwards call [`was_written_beside`](Self::was_written_beside).
     ///
     /// # Errors
     /// When this process only reads, or the database cannot be opened.
     pub fn second_writer(&self) -> Result<Self, StoreError> {
         self.writer()?;
         self.in_place()?;
-        // Beside a writer that goes past the log there is no other.
+        // A writer without the log excludes any other writer.
         self.return_to_log()?;
         let mut sql = connect::to_write(self.path()).map_err(|e| self.fault(&e))?;
         note_length(&mut sql, &self.log).map_err(|e| self.fault(&e))?;
@@ -162,7 +163,7 @@ impl Store {
     }
 }
 
-/// Whether a step is on its way into the database itself, or was left so by a kill.
+/// Whether a step without the log is being written, or was left half written by a kill.
 fn is_half_written(path: &Path) -> bool {
     folder::size(&beside(path, "-journal")) > 0
 }

@@ -1,4 +1,4 @@
-//! How much is stored, and which sessions a project, a chain or the beginning of an id means.
+//! How much is stored, and which sessions match a project, a chain or the prefix of an id.
 
 use rusqlite::OptionalExtension;
 
@@ -18,7 +18,7 @@ pub struct Totals {
     pub files: u64,
     /// Searchable texts.
     pub texts: u64,
-    /// Bytes of texts that were not stored, since they were longer than the cut.
+    /// Bytes of texts that were not stored, because the texts were longer than the cut.
     pub cut_bytes: u64,
     /// Lines that could not be read.
     pub problems: u64,
@@ -29,7 +29,7 @@ pub struct Totals {
 }
 
 impl Store {
-    /// How much is stored. What it costs grows with the number of files, not with their texts.
+    /// How much is stored. The cost grows with the number of files, not with their texts.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -64,8 +64,8 @@ impl Store {
         })
     }
 
-    /// The sessions in whose folder, or its name, the words occur, in whatever case. A folder may be named with the slash at
-    /// its end with which shells complete it; then others that only begin so are not meant.
+    /// The sessions whose folder or project name contains the words, ignoring case. The words may end with a slash,
+    /// as shells complete a folder. Then longer names that begin the same do not match.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -81,7 +81,7 @@ impl Store {
         })
     }
 
-    /// The sessions of the work chain that is meant: by its id, or by a session of it.
+    /// The sessions of a work chain, which is named by its id or by one of its sessions.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -109,8 +109,8 @@ impl Store {
         })
     }
 
-    /// The ids of sessions that begin so, at most `limit`; also of such of which only the archive knows, since a database that
-    /// was made anew has not read them yet.
+    /// The session ids with this prefix, at most `limit`. It includes sessions that only the archive knows, because
+    /// a database made anew has not read them yet.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// The ids of work chains that begin so, at most `limit`.
+    /// The ids of work chains with this prefix, at most `limit`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -141,7 +141,7 @@ impl Store {
         })
     }
 
-    /// The folder in which a session worked, else the name of its folder of transcripts.
+    /// The folder in which a session worked, or else the name of its transcript folder.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -168,7 +168,7 @@ mod tests {
     use crate::tables::sessions::SessionRow;
 
     #[test]
-    fn projects_chains_and_beginnings_name_sessions() {
+    fn sessions_are_found_by_project_chain_and_id_prefix() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();

@@ -1,11 +1,11 @@
-//! Whether the files that are open are still those that have their names. What is written into a file that was removed is
-//! written into nothing: SQLite does not notice, and says that it is stored.
+//! Whether the open files are still the files at their paths. Writes to a removed file are lost: SQLite does not
+//! notice, and reports success.
 
 use std::cell::Cell;
 use std::fs::{File, Metadata, metadata};
 use std::path::Path;
 
-/// A file, whatever its name.
+/// A file, independent of its name: device and inode.
 type FileId = (u64, u64);
 
 /// The files that a store has open.
@@ -14,7 +14,7 @@ pub struct Place {
     database: Option<FileId>,
     /// The write-ahead log, once a step has been written into it.
     log: Cell<Option<FileId>>,
-    /// The lock file, where this process writes.
+    /// The lock file, if this process writes.
     lock: Option<FileId>,
 }
 
@@ -24,7 +24,7 @@ fn id(found: &Metadata) -> FileId {
     (found.dev(), found.ino())
 }
 
-/// Elsewhere an open file cannot be removed as a rule; that it is there is all that is asked.
+/// On other systems an open file usually cannot be removed, so only its existence is checked.
 #[cfg(not(unix))]
 fn id(_: &Metadata) -> FileId {
     (0, 0)
@@ -35,18 +35,18 @@ fn named(path: &Path) -> Option<FileId> {
 }
 
 impl Place {
-    /// Of what was opened just now.
+    /// The files that were opened just now.
     pub(crate) fn of(database: &Path, lock: Option<&File>) -> Self {
         let lock = lock.and_then(|file| file.metadata().ok()).as_ref().map(id);
         Self { database: named(database), log: Cell::default(), lock }
     }
 
-    /// Whether the database still has its name.
+    /// Whether the database is still the file at its path.
     pub(crate) fn has_database(&self, database: &Path) -> bool {
         self.database.is_none() || named(database) == self.database
     }
 
-    /// Whether all of them still have their names.
+    /// Whether all of them are still the files at their paths.
     pub fn is_held(&self, database: &Path) -> bool {
         let has = |known: Option<FileId>, path: &Path| known.is_none() || named(path) == known;
         self.has_database(database)
@@ -54,14 +54,14 @@ impl Place {
             && has(self.lock, &database.with_file_name(crate::names::LOCK))
     }
 
-    /// A step is being written into the log.
+    /// Notes which file the log is, when a step is written into it.
     pub(crate) fn note_log(&self, database: &Path) {
         if self.log.get().is_none() {
             self.log.set(named(&crate::names::beside(database, "-wal")));
         }
     }
 
-    /// The log is taken away, or comes back.
+    /// Forgets the log, because it goes away or comes back.
     pub(crate) fn forget_log(&self) {
         self.log.set(None);
     }

@@ -1,5 +1,5 @@
-//! What was forgotten, once more, in a file beside the database: when that is damaged, nobody else could tell which
-//! transcripts are not to be stored again.
+//! A second list of the forgotten sessions, in a file beside the database. If the database is damaged, only this
+//! file tells which transcripts must not be stored again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -18,13 +18,13 @@ fn path_of(database: &Path) -> PathBuf {
     beside(database, ".forgotten")
 }
 
-/// The file in a data folder that names all sessions that are forgotten, one a line behind its time, for whoever keeps
-/// something else of sessions than the store. It is replaced as a whole before anything is removed.
+/// The file in a data folder that lists all forgotten sessions, one per line after its time. For code that keeps
+/// data of sessions outside the store. The file is replaced as a whole before anything is removed.
 pub fn forgotten_in(data_dir: &Path) -> PathBuf {
     path_of(&data_dir.join(crate::DATABASE))
 }
 
-/// Writes the list whole or not at all: one session a line, behind its time.
+/// Writes the list completely or not at all: one session per line, after its time.
 fn write(database: &Path, ids: &Ids) -> Result<(), StoreError> {
     let (path, new) = (path_of(database), beside(database, ".forgotten.new"));
     let lines: String = ids.iter().map(|(id, at)| format!("{at} {id}\n")).collect();
@@ -36,22 +36,22 @@ fn write(database: &Path, ids: &Ids) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What the database says.
+/// The list in the database.
 fn table(sql: &Connection) -> rusqlite::Result<Ids> {
     sql.prepare_cached("SELECT session_id, at FROM forgotten")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
 
-/// Whether there is such a file, as far as the folder tells: one that cannot be read is there.
+/// Whether the file exists, even if it cannot be read.
 pub(crate) fn is_there(database: &Path) -> bool {
     path_of(database).symlink_metadata().is_ok()
 }
 
-/// What the file says; nothing where there is none.
+/// The list in the file; empty if there is no file.
 ///
 /// # Errors
-/// When it cannot be read: then it is not known what must not be stored again.
+/// When the file cannot be read: then it is unknown what must not be stored again.
 fn read(database: &Path) -> Result<Ids, StoreError> {
     let path = path_of(database);
     let bytes = match folder::read(&path) {
@@ -60,7 +60,7 @@ fn read(database: &Path) -> Result<Ids, StoreError> {
     };
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    // A line without its time still names a session.
+    // A line without a time still names a session.
     let id = |line: &str| match line.split_once(' ').and_then(|(at, id)| Some((at.parse().ok()?, id))) {
         Some((at, id)) => (id.to_owned(), at),
         None => (line.to_owned(), 0),
@@ -68,10 +68,10 @@ fn read(database: &Path) -> Result<Ids, StoreError> {
     Ok(lines.map(id).collect())
 }
 
-/// Puts into a new database what the file names. Says how many sessions that were.
+/// Adds the file's list to a new database. Returns how many sessions were added.
 ///
 /// # Errors
-/// When the file cannot be read, or the database not written.
+/// When the file cannot be read, or the database cannot be written.
 pub(crate) fn take_over(database: &Path, to: &Connection) -> Result<u64, StoreError> {
     let ids = read(database)?;
     let insert = || -> rusqlite::Result<u64> {
@@ -86,12 +86,13 @@ pub(crate) fn take_over(database: &Path, to: &Connection) -> Result<u64, StoreEr
 }
 
 impl Store {
-    /// At the start: a database of an earlier program has no such file yet; and whoever takes the database away, to have it
-    /// made anew, has not taken back what is to be forgotten.
+    /// Called at the start. A database of an earlier program has no such file yet, so it is written. A new database
+    /// gets the file's list: a user who deletes the database to have it made anew has not taken back what was to be
+    /// forgotten.
     pub(crate) fn see_to_reminder(&self) -> Result<(), StoreError> {
         if is_there(self.path()) {
             let is_new = "SELECT NOT EXISTS (SELECT 1 FROM sessions)";
-            // Not whether it was made just now: the start that has made it may have been ended before this.
+            // Not only a database that was made just now: the start that made it may have ended before this point.
             if self.asked(|sql| sql.query_row(is_new, [], |row| row.get(0)))? {
                 take_over(self.path(), &self.sql)?;
             }
@@ -101,7 +102,8 @@ impl Store {
         Ok(())
     }
 
-    /// Why nothing is stored here yet, where that is since the list cannot be read: a database without sessions needs it.
+    /// The error that keeps this store empty, if the list cannot be read. Only a database without sessions needs
+    /// the list.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -111,7 +113,8 @@ impl Store {
         Ok(if is_new { read(self.path()).err() } else { None })
     }
 
-    /// These are about to be forgotten: from here on they are not stored again, whatever happens to the database.
+    /// Lists sessions that are about to be forgotten. From here on they are not stored again, whatever happens to
+    /// the database.
     pub(crate) fn remind_of(&self, sessions: &BTreeSet<String>, at: Timestamp) -> Result<(), StoreError> {
         let mut ids = self.asked(table)?;
         if ids.is_empty() && sessions.is_empty() {
@@ -121,10 +124,10 @@ impl Store {
         write(self.path(), &ids)
     }
 
-    /// The file says what the database says.
+    /// Writes the database's list into the file.
     ///
     /// # Errors
-    /// When the database cannot be read, or the file not written.
+    /// When the database cannot be read, or the file cannot be written.
     pub fn remind(&self) -> Result<(), StoreError> {
         write(self.path(), &self.asked(table)?)
     }

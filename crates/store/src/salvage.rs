@@ -1,4 +1,5 @@
-//! A damaged database is set aside, and all that no transcript holds is taken over from it, whatever comes in between.
+//! Sets a damaged database aside, and copies all rows that no transcript holds into the new one. An interruption at
+//! any point loses nothing.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +13,7 @@ use crate::names::beside;
 use crate::tables::meta_names::{LEFT_OUT, SALVAGED};
 use crate::{DATABASE, Store, StoreError, folder, reminder, removal};
 
-/// Tables of names, with their columns.
+/// Tables whose rows name a session by its id, or no session, with their columns.
 const NAMED: [(&str, &str); 8] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
@@ -24,28 +25,29 @@ const NAMED: [(&str, &str); 8] = [
     ("recoveries", "at, what, session_id, detail"),
 ];
 
-/// Tables whose rows belong to a session, which has another number in the new database.
+/// Tables whose rows name a session by its row number, which differs in the new database.
 const OWNED: [(&str, &str); 3] = [
     ("hook_events", "at, event, tool, call, prompt, detail"),
     ("hook_folders", "cwd"),
     ("transitions", "at, state, kind, source, detail, confidence"),
 ];
 
-/// What lies beside a database, with its name: the log and what belongs to it.
+/// Suffixes of the files beside a database: its log and the log's companions.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A file beside the database. It names what was set aside, one a line, the newest last, until everything was taken over
-/// from that: a program that is ended in between must not lose what the person has said, nor what they wanted forgotten.
+/// A note beside the database. It lists the databases that were set aside, one per line, the newest last, until
+/// everything is copied from them. A program that is ended in between must not lose the user's edits, or which
+/// sessions to forget.
 fn note_of(path: &Path) -> PathBuf {
     beside(path, ".salvage")
 }
 
-/// Gives a damaged database another name, together with its companions: what can still be saved may be in them.
+/// Renames a damaged database and its companions, which may hold rows that can still be saved.
 pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let seconds =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut aside = beside(path, &format!(".corrupt-{seconds}"));
-    // Twice within a second must not lose the first.
+    // A second one within the same second must not replace the first.
     for again in 1.. {
         if !aside.exists() {
             break;
@@ -54,7 +56,7 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     }
     let note = note_of(path);
     let mut file = folder::touch(&note)?;
-    // Behind those from which nobody has taken over yet.
+    // After the databases that were not copied yet.
     let write =
         file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(format!("\n{}", name(&aside)).as_bytes()));
     write.and_then(|()| file.sync_all()).map_err(|e| StoreError::io(&note, e))?;
@@ -70,8 +72,8 @@ fn move_companions(path: &Path, aside: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// The databases from which starts before this one were to take over what they could, and were ended; the newest last. To
-/// be asked before the new one is opened: the old one's log must not be taken for its own.
+/// The databases that earlier starts set aside and did not finish copying; the newest last. Call this before the
+/// new database is opened: the old log must not be taken for its log.
 pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let Ok(names) = folder::read_text(&note_of(path)) else { return Ok(Vec::new()) };
     let begin = beside(path, ".corrupt-");
@@ -79,7 +81,7 @@ pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let left: Vec<PathBuf> =
         ours.map(|line| path.with_file_name(line)).filter(|aside| aside.exists()).collect();
     match left.last() {
-        // It was not set aside yet, or the person has removed it since.
+        // It was not set aside yet, or the user has removed it since.
         None => done(path),
         Some(newest) if !path.exists() => move_companions(path, newest)?,
         Some(_) => {}
@@ -87,18 +89,18 @@ pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(left)
 }
 
-/// A file of a database that was damaged and set aside.
+/// A file of a damaged database that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// Whatever could be read of the database was taken over: nobody needs the file any more.
+    /// Whether all readable rows were copied, so that the file is no longer needed.
     pub taken_over: bool,
 }
 
-/// The files of all databases that were set aside in a data folder, by name.
+/// The files of all databases that were set aside in a data folder, sorted by name.
 pub fn damaged_files(data_dir: &Path) -> Vec<DamagedFile> {
     let path = data_dir.join(DATABASE);
     let begin = beside(&path, ".corrupt-");
@@ -130,20 +132,20 @@ fn name(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// Everything was taken over.
+/// Removes the note after everything was copied.
 fn done(path: &Path) {
     if let Err(error) = std::fs::remove_file(note_of(path))
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        tracing::debug!(%error, "it will be looked again whether everything was taken over");
+        tracing::debug!(%error, "the next start checks again whether all rows were copied");
     }
 }
 
-/// Takes over what can still be read, from each once. Says how many rows that were.
+/// Copies all rows that can still be read, once from each database. Returns how many.
 pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> Result<u64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let (mut saved, mut all) = (0, true);
-    // Of two words of the person the later one counts.
+    // Of two edits by the user the later one counts, so the newest database comes first.
     for aside in left.iter().rev() {
         match from(aside, to, reminder::is_there(path)).map_err(said)? {
             Some(rows) => saved += rows,
@@ -151,7 +153,7 @@ pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> R
         }
     }
     saved += reminder::take_over(path, to)?;
-    // So that it is on the disk before the note is gone.
+    // The rows must be on the disk before the note is removed.
     to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(said)?;
     if all {
         done(path);
@@ -159,15 +161,15 @@ pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> R
     Ok(saved)
 }
 
-/// From which databases everything has come into this one, one a line.
+/// The databases that were completely copied into this one, one per line.
 fn salvaged(sql: &Connection) -> rusqlite::Result<String> {
     let known = sql.query_row("SELECT value FROM meta WHERE name = ?1", [SALVAGED], |row| row.get(0));
     Ok(known.optional()?.unwrap_or_default())
 }
 
 impl Store {
-    /// Whether anything is stored that would be taken over, were the database damaged: what the person has said, what was
-    /// seen live, what was archived.
+    /// Whether the store has rows that would be copied if the database were damaged: edits of the user, states that
+    /// were seen live, archived transcripts.
     pub(crate) fn holds_what_no_transcript_tells(&self) -> Result<bool, StoreError> {
         let tables = NAMED.iter().chain(&OWNED).map(|(table, _)| format!("EXISTS (SELECT 1 FROM {table})"));
         let any = tables.collect::<Vec<_>>().join(" OR ");
@@ -175,22 +177,22 @@ impl Store {
     }
 }
 
-/// Copies row by row, each as far as it can still be read. Says how many; `None` where the file cannot be opened now, which
-/// says nothing of what is in it.
+/// Copies each row that can still be read. Returns how many; `None` if the file cannot be opened now, though it may
+/// still hold rows.
 fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Result<Option<u64>> {
     let known = salvaged(to)?;
     if known.lines().any(|line| line == name(aside)) {
         return Ok(Some(0));
     }
-    // Not a damaged row, nor a damaged table or file keeps the rest from being tried.
+    // A damaged row, table or file does not keep the rest from being tried.
     let from = match Connection::open_with_flags(aside, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(from) => from,
         Err(error) => {
-            tracing::warn!(path = %aside.display(), %error, "what was set aside is looked at by the next start");
+            tracing::warn!(path = %aside.display(), %error, "the next start tries again to copy rows from a damaged store");
             return Ok(None);
         }
     };
-    // What it has itself taken over from others comes with it.
+    // Includes the databases that this one has copied itself.
     let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
     let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
@@ -198,7 +200,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
         let is_owned = OWNED.iter().any(|(owned, _)| *owned == table);
         let marks = vec!["?"; columns.split(',').count()].join(", ");
         let (select, insert) = if is_owned {
-            // A folder may have come from a newer database already.
+            // The same folder may have come from a newer database already.
             let insert = format!(
                 "INSERT INTO {table} (session, {columns})
                  VALUES ((SELECT id FROM sessions WHERE session_id = ?), {marks}) ON CONFLICT DO NOTHING"
@@ -209,7 +211,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
             let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
             (format!("SELECT {columns} FROM {table}"), insert)
         };
-        // The first of the tables says what was forgotten.
+        // The first table is the list of forgotten sessions itself.
         let forgotten = if table == "forgotten" { HashSet::new() } else { forgotten(&step)? };
         let whole = each_row(&from, &select, &mut |values| {
             if values.iter().any(|value| names_one_of(&forgotten, value)) {
@@ -228,21 +230,21 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
         "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
         [SALVAGED, known.trim_start()],
     )?;
-    // At what is archived nobody has looked yet by the rules of this database.
+    // The exclusion rules were not applied yet to the archived transcripts that were copied.
     step.execute(removal::DUE, [LEFT_OUT])?;
     step.commit()?;
-    // The list of what was forgotten lies beside the database once more.
+    // The list of forgotten sessions is also in the file beside the database.
     lost.retain(|table| *table != "forgotten" || !is_reminded);
-    // What a schema before that of a table has not is not lost.
+    // A table that an older schema does not have is not lost.
     lost.retain(|table| is_there(&from, table) != Ok(false));
     if !lost.is_empty() {
         let tables = lost.join(", ");
-        tracing::warn!(path = %aside.display(), tables, "of what no transcript tells not all can be read");
+        tracing::warn!(path = %aside.display(), tables, "some rows that no transcript holds cannot be read");
     }
     Ok(Some(saved))
 }
 
-/// The sessions that are not to come back: it may be long after the damage that something can be taken over.
+/// The sessions that must not come back: rows may be copied long after the damage.
 fn forgotten(sql: &Connection) -> rusqlite::Result<HashSet<String>> {
     sql.prepare("SELECT session_id FROM forgotten")?.query_map([], |row| row.get(0))?.collect()
 }
@@ -256,11 +258,12 @@ fn is_there(sql: &Connection, table: &str) -> rusqlite::Result<bool> {
     sql.query_row(there, [table], |row| row.get(0))
 }
 
-/// Hands over the rows that can be read. A row that the new database refuses is left out. Says whether those were all.
+/// Hands each readable row to `take`. Skips a row that the new database refuses. Returns whether all rows were
+/// copied.
 ///
 /// # Errors
-/// When the new database takes nothing any more, since the disk is full: SQLite has taken everything back, and what it
-/// would take from here on were a part.
+/// When the new database accepts nothing more, because the disk is full. SQLite has then rolled back everything,
+/// and the rows after that would be only a part.
 fn each_row(
     from: &Connection,
     select: &str,
@@ -287,7 +290,7 @@ fn each_row(
     }
 }
 
-/// Whether another row may well be taken.
+/// Whether the new database may still accept another row.
 fn is_of_the_row(refusal: &rusqlite::Error) -> bool {
     use ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
     matches!(refusal.sqlite_error_code(), Some(ConstraintViolation | TypeMismatch | TooBig))
@@ -301,7 +304,7 @@ mod tests {
     use crate::connect;
 
     #[test]
-    fn every_column_of_a_table_is_taken_over() {
+    fn every_column_of_a_table_is_copied() {
         let folder = tempfile::tempdir().unwrap();
         let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
         let owned = OWNED.map(|(table, columns)| (table, format!("session, {columns}")));
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_everything_is_taken_over_later() {
+    fn without_free_space_everything_is_copied_later() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watchbill.db");
         let open = || connect::writer(&path, false).unwrap().0;
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_were_carried_out_before_something_is_taken_over_are_to_be_carried_out_again() {
+    fn after_rows_are_copied_the_exclusion_rules_run_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watchbill.db");
         let open = || connect::writer(&path, false).unwrap().0;

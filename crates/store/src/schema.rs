@@ -1,4 +1,4 @@
-//! The schema: its versions, how an older database becomes the newest, and its text for people.
+//! The schema: its versions, the migration of older databases, and its text for users.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -8,7 +8,7 @@ use crate::tables::{
     meta, plans, recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
 };
 
-/// What each version adds, in order. A released version is never edited: what is to be different is a new one.
+/// The statements that each version adds, in order. A released version is never edited: a change is a new version.
 const VERSIONS: &[&[&str]] = &[
     &[
         meta::V1,
@@ -38,7 +38,7 @@ const VERSIONS: &[&[&str]] = &[
     &[answers::V7],
 ];
 
-/// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.
+/// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.
 const VIEWS: &str = include_str!("schema/views.sql");
 
 /// The newest version, which this program reads and writes.
@@ -55,8 +55,9 @@ pub(crate) fn migrate(sql: &mut Connection, found: u32) -> rusqlite::Result<()> 
 }
 
 fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
-    // Otherwise a table that is renamed or goes takes along, or is refused for, what a person has added: views and triggers
-    // that name it, rows that belong to its own. Indexes and triggers of theirs on that very table go with it.
+    // Otherwise renaming or dropping a table would change, or fail because of, what a user has added: views and
+    // triggers that name it, rows that refer to its rows. A user's own indexes and triggers on that very table are
+    // still lost.
     let keys: bool = sql.pragma_query_value(None, "foreign_keys", |row| row.get(0))?;
     sql.pragma_update(None, "foreign_keys", false)?;
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, true)?;
@@ -80,8 +81,8 @@ fn make_each(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite
     Ok(())
 }
 
-/// The first table, index, view or trigger of a database's version that is not there as it was made; what a person
-/// has added is no matter. Looks at the words of the schema, in which damage goes unnoticed.
+/// The first table, index or trigger of the database's version whose SQL text is missing or different. Ignores what
+/// a user has added. SQLite itself does not notice damage in that text.
 pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
     let fresh = fresh(version(sql)?)?;
     let mut made =
@@ -94,7 +95,7 @@ pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
             [&kind, &name, &text],
             |row| row.get(0),
         )?;
-        // Views are made anew with each version, and may be an older program's.
+        // Views are made anew with each version, and may come from an older program.
         if there == 0 && !name.starts_with("v_") {
             return Ok(Some(format!("{kind} {name}")));
         }
@@ -102,7 +103,7 @@ pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
     Ok(None)
 }
 
-/// The tables of a version, those in which the full-text index keeps itself among them.
+/// The tables of a version, including those in which the full-text index stores its data.
 pub(crate) fn tables(version: u32) -> rusqlite::Result<Vec<String>> {
     fresh(version)?
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")?
@@ -118,12 +119,12 @@ fn fresh(version: u32) -> rusqlite::Result<Connection> {
     Ok(fresh)
 }
 
-/// Whether there is anything in a database.
+/// Whether a database has nothing in it.
 pub(crate) fn is_empty(sql: &Connection) -> rusqlite::Result<bool> {
     sql.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
-/// Views may name what a version changes.
+/// Drops our views, because they may name what a version changes.
 fn drop_views(sql: &Connection) -> rusqlite::Result<()> {
     let names: Vec<String> = sql
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'")?
@@ -135,7 +136,7 @@ fn drop_views(sql: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The schema as SQL with comments, for people.
+/// The schema as SQL with comments, for users.
 pub fn text() -> String {
     let mut text = format!("-- watchbill.db, schema version {NEWEST}\n");
     for part in VERSIONS.iter().copied().flatten() {
@@ -154,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A database in memory, with what the schema's functions need.
+    /// A database in memory, with the functions that the schema needs.
     fn empty() -> Connection {
         let sql = Connection::open_in_memory().unwrap();
         crate::text::register(&sql).unwrap();
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_removed_takes_along_what_was_read_from_it_without_being_told_by_keys() {
+    fn every_table_that_refers_to_files_or_states_is_known_to_their_removal() {
         let mut sql = empty();
         migrate(&mut sql, 0).unwrap();
         let naming = |parent: &str| -> Vec<String> {
@@ -182,12 +183,12 @@ mod tests {
         let mut read = crate::tables::READ_FROM_FILES.to_vec();
         read.sort_unstable();
         assert_eq!(naming("files"), read);
-        // `Step::remove_state` names it.
+        // `Step::remove_state` deletes from it.
         assert_eq!(naming("states"), ["state_pieces"]);
     }
 
     #[test]
-    fn an_older_database_grows_by_what_is_missing_and_keeps_its_rows() {
+    fn a_migration_adds_a_column_and_keeps_the_rows() {
         let next: &[&str] = &["ALTER TABLE chains ADD COLUMN colour TEXT;"];
         let versions = [VERSIONS, &[next]].concat();
         let mut sql = empty();
@@ -213,11 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn prompts_and_tool_calls_come_along_when_they_are_sorted_otherwise() {
+    fn prompts_and_tool_calls_survive_the_migration_to_version_5() {
         let mut sql = empty();
         sql.pragma_update(None, "foreign_keys", true).unwrap();
         migrate_by(&VERSIONS[..4], &mut sql, 0).unwrap();
-        // Each column with a value of its own, so that none can take another's.
+        // Each column has its own value, so that no two can be exchanged unnoticed.
         sql.execute_batch(
             "INSERT INTO sessions (id, session_id) VALUES (1, 's');
              INSERT INTO files (id, path, session) VALUES (7, 'a', 1);
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_has_added_outlives_a_new_version() {
+    fn objects_that_a_user_has_added_survive_a_migration() {
         let mut sql = empty();
         sql.pragma_update(None, "foreign_keys", true).unwrap();
         migrate_by(&VERSIONS[..4], &mut sql, 0).unwrap();
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_refuses_everything_keeps_nobody_from_a_new_version() {
+    fn a_broken_index_does_not_block_a_migration() {
         let folder = tempfile::tempdir().unwrap();
         let open = || {
             let sql = Connection::open(folder.path().join("a.db")).unwrap();
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn where_an_older_program_has_left_something_out_it_may_be_of_any_transcript() {
+    fn after_an_older_program_with_rules_every_transcript_counts_as_left_out() {
         for (rules, noted) in [("", 0), ("INSERT INTO meta (name, value) VALUES ('left_out', 'hash');", 2)] {
             let mut sql = empty();
             migrate_by(&VERSIONS[..2], &mut sql, 0).unwrap();
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_fails_leaves_the_one_before() {
+    fn a_failed_migration_keeps_the_version_before() {
         let versions =
             [VERSIONS, &[&["ALTER TABLE chains ADD COLUMN colour TEXT;", "CREATE nonsense;"]]].concat();
         let mut sql = empty();

@@ -1,4 +1,4 @@
-//! Search: full text over everything that is stored, newest and most telling first.
+//! Full-text search over all stored texts: the newest and most relevant first.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,18 +14,18 @@ use crate::text::query::Terms;
 use crate::text::{snippet, tags};
 use crate::{Store, StoreError};
 
-/// What is looked for.
+/// A search request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// What the person typed: words, phrases in quotes, a star at the end of a word.
+    /// The text that the user typed: words, phrases in quotes, a star at the end of a word.
     pub text: String,
-    /// The person is still typing: the last word may go on.
+    /// Whether the user is still typing, so that the last word may be incomplete.
     pub typing: bool,
-    /// Only these sessions (of a project, of a chain); `None`: all.
+    /// Only these sessions, such as those of a project or a chain; `None` means all.
     pub sessions: Option<Vec<SessionKey>>,
     /// Only this role.
     pub role: Option<Role>,
-    /// Only this tool, in whatever case.
+    /// Only this tool, ignoring case.
     pub tool: Option<String>,
     /// Only texts at or after this time.
     pub since: Option<Timestamp>,
@@ -33,12 +33,12 @@ pub struct Query {
     pub until: Option<Timestamp>,
     /// How many hits at most.
     pub limit: u32,
-    /// How many of the best hits to leave out: those of earlier pages.
+    /// How many of the best hits to skip, because earlier pages have shown them.
     pub skip: u32,
 }
 
 impl Query {
-    /// Looks for what was typed, everywhere.
+    /// Searches for the typed text everywhere.
     pub fn new(text: &str, limit: u32) -> Self {
         Self {
             text: text.to_owned(),
@@ -54,14 +54,14 @@ impl Query {
     }
 }
 
-/// A text in which everything was found.
+/// A text that matches the whole query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The session.
     pub session_id: String,
     /// Its work chain.
     pub chain_id: Option<String>,
-    /// Its project: name of the folder in which the transcript lies.
+    /// Its project: the name of the transcript's folder.
     pub project: Option<String>,
     /// The folder it was launched in.
     pub cwd: Option<String>,
@@ -71,51 +71,51 @@ pub struct Hit {
     pub subagent: Option<String>,
     /// Time of the record.
     pub at: Option<Timestamp>,
-    /// Word of the role.
+    /// The name of the role.
     pub role: String,
-    /// The tool, of a tool's input or result.
+    /// The tool, if the text is a tool's input or result.
     pub tool: Option<String>,
-    /// A piece of the text around what was found, on one line.
+    /// A part of the text around the matches, on one line.
     pub snippet: String,
-    /// Where in the snippet it stands, as byte ranges, in order, without overlaps.
+    /// The matches in the snippet, as byte ranges, in order and without overlaps.
     pub marks: Vec<Range<usize>>,
     /// The file that holds the record.
     pub path: String,
     /// Byte offset of the record in the file.
     pub offset: u64,
-    /// The larger the better; comparable within one answer.
+    /// Higher is better; comparable only within one answer.
     pub score: f64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// There are more than these.
+    /// Whether there are more hits than these.
     pub more: bool,
 }
 
-/// So many matches, the newest first, are weighed against each other; then the next so many. Weighing every match would
-/// cost a tenth of a second for a common word.
+/// Matches are ranked in groups of so many, the newest first. Ranking all matches at once would cost a tenth of a
+/// second for a common word.
 const CANDIDATES: usize = 120;
-/// More sessions than these are compared one by one instead of being named in the query.
+/// More sessions than these are filtered one by one instead of being named in the query.
 const NAMED: usize = 400;
-/// After so many milliseconds a text counts half of what its age takes from it.
+/// After so many milliseconds, a text has lost half of what its age can take from its score.
 const HALF_LIFE: f64 = 14.0 * 24.0 * 3_600_000.0;
 
 impl Store {
-    /// Looks for texts.
+    /// Searches the stored texts.
     ///
     /// # Errors
-    /// When the database cannot be read. Nothing that is typed is an error.
+    /// When the database cannot be read. No typed text is an error.
     pub fn search(&self, query: &Query) -> Result<Answer, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
-        // One moment: a writer may remove a text that is found before it is shown.
+        // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.fault(&e))?;
         if query.typing && terms.may_go_on() {
-            // All words of the index that begin so take tens of milliseconds to look through. Where the word as it
-            // stands fills the page, nobody misses them.
+            // Looking through all words of the index with this prefix takes tens of milliseconds. It is not needed
+            // if the word as typed fills the page.
             let whole = self.search_terms(query, &Terms::parse(&query.text, false))?;
             if whole.more {
                 return Ok(whole);
@@ -131,8 +131,8 @@ impl Store {
         }
         let wanted = (query.skip as usize).saturating_add(query.limit as usize);
         let mut ranking = Ranking::new(terms, wanted.saturating_add(1));
-        // A name as it was typed is one look-up. The pieces of a name are common words, and that they stand side by side is
-        // found out by looking at each place of each: where the name itself fills the page, nobody misses them.
+        // A name as typed is one look-up. The parts of a name are common words, and SQLite has to check every
+        // position of each to see whether they are adjacent. That is not needed if the name itself fills the page.
         if let Some(spelled) = terms.spelled() {
             self.asked(|sql| candidates(sql, query, &spelled, &mut |candidate| ranking.take(candidate)))?;
             ranking.rank();
@@ -148,7 +148,7 @@ impl Store {
     }
 }
 
-/// A text in which everything was found, before it is weighed.
+/// A matching text, before it is ranked.
 struct Candidate {
     session: SessionKey,
     file: FileKey,
@@ -161,7 +161,7 @@ struct Candidate {
     text: String,
 }
 
-/// Hands the matches over, newest first, until `take` has enough.
+/// Passes the matches to `take`, newest first, until it has enough.
 fn candidates(
     sql: &Connection,
     query: &Query,
@@ -219,8 +219,8 @@ fn candidates(
     Ok(())
 }
 
-/// A number below which no text is as new as asked for: without it a common word of the last hour would be looked for
-/// through all of history. Where very many files are new enough, matches are found soon anyway.
+/// The id of the first text that can be new enough. Otherwise a search for a common word of the last hour would
+/// read all history. If very many files are new enough, matches are found soon anyway, and this returns zero.
 fn oldest_text(sql: &Connection, since: Option<Timestamp>) -> rusqlite::Result<i64> {
     const FILES: i64 = 1_000;
     let Some(since) = since else { return Ok(0) };
@@ -234,23 +234,23 @@ fn oldest_text(sql: &Connection, since: Option<Timestamp>) -> rusqlite::Result<i
     Ok(if files < FILES { oldest.unwrap_or(i64::MAX) } else { 0 })
 }
 
-/// A candidate with its weight.
+/// A candidate with its score.
 struct Found {
     candidate: Candidate,
     marks: Vec<Mark>,
     score: f64,
 }
 
-/// Weighs candidates, so many at a time.
+/// Ranks candidates, one group at a time.
 struct Ranking {
     finder: Finder,
     enough: usize,
-    /// What is weighed against each other now.
+    /// The group that is collected now.
     heap: Vec<Found>,
     ranked: Vec<Found>,
-    /// Forks repeat what they began with: the same words of the same moment are shown once.
+    /// Forks repeat the records that they began with: equal texts of the same time are shown once.
     seen: HashSet<(Option<Timestamp>, u64)>,
-    /// Candidates come newest first, but for files that were read late.
+    /// The newest candidate's time. Candidates come newest first, except from files that were read late.
     newest: Option<Timestamp>,
 }
 
@@ -266,7 +266,7 @@ impl Ranking {
         }
     }
 
-    /// Takes a candidate; says whether more are wanted.
+    /// Takes a candidate; returns whether more are wanted.
     fn take(&mut self, candidate: Candidate) -> bool {
         let mut hash = DefaultHasher::new();
         (&candidate.role, candidate.part, &candidate.text).hash(&mut hash);
@@ -299,15 +299,15 @@ impl Ranking {
             };
             found.score *= 0.25 + 0.75 * 0.5f64.powf(age / HALF_LIFE);
         }
-        // The sort is stable: of equals the newest stays first.
+        // The sort is stable: of equal scores the newest stays first.
         self.heap.sort_by(|a, b| b.score.total_cmp(&a.score));
-        // What is older was not weighed against these, and does not claim to be better.
+        // A later group was not ranked against this one, so its scores must not exceed it.
         let least = self.ranked.last().map_or(f64::INFINITY, |last| last.score);
         self.ranked.extend(self.heap.drain(..).map(|found| Found { score: found.score.min(least), ..found }));
     }
 }
 
-/// People look for what was said rather than for what a tool printed.
+/// Users look for conversation rather than for the output of tools.
 fn weight_of(role: &str) -> f64 {
     match Role::of(role) {
         Some(Role::Title) => 2.0,
@@ -318,7 +318,7 @@ fn weight_of(role: &str) -> f64 {
     }
 }
 
-/// A hit as it is shown.
+/// Makes a hit of a ranked candidate.
 fn shown(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
     let Found { candidate, marks, score } = found;
     let (snippet, marks) = snippet::around(&candidate.text, &marks);

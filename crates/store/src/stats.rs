@@ -1,4 +1,4 @@
-//! Numbers over everything that is stored: tokens, sessions, tools.
+//! Statistics over everything that is stored: tokens, sessions, tools.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use watchbill_core::transcript::record::Usage;
 use crate::tables::{at, shared, time, uncount};
 use crate::{Store, StoreError};
 
-/// What the tokens are counted by.
+/// How tokens are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The day (UTC).
@@ -24,9 +24,11 @@ pub enum By {
 /// The tokens of one day, project or model, each request once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRow {
-    /// The day as `2026-11-21`, the project's folder or the model; `None` where it is not known. The project of a session is
-    /// the folder that the folder of its transcript is named after: where it was launched, else where another one was, if
-    /// either has that name. Else it is where it was launched, else just that name.
+    /// The day as `2026-11-21`, the project's folder or the model; `None` if it is unknown.
+    ///
+    /// The client names a transcript folder after the folder in which a session was launched. The key of a project
+    /// is the launch folder of the session itself, or else of another session, whose name matches. If neither
+    /// matches, it is the session's launch folder, or else just the name.
     pub key: Option<String>,
     /// How many requests.
     pub requests: u64,
@@ -47,10 +49,11 @@ pub struct ToolRow {
     pub millis: u64,
 }
 
-/// No call lasts longer than a year: a greater span was told by mistake, and the sum of a few such would not fit.
+/// The longest believable call, a year. A longer span is a mistake in the record, and the sum of a few of them
+/// would overflow.
 const LONGEST_CALL: i64 = 365 * 86_400_000;
 
-/// A request as one file, or all of them, tell it.
+/// A request as one file records it, or merged from all files.
 struct Told {
     copied: bool,
     at: Option<Timestamp>,
@@ -62,7 +65,8 @@ struct Told {
 }
 
 impl Told {
-    /// It belongs to the session in which it was first seen; the greatest number of each kind counts.
+    /// Merges another record of the same request. The request belongs to the session that saw it first. Of each
+    /// token count the greatest one is kept.
     fn merge(&mut self, other: Self) {
         let (mine, theirs) = (self.usage, other.usage);
         if (other.copied, other.at, &other.session) < (self.copied, self.at, &self.session) {
@@ -84,10 +88,11 @@ fn day(at: Timestamp) -> String {
     text
 }
 
-/// Whether the agent makes this name of that folder: whatever is no ASCII letter or digit becomes a dash (its documentation,
-/// sessions.md; so in 96 of 96 folders of recorded sessions). Names of more than 200 signs are cut, and not recognised.
+/// Whether the client makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
+/// (its documentation, sessions.md; so in 96 of 96 folders of recorded sessions). It cuts names of more than 200
+/// characters, which are not recognised here.
 fn is_name_of(project: &str, cwd: &str) -> bool {
-    // JavaScript counts in UTF-16: a sign beyond the first plane is two dashes.
+    // JavaScript counts in UTF-16: a character beyond the first plane becomes two dashes.
     let dashed = cwd.encode_utf16().map(|unit| match u8::try_from(unit) {
         Ok(byte) if byte.is_ascii_alphanumeric() => char::from(byte),
         _ => '-',
@@ -96,7 +101,7 @@ fn is_name_of(project: &str, cwd: &str) -> bool {
 }
 
 impl Store {
-    /// Tokens since a time, each request once: by day the newest first, otherwise the largest first.
+    /// Tokens since a time, each request once. Days are sorted newest first, projects and models largest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -111,7 +116,7 @@ impl Store {
                 By::Day => request.at.map(day),
                 By::Project => {
                     let (name, cwd) = (request.project.as_deref(), request.cwd.as_deref());
-                    // Several folders may have one name: `my-app` and `my/app` do.
+                    // Several folders may have the same name: `my-app` and `my/app` do.
                     let own = cwd.filter(|cwd| name.is_some_and(|name| is_name_of(name, cwd)));
                     let named = || folders.get(name?).map(String::as_str);
                     own.or_else(named).or(cwd).or(name).map(str::to_owned)
@@ -134,7 +139,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// The folders that projects have their names from, by these names: those of the folders in which transcripts lie.
+    /// The launch folders that match a project's name, by that name.
     fn project_folders(&self) -> Result<HashMap<String, String>, StoreError> {
         self.asked(|sql| {
             let mut statement = sql.prepare_cached(
@@ -146,7 +151,7 @@ impl Store {
         })
     }
 
-    /// Every request once, as the view v_usage has them. The view sorts them all, which takes five times as long.
+    /// Every request once, as in the view v_usage. The view sorts them all, which takes five times as long.
     fn distinct_requests(&self) -> Result<HashMap<i64, Told>, StoreError> {
         self.asked(|sql| {
             type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>);

@@ -1,4 +1,4 @@
-//! One step of the writer: a transaction, committed whole or not at all.
+//! One step of the writer: a transaction, committed as a whole or not at all.
 
 use std::collections::HashMap;
 
@@ -13,25 +13,26 @@ use crate::tables::meta_names::UNINDEXED;
 use crate::tables::{FileKey, SessionKey, at, count};
 use crate::{Store, StoreError};
 
-/// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), none of it is.
+/// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), it stores nothing.
 #[derive(Debug)]
 pub struct Step<'a> {
     store: &'a Store,
     transaction: Transaction<'a>,
-    /// What was stored of texts, by file: written once, at the end.
+    /// Counts of the stored texts, by file: written once, at the end.
     texts: HashMap<FileKey, TextCount>,
-    /// What is not indexed yet.
+    /// How far the index is behind.
     unindexed: Option<Lag>,
-    /// As much of it as is in memory.
+    /// The texts that are not indexed, as far as they are in memory.
     at_hand: AtHand,
-    /// What was run, ready to be run again: the connection's own cache looks the words up, and copies them, each time.
+    /// Statements of this step, ready to run again. The connection's own cache looks up and copies the SQL text
+    /// each time.
     ready: Vec<Ready<'a>>,
 }
 
-/// So many bytes of texts are indexed at once while very many are stored: as many as give one piece of the index.
+/// During a bulk insert, texts are indexed when they have so many bytes: as many as give one segment of the index.
 const INDEX_AT: usize = 8 << 20;
 
-/// What a step has stored of a file's texts.
+/// Counts of a file's texts that this step has stored.
 #[derive(Debug, Clone, Copy, Default)]
 struct TextCount {
     texts: u64,
@@ -39,12 +40,12 @@ struct TextCount {
     newest: Option<Timestamp>,
 }
 
-/// A transaction that writes, rolled back unless it is committed. rusqlite's own has its words compiled anew each time, with
-/// a part of SQLite that a line needs for nothing else.
+/// A writing transaction, rolled back unless it is committed. rusqlite's own transaction compiles its SQL anew each
+/// time. That uses a part of SQLite that storing a line does not need otherwise.
 #[derive(Debug)]
 struct Transaction<'a>(&'a Connection);
 
-/// A statement that was compiled, and its words.
+/// A compiled statement and its SQL text.
 struct Ready<'a> {
     words: &'static str,
     statement: CachedStatement<'a>,
@@ -69,11 +70,11 @@ impl<'a> Transaction<'a> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // SQLite has rolled back by itself where that could not wait.
+        // After some errors SQLite has rolled back by itself.
         if !self.0.is_autocommit()
             && let Err(error) = self.0.execute_batch("ROLLBACK")
         {
-            tracing::warn!(%error, "a step of the store is not taken back");
+            tracing::warn!(%error, "a step of the store could not be rolled back");
         }
     }
 }
@@ -92,7 +93,8 @@ impl Store {
         if !store.unlogged.get() {
             store.place.note_log(store.path());
         }
-        // Of a step that is dropped none is stored, and what was at hand is read again.
+        // If the step is dropped, nothing of it is stored, and the texts in memory are read from the database
+        // again.
         let at_hand = store.at_hand.take();
         let (texts, unindexed, ready) = (HashMap::new(), store.lag.get(), Vec::new());
         Ok(Step { store, transaction, texts, unindexed, at_hand, ready })
@@ -100,7 +102,7 @@ impl Store {
 }
 
 impl<'a> Step<'a> {
-    /// Makes everything in the step lasting.
+    /// Commits everything in the step.
     ///
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
@@ -126,7 +128,8 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// The index may stay behind over several steps; from where on stands in the database, for a start after a kill.
+    /// The index may stay behind over several steps. The database notes its first missing text, for a start after a
+    /// kill.
     fn note_lag(&mut self) -> Result<(), StoreError> {
         let first = self.unindexed.map(|lag| lag.first);
         if first == self.store.lag.get().map(|lag| lag.first) {
@@ -138,20 +141,20 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Runs one statement; says how many rows changed.
+    /// Runs one statement; returns how many rows changed.
     pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, StoreError> {
         let store = self.store;
         self.ready(sql).and_then(|statement| statement.execute(params)).map_err(|e| store.fault(&e))
     }
 
-    /// The same of a statement whose words are put together.
+    /// Runs one statement whose SQL text is composed.
     pub(crate) fn run_composed(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
         let run = self.transaction.0.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
         run.map_err(|e| self.store.fault(&e))
     }
 
     fn ready(&mut self, sql: &'static str) -> rusqlite::Result<&mut CachedStatement<'a>> {
-        // By its place in the program: to compare words is what this is to spare.
+        // Found by its address, because comparing SQL texts is the cost to avoid.
         let at = match self.ready.iter().position(|ready| std::ptr::eq(ready.words, sql)) {
             Some(at) => at,
             None => {
@@ -162,7 +165,7 @@ impl<'a> Step<'a> {
         Ok(&mut self.ready[at].statement)
     }
 
-    /// Reads something, as the step has made it so far.
+    /// Reads something in its state within this step.
     pub(crate) fn read<T>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -179,12 +182,12 @@ impl<'a> Step<'a> {
             .map_err(|e| self.store.fault(&e))
     }
 
-    /// Number of the row that was inserted last.
+    /// Id of the row that was inserted last.
     pub(crate) fn last_id(&self) -> i64 {
         self.transaction.0.last_insert_rowid()
     }
 
-    /// Takes note of a text that was just stored.
+    /// Counts a text that was just stored, and queues it for the index.
     pub(crate) fn note_text(
         &mut self,
         file: FileKey,
@@ -205,7 +208,8 @@ impl<'a> Step<'a> {
         if lag.bytes > INDEX_AT { self.index_all() } else { Ok(()) }
     }
 
-    /// Brings the index up to what is stored. Before texts are removed, too: the index is told of each.
+    /// Indexes all stored texts. Must also run before texts are removed, because each removal is passed to the
+    /// index.
     pub(crate) fn index_all(&mut self) -> Result<(), StoreError> {
         let Some(lag) = self.unindexed.take() else { return Ok(()) };
         if self.at_hand.reaches_back_to(lag.first) {
@@ -217,13 +221,13 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// The index is made anew from all texts.
+    /// Nothing is left to index: the index is made anew from all texts.
     pub(crate) fn nothing_is_behind(&mut self) {
         self.unindexed = None;
         self.at_hand.clear();
     }
 
-    /// What was counted of a file is void with its texts.
+    /// Drops the counts of a file together with its texts.
     pub(crate) fn forget_counts(&mut self, file: FileKey) {
         self.texts.remove(&file);
     }

@@ -1,4 +1,4 @@
-//! An open store: its connection, and what holds for all of it.
+//! An open store: its connection, and the state of the store as a whole.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -26,19 +26,19 @@ pub struct Store {
     origin: Origin,
     pub(crate) care: Cell<Care>,
     pub(crate) lag: Cell<Option<Lag>>,
-    /// As much as is in memory of what the index lags behind.
+    /// The texts that the index lacks, as far as they are in memory.
     pub(crate) at_hand: RefCell<AtHand>,
     pub(crate) log: LogPages,
-    /// What is written goes into the database itself.
+    /// Writes go into the database itself, past the log.
     pub(crate) unlogged: Cell<bool>,
     pub(crate) place: Place,
-    /// Of all stores that this process has opened.
+    /// Differs from the numbers of all other stores of this process.
     number: u64,
-    /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
+    /// Held while the store is open. Dropped after the connection, because fields drop in order.
     _lock: Option<WriterLock>,
 }
 
-/// Another number for each store that is opened.
+/// A new number for each opened store.
 fn next_number() -> u64 {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     NUMBER.fetch_add(1, Ordering::Relaxed)
@@ -88,20 +88,20 @@ impl Store {
         }
     }
 
-    /// The second writer has ended: what it left of the index to be cared for is ours.
+    /// Call this when the second writer has ended: this store takes over the state of the index from it.
     pub fn was_written_beside(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
-        // Behind the texts at hand there may be others by now.
+        // The second writer may have added texts after those in memory.
         self.at_hand.take();
     }
 
-    /// Whether what is written here is written into the files that others find. Costs a look at three names.
+    /// Whether writes reach the files that other processes open. Costs a look at three paths.
     pub fn is_in_place(&self) -> bool {
         self.place.is_held(&self.path)
     }
 
-    /// The files that are open, for who asks without having the store in hand.
+    /// The open files, so that a caller can check them without the store.
     pub fn place(&self) -> Place {
         self.place.clone()
     }
@@ -110,8 +110,8 @@ impl Store {
         if self.is_in_place() { Ok(()) } else { Err(StoreError::Removed { path: self.path.clone() }) }
     }
 
-    /// Before the store is opened anew, since files of it were removed: where the database itself is still there, it gets all
-    /// that only the removed log holds. Says whether it is.
+    /// Call this before the store is opened anew because files of it were removed. A database that is still there
+    /// gets the rows that only the removed log holds. Returns whether it is still there.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -123,12 +123,13 @@ impl Store {
         Ok(is_there)
     }
 
-    /// A number that no other store has that this process opens: what is known of its rows holds for it alone.
+    /// A number that no other store of this process has. Row numbers that a caller remembers are valid only for
+    /// this store.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
+    /// Sets the longest wait for another program's lock: a loop that serves a user must not wait for seconds.
     ///
     /// # Errors
     /// When SQLite refuses.
@@ -141,12 +142,12 @@ impl Store {
         self.access
     }
 
-    /// What was found at the start.
+    /// The state of the database when it was opened.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// The database.
+    /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -163,7 +164,7 @@ impl Store {
         }
     }
 
-    /// Reads something.
+    /// Runs `ask` with the connection, and maps its error.
     pub(crate) fn asked<T>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -171,13 +172,13 @@ impl Store {
         ask(&self.sql).map_err(|e| self.fault(&e))
     }
 
-    /// What SQLite said, as one of our kinds. Of damage the next start is told.
+    /// The error variant for SQLite's error. Notes damage for the next start.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
         let fault = match self.access {
             Access::Writer => StoreError::of(&self.path, error),
             Access::Reader { .. } => StoreError::of(&self.path, error).met_by_reader(),
         };
-        // A statement that is refused may be a damaged schema.
+        // A damaged schema can make SQLite refuse a statement.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
         }

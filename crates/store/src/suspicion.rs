@@ -1,4 +1,4 @@
-//! The note beside the database that damage was met.
+//! The note about damage, a file beside the database.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,11 @@ use crate::error::StoreError;
 use crate::folder;
 use crate::names::beside;
 
-/// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
-/// a gigabyte takes seconds, which no usual start should pay. With the id of a boot in it, it says so only to later
-/// boots: until that one ends, the system holds what the disk may not have yet.
+/// A file beside the database. It says that damage was met, so the next start checks the whole database. Checking a
+/// gigabyte takes seconds, too long for every start.
+///
+/// If it holds the id of a boot, it counts only for later boots: until that boot ends, the system holds writes that
+/// may not be on the disk yet.
 pub(crate) struct Suspicion(PathBuf);
 
 impl Suspicion {
@@ -17,7 +19,7 @@ impl Suspicion {
         Self(beside(database, ".suspect"))
     }
 
-    /// Whether anything is noted, also what counts later.
+    /// Whether there is a note, even one that counts only later.
     pub fn is_there(&self) -> bool {
         self.0.exists()
     }
@@ -29,23 +31,23 @@ impl Suspicion {
         }
     }
 
-    /// Whether what is noted counts for later boots alone: a writer goes past the log, or was killed while it did.
+    /// Whether the note counts only for later boots: a writer works without the log, or was killed while it did.
     pub fn is_for_later_boots(&self) -> bool {
         self.is_there() && !self.is_raised()
     }
 
     pub fn raise(&self) {
-        // Where the folder may not be written, the next one who meets the damage says so again.
+        // If the folder is not writable, the next process that meets the damage tries again.
         if let Err(error) = self.note("") {
             tracing::debug!(%error, "the damage could not be noted");
         }
     }
 
-    /// From now on nothing waits for the disk, but for this. What is suspected already counts for later boots too, and
-    /// where boots cannot be told apart this is a suspicion like others.
+    /// Notes that from now on no write waits for the disk, except this note. A note about damage met earlier stays,
+    /// and counts for later boots too. Without boot ids, this becomes a note about damage like any other.
     ///
     /// # Errors
-    /// When it cannot be noted.
+    /// When the note cannot be written.
     pub fn raise_for_later_boots(&self) -> Result<(), StoreError> {
         if self.is_raised() { Ok(()) } else { self.note(&this_boot()) }
     }
@@ -58,7 +60,8 @@ impl Suspicion {
         Ok(())
     }
 
-    /// Everything is on the disk by now. What was met besides is still to be looked for.
+    /// Removes a note for later boots, because everything is on the disk by now. A note about damage that was met
+    /// stays.
     pub fn allay_for_later_boots(&self) {
         if !self.is_raised() {
             self.allay();
@@ -69,7 +72,7 @@ impl Suspicion {
         if let Err(error) = std::fs::remove_file(&self.0)
             && error.kind() != std::io::ErrorKind::NotFound
         {
-            tracing::debug!(%error, "the store will be looked through again");
+            tracing::debug!(%error, "the next start checks the store again");
         }
     }
 }

@@ -1,29 +1,29 @@
-//! What became of the wish to see a terminal.
+//! The outcome of a request to show a session's terminal.
 
-/// The answer, with what the person can do instead.
+/// The outcome, and what the user can do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// What became of it.
+    /// How much was brought to the front.
     pub outcome: Outcome,
-    /// A line for a shell that shows a running session which is shown nowhere: a detached multiplexer's.
+    /// A shell command that shows a running session that no terminal shows, in a detached multiplexer.
     pub attach: Option<String>,
-    /// A line for a shell that takes the session up again.
+    /// A shell command that resumes the session.
     pub resume: String,
 }
 
-/// How far it went.
+/// How much was brought to the front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The tab or pane is in front.
     Focused {
-        /// The programs that were asked, innermost first: `tmux in kitty`.
+        /// The programs that took part, innermost first: `tmux in kitty`.
         by: String,
     },
-    /// Its window is in front, but which tab or pane shows is as it was.
+    /// The window is in front, but it shows the same tab or pane as before.
     WindowOnly {
-        /// The programs that were asked, innermost first.
+        /// The programs that took part, innermost first.
         by: String,
-        /// Why not the tab: a sentence.
+        /// Why the tab is not in front: a sentence.
         why: String,
     },
     /// Nothing was brought to the front.
@@ -34,7 +34,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Why it went no further; `None` when the tab is in front.
+    /// Why no more was brought to the front; `None` if the tab is in front.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Focused { .. } => None,

@@ -1,4 +1,4 @@
-//! A command line, and what became of it.
+//! A command line and its result.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Call {
     pub args: Vec<String>,
     /// Variables that are set for it.
     pub env: Vec<(&'static str, String)>,
-    /// Variables that it must not inherit from us.
+    /// Variables of this program that it must not inherit.
     pub without: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ impl Call {
     }
 }
 
-/// As one would type it.
+/// The command line as a user would type it.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.env {
@@ -37,7 +37,7 @@ impl fmt::Display for Call {
         }
         f.write_str(&self.program)?;
         self.args.iter().try_for_each(|arg| match arg.strip_prefix('-') {
-            // An option, which the quotes would only hide.
+            // An option is shown without quotes, which would only make it harder to read.
             Some(rest)
                 if crate::resume::quoted(rest.trim_start_matches('-')).starts_with(char::is_alphanumeric) =>
             {
@@ -48,21 +48,21 @@ impl fmt::Display for Call {
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ran {
-    /// It ended with success and printed this.
+    /// It succeeded; this is its output.
     Done(String),
-    /// It ended without success and said this.
+    /// It failed; this is its error output.
     Failed(String),
     /// There is no such program on the search path.
     Absent,
-    /// It had not ended when its time was over, and was ended.
+    /// It did not end in time, and was killed.
     TooLate,
 }
 
 impl Ran {
-    /// What it printed, if it ended with success.
+    /// Its output, if it succeeded.
     pub fn done(self) -> Option<String> {
         match self {
             Self::Done(out) => Some(out),
@@ -70,7 +70,7 @@ impl Ran {
         }
     }
 
-    /// Why `program` did not do it: words for the middle of a sentence.
+    /// Why the call to `program` did not succeed, as a part of a sentence.
     pub fn trouble(&self, program: &str) -> String {
         match self {
             Self::Done(_) => format!("{program} did it"),

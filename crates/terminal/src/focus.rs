@@ -1,4 +1,4 @@
-//! From the innermost program outwards until a window is in front.
+//! Goes from the innermost program outwards until a window is in front.
 
 use crate::answer::{Answer, Outcome};
 use crate::call::{Call, Ran};
@@ -9,12 +9,12 @@ use crate::terminals::{Plan, Program, Raise, Role, Stuck, UNKNOWN, is_remote, pr
 use crate::windows::{self, Hint, Raised};
 use crate::world::World;
 
-/// A multiplexer in a multiplexer in a terminal: nobody nests deeper.
+/// Deepest nesting of programs. Real nests have at most two multiplexers in a terminal.
 pub(crate) const DEEPEST: usize = 5;
 
 /// Brings the terminal of a session to the front.
 ///
-/// Blocks for as long as the programs take that are asked, each two seconds at most.
+/// Blocks until all called programs have answered, at most two seconds for each.
 pub fn focus(seat: &Seat, world: &dyn World) -> Answer {
     let resume = resume_command(&seat.session, seat.cwd.as_deref());
     let (outcome, attach) = match Place::of(seat, world).map_err(|why| Stuck { why, attach: None }) {
@@ -40,7 +40,7 @@ fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
     for _ in 0..DEEPEST {
         if is_remote(&place) {
             let why =
-                "The session runs in a connection from another machine; its terminal is there.".to_owned();
+                "The session runs over a connection from another machine; its terminal is there.".to_owned();
             return Err(Stuck { why: trail.end(why), attach: None });
         }
         let program = program_of(&place).or(place.tty().map(|_| UNKNOWN));
@@ -62,7 +62,7 @@ fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
             }
         }
     }
-    Err(Stuck { why: "Too many terminals run within each other.".into(), attach: None })
+    Err(Stuck { why: "Too many terminals are nested.".into(), attach: None })
 }
 
 fn show(
@@ -98,7 +98,7 @@ fn show(
     trail.missed = trail.missed.or(selected.err());
     let raised = raised.map_err(|why| Stuck { why: trail.end(why), attach: None })?;
     if raised == Raised::Guessed {
-        let why = "The program has several windows, and which one shows the session cannot be told.";
+        let why = "The program has several windows, and it is not known which one shows the session.";
         trail.missed.get_or_insert_with(|| why.into());
     }
     let by = trail.by.join(" in ");
@@ -108,8 +108,8 @@ fn show(
     })
 }
 
-/// For terminals that bring their window forward with the tab: where a window of theirs is in front by now it is
-/// the right one, and the desktop need not guess.
+/// For terminals that raise their window with the tab. If a window of the terminal is in front now, it is the right
+/// one, and the desktop need not guess.
 fn with_tab(
     place: &Place,
     program: &Program,
@@ -129,7 +129,7 @@ fn with_tab(
     windows::raise(place, hint, world)
 }
 
-/// Runs the first of these whose program is there.
+/// Runs the calls in order, up to the first one whose program exists.
 fn first_there<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, Ran)> {
     let mut last = None;
     for call in calls {
@@ -143,7 +143,7 @@ fn first_there<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, Ra
     last
 }
 
-/// A program as the person knows it.
+/// The name of a program for the user.
 fn name(place: &Place, program: &Program) -> String {
     if !program.name.is_empty() {
         return program.name.to_owned();
@@ -153,7 +153,7 @@ fn name(place: &Place, program: &Program) -> String {
 }
 
 impl Trail {
-    /// The end of a way on which no window came to the front: why, and what was reached all the same.
+    /// The reason when no window came to the front, with what was done on the way.
     fn end(&self, why: String) -> String {
         match &self.missed {
             _ if self.selected => format!("{why} The pane itself is selected."),

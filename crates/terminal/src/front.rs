@@ -1,4 +1,4 @@
-//! Whether the terminal of a session is what the person looks at.
+//! Whether the user looks at the terminal of a session.
 
 use crate::focus::DEEPEST;
 use crate::place::Place;
@@ -7,10 +7,10 @@ use crate::terminals::{Program, Role, is_remote, program_of};
 use crate::windows;
 use crate::world::{Platform, World};
 
-/// Whether the tab or pane of a session shows in the window that is in front. `None` when it cannot be told: who asks in
-/// order to be silent must not be, then.
+/// Whether the window in front shows the tab or pane of a session. `None` if that is unknown: a caller that wants to
+/// know whether it can stay silent must then not be silent.
 ///
-/// Blocks for as long as the programs take that are asked, each two seconds at most.
+/// Blocks until all called programs have answered, at most two seconds for each.
 pub fn in_front(seat: &Seat, world: &dyn World) -> Option<bool> {
     let place = Place::of(seat, world).ok()?;
     shows(&place, world, DEEPEST)
@@ -32,7 +32,7 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
             }
         }
         Role::Terminal { shown, .. } => match is_window_in_front(place, program, world)? {
-            // No program needs to be asked about a tab in a window that is behind others.
+            // A tab in a window behind others is not visible, so no program is called.
             false => Some(false),
             true => shown(place, world),
         },
@@ -42,21 +42,22 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
 /// Whether the window in front belongs to the terminal.
 fn is_window_in_front(place: &Place, program: &Program, world: &dyn World) -> Option<bool> {
     if place.platform != Platform::Linux {
-        // The scripts of these two tell both at once. Of any other there nobody says whether its window is in front.
+        // The scripts for these two check window and tab together. For any other terminal there, the window in front
+        // is unknown.
         return matches!(program.kind, "iterm2" | "apple_terminal").then_some(true);
     }
     if windows::wayland::compositor(place, world).is_some() {
         return None;
     }
     let front = windows::in_front(place, world)?;
-    // Which window is the session's is decided as for bringing it to the front: a terminal that was started from another
-    // one may have inherited that one's WINDOWID, and who looks at the other one does not see the session.
+    // The session's window is chosen as for raising it. A terminal started from another one may have inherited that
+    // one's WINDOWID, and a user who looks at the other terminal does not see the session.
     let all = world.windows(&windows::display(place, world)?)?;
     let hint = windows::Hint { id: place.number("WINDOWID"), ..Default::default() };
     match windows::choose(place, &hint, &all) {
         Some((id, windows::Raised::Right)) => Some(id == front.id),
-        // One of several of the same process, in front of which may be another one. A tab that shows in its own window says
-        // nothing then; WezTerm alone names the pane that has the keys among all its windows.
+        // One of several windows of the same process, and another of them may be in front. A tab that its own window
+        // shows then proves nothing. Only WezTerm names the pane with the keyboard focus among all its windows.
         Some((_, windows::Raised::Guessed)) if place.pids().any(|pid| front.pid == Some(pid)) => {
             (program.kind == "wezterm").then_some(true)
         }

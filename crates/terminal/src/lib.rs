@@ -1,11 +1,11 @@
-//! Takes the person to the tab or pane in which a session runs.
+//! Brings the tab or pane of a session to the front.
 //!
-//! What is known of an agent's surroundings is a [`Seat`]. [`focus()`] goes from the innermost program outwards: a
-//! multiplexer's pane, the client that shows it, that client's terminal, the terminal's window. What each program
-//! is asked is a plan, made of facts alone ([`terminals`]); a [`World`] carries it out. So plans for programs
-//! that are not here are tested by the command lines they come to.
+//! A [`Seat`] holds the known facts about a session's surroundings. [`focus()`] goes from the innermost program
+//! outwards: a multiplexer's pane, the multiplexer's client that shows it, that client's terminal, the terminal's
+//! window. For each program, [`terminals`] makes a plan from facts alone, and a [`World`] carries it out. So tests
+//! check the plans for programs that are not installed by their command lines.
 //!
-//! Every value from an environment is checked before it reaches a command line ([`place`]); no shell is involved.
+//! Every value from an environment is checked before it reaches a command line ([`place`]). No shell is involved.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! One place in the nest of programs: the terminal's variables, its device, the processes above it.
+//! One place in the nest of programs: the terminal's variables, its device, and the ancestor processes.
 //!
-//! Variables are data of others. Each accessor lets only one form of value through.
+//! Other programs set the variables. Each accessor lets only one form of value through.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use watchbill_core::ids::Instance;
 use crate::seat::{Presence, Seat};
 use crate::world::{Platform, Process, World};
 
-/// More ancestors than any desktop has.
+/// Limit for ancestors; more than any desktop has.
 const MOST_ANCESTORS: usize = 48;
 
-/// A place in the nest: where an agent runs, or where the client of a multiplexer runs.
+/// A place in the nest of programs: of a session's process, or of a multiplexer's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The kind of system.
     pub platform: Platform,
-    /// What the environment names. Not checked: see the accessors.
+    /// Values from the environment. They are not checked; use the accessors.
     pub terminal: TerminalContext,
-    /// The process itself and those above it, nearest first; empty when they are not known.
+    /// The process itself and its ancestors, nearest first; empty if unknown.
     pub above: Vec<Process>,
-    /// The folder that the session works in.
+    /// The session's working folder.
     pub cwd: Option<Arc<str>>,
 }
 
@@ -30,7 +30,7 @@ impl Place {
     /// The place of a session.
     ///
     /// # Errors
-    /// When there can be no terminal that could be shown from here; the text says why.
+    /// When no terminal can be shown from here. The text is the reason.
     pub fn of(seat: &Seat, world: &dyn World) -> Result<Self, String> {
         let instance = match &seat.presence {
             Presence::Ended => return Err("The session has ended; no terminal shows it any more.".into()),
@@ -59,8 +59,8 @@ impl Place {
         }
         if place.above.is_empty() && place.terminal.ids.is_empty() {
             return Err(
-                "Nothing is known of the session's terminal: its process cannot be looked at, and no hook \
-                        told of one."
+                "The session's terminal is not known: its process cannot be read, and no hook named a \
+                        terminal."
                     .into(),
             );
         }
@@ -78,7 +78,8 @@ impl Place {
         known.then(|| Self { platform: self.platform, terminal, above, cwd: self.cwd.clone() })
     }
 
-    /// Adds what the process tells. Its id may have changed hands: the start time is compared before and after.
+    /// Adds the facts of the session's process. Its id may have passed to another process, so the start time is
+    /// compared before and after.
     fn look(&mut self, instance: &Instance, world: &dyn World) {
         let is_it = |process: &Process| {
             instance
@@ -106,19 +107,19 @@ impl Place {
         self.above = above;
     }
 
-    /// The process ids of this place and of what is above it, nearest first.
+    /// The process ids of this place and its ancestors, nearest first.
     pub fn pids(&self) -> impl Iterator<Item = u32> {
-        // What everybody descends from shows no window of this session.
+        // The first process is an ancestor of all, and shows no window of this session.
         self.above.iter().map(|process| process.pid).filter(|pid| *pid > 1)
     }
 
-    /// The process above this place that has one of these short names.
+    /// The nearest process of this place with one of these short names.
     pub fn process_of(&self, names: &[&str]) -> Option<u32> {
         let found = self.above.iter().find(|process| names.contains(&process.name.as_str()));
         found.map(|process| process.pid)
     }
 
-    /// A value as it is.
+    /// A value without a check.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.terminal.ids.get(name).map(|value| &**value)
     }
@@ -128,12 +129,12 @@ impl Place {
         number(self.text(name)?)
     }
 
-    /// A word that is no option: it has no control characters, is not long and does not begin with `-`.
+    /// A value that cannot be an option: without control characters, not long, and not beginning with `-`.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.text(name).filter(|word| is_word(word))
     }
 
-    /// Letters, digits and `_-.:@/`, as ids have them; no option.
+    /// An id: letters, digits and `_-.:@/`. It cannot be an option.
     pub fn id(&self, name: &str) -> Option<&str> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.:@/".contains(c);
         self.word(name).filter(|id| id.chars().all(allowed))
@@ -149,13 +150,13 @@ impl Place {
         self.text("tty").filter(|tty| is_tty(tty))
     }
 
-    /// The folder that the session works in, where it is an absolute path.
+    /// The session's working folder, if it is an absolute path.
     pub fn folder(&self) -> Option<&str> {
         self.cwd.as_deref().filter(|cwd| cwd.starts_with('/') && is_word(cwd))
     }
 }
 
-/// A process and those above it, nearest first.
+/// A process and its ancestors, nearest first.
 pub fn ancestors(pid: u32, world: &dyn World) -> Vec<Process> {
     let mut above: Vec<Process> = Vec::new();
     let mut next = pid;
@@ -172,7 +173,7 @@ pub fn number(text: &str) -> Option<u32> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-/// `/dev/` and letters, digits, slashes.
+/// Whether the text is `/dev/` with letters, digits and slashes.
 pub fn is_tty(text: &str) -> bool {
     let rest = text.strip_prefix("/dev/").unwrap_or_default();
     !rest.is_empty()

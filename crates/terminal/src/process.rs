@@ -1,9 +1,9 @@
-//! Processes as Linux tells of them in `/proc`, elsewhere as `ps` does.
+//! Reads processes: from `/proc` on Linux, from `ps` elsewhere.
 
 use crate::world::Process;
 
-/// Reads `/proc/<pid>/stat`. The program's name in parentheses may itself hold spaces and parentheses, so that only what
-/// follows the last one counts (proc(5)).
+/// Parses `/proc/<pid>/stat`. The program's name in parentheses may contain spaces and parentheses, so only the part
+/// after the last parenthesis counts (proc(5)).
 pub fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
@@ -33,7 +33,7 @@ fn device(number: i64) -> Option<String> {
     }
 }
 
-/// Reads what `ps -o ppid=,tty=,lstart=,comm= -p PID` prints: `lstart` is five words, `comm` a path on macOS.
+/// Parses the output of `ps -o ppid=,tty=,lstart=,comm= -p PID`: `lstart` is five words, `comm` a path on macOS.
 pub fn parse_ps(pid: u32, line: &str) -> Option<Process> {
     let mut words = line.split_whitespace();
     let parent = words.next()?.parse().ok()?;

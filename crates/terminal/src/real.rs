@@ -40,7 +40,7 @@ impl World for RealWorld {
 
     #[cfg(target_os = "linux")]
     fn terminal_of(&self, pid: u32) -> Option<TerminalContext> {
-        // An environment holds secrets: it is looked through for the names on the list, and let go.
+        // An environment holds secrets: it is searched for the names on the list, and then dropped.
         let bytes = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
         let find = |name: &str| -> Option<std::ffi::OsString> {
             let mut entries = bytes.split(|byte| *byte == 0);
@@ -50,7 +50,7 @@ impl World for RealWorld {
         Some(watchbill_core::hook::terminal::named(&find))
     }
 
-    /// Untried elsewhere: other processes' environments are not read there.
+    /// Untried on other systems: their processes' environments are not read.
     #[cfg(not(target_os = "linux"))]
     fn terminal_of(&self, _pid: u32) -> Option<TerminalContext> {
         None

@@ -1,4 +1,4 @@
-//! The line for a shell that takes a session up again.
+//! The shell command that resumes a session.
 
 use watchbill_core::steering::steers;
 
@@ -11,11 +11,12 @@ pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// Quoted for a POSIX shell. What steers a terminal is spelled out: pasted raw, a control character could end the terminal's
-/// paste mode and run what follows, and a mark of direction could make the line read otherwise than it runs. `$'…'` is in POSIX since 2024, and long before in bash, zsh and ksh.
+/// Quotes a word for a POSIX shell, and writes control characters and direction marks as escapes. A pasted control
+/// character could end the terminal's paste mode and run the rest. A direction mark could show another line than the
+/// one that runs. `$'…'` is in POSIX since 2024, and was in bash, zsh and ksh long before.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    // zsh takes `=word` for the path of a command.
+    // zsh replaces `=word` by the path of a command.
     if !word.is_empty() && word.chars().all(plain) && !word.starts_with(['-', '=']) {
         return word.to_owned();
     }
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_of_direction_reaches_a_paste() {
+    fn no_direction_mark_reaches_a_paste() {
         assert_eq!(quoted("a\u{202e}b\u{2066}"), r"$'a\342\200\256b\342\201\246'");
         assert_eq!(quoted("Übung"), "'Übung'");
     }

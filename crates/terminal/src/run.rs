@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::call::{Call, Ran};
 
-/// A terminal that hangs holds nobody up for longer.
+/// Time limit, so that a hanging terminal does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// More output than any answer has; the rest is not read.
+/// Limit for output; more than any answer has. The rest is not read.
 const MOST_OUTPUT: u64 = 4 << 20;
 
 /// Runs a call.
@@ -22,7 +22,7 @@ pub fn run(call: &Call) -> Ran {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that what it starts ends with it.
+    // A process group of its own, so that its children end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = match command.spawn() {
@@ -35,7 +35,7 @@ pub fn run(call: &Call) -> Ran {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => {
-                // What it has left running may keep the pipe open; its own words are there already.
+                // A child of it may keep the pipe open, but its own output is there already.
                 let text = |from: Option<Receiver<String>>| {
                     let left = deadline.saturating_duration_since(Instant::now());
                     from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok())
@@ -57,7 +57,7 @@ fn read(pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is the answer.
+        // The bytes read before an error are the answer.
         let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut bytes);
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_is_told_apart() {
+    fn output_errors_and_a_missing_program_are_distinguished() {
         assert_eq!(sh("echo yes; echo no >&2"), Ran::Done("yes\n".into()));
         assert_eq!(sh("echo yes; echo no >&2; exit 3"), Ran::Failed("no\n".into()));
         assert_eq!(run(&Call::new("no-such-program-here", [])), Ran::Absent);
@@ -100,7 +100,7 @@ mod tests {
             let stat = std::fs::read(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
             crate::process::parse_stat(0, &stat)
         };
-        // It was killed, but nobody waits for it: on a busy machine its end takes a moment, and without the kill a minute.
+        // It was killed, but is not reaped: on a busy machine its end takes a moment, and without the kill a minute.
         let end = Instant::now() + Duration::from_secs(20);
         while look().is_some() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_leaves_running_keeps_nobody_waiting() {
+    fn a_child_left_running_does_not_delay_the_result() {
         assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), Ran::Done("here\n".into()));
     }
 

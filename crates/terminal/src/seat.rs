@@ -1,33 +1,33 @@
-//! What is known of the place where a session runs, before anything is asked of the system.
+//! The known facts about the place where a session runs, before any query of the system.
 
 use std::sync::Arc;
 
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::Instance;
 
-/// Where a session runs.
+/// The place where a session runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
     /// The session's id.
     pub session: Arc<str>,
-    /// The folder it works in.
+    /// Its working folder.
     pub cwd: Option<Arc<str>>,
-    /// The terminal, as hooks or the registry told.
+    /// The terminal, from hooks or the registry.
     pub terminal: Option<Arc<TerminalContext>>,
-    /// Its process.
+    /// The state of its process.
     pub presence: Presence,
 }
 
-/// What is known of the process behind a session.
+/// The known state of a session's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Presence {
     /// It runs: its id and its start time agree.
     Runs(Instance),
-    /// It was heard of, but whether its id is still its own cannot be told.
+    /// Hooks reported it, but its id may belong to another process by now.
     Heard,
-    /// It runs without a terminal, as a background job of the agent's own.
+    /// It runs without a terminal, as a background job.
     Background,
-    /// Its process id belongs to another world: a container, another machine.
+    /// Its process id belongs to another domain: a container, or another machine.
     Elsewhere,
     /// No process runs it.
     Ended,

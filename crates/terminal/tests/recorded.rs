@@ -1,4 +1,4 @@
-//! What terminals are asked that are not here: the command lines, on a made-up system.
+//! The command lines for terminals that are not installed, on an invented system.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const AGENT: u32 = 900;
 /// Variables and their values.
 type Ids = [(&'static str, &'static str)];
 
-/// A system that answers as told, and notes what it was asked.
+/// A system with given answers, which records all calls.
 struct Made {
     platform: Platform,
     processes: Vec<Process>,
@@ -37,7 +37,7 @@ impl World for Made {
         self.own.get(name).map(|value| (*value).to_owned())
     }
     fn run(&self, call: &Call) -> Ran {
-        // A script is long, and the same whatever it is about.
+        // A script is long, and is the same in every call.
         let mut shown = call.clone();
         if call.program == "osascript" || call.program == "powershell.exe" {
             let script = shown.args.iter_mut().find(|arg| arg.len() > 80);
@@ -70,7 +70,7 @@ impl World for Made {
     }
 }
 
-/// A chain of processes above the agent, nearest first, and a system on which only they run.
+/// A system with one session's process and a chain of its ancestors, nearest first.
 fn made(platform: Platform, above: &[&str]) -> Made {
     let mut processes = vec![process(AGENT, "claude", AGENT - 1)];
     for (at, name) in (1..).zip(above) {
@@ -171,7 +171,7 @@ fn wezterm_is_asked_over_its_socket_and_its_window_raised() {
     let activate = "WEZTERM_UNIX_SOCKET=/run/user/1000/wezterm/gui-sock-9 wezterm cli --no-auto-start activate-pane \
                     --pane-id 4";
     assert_eq!(lines, [activate, "windows of :0", "raise 31"]);
-    // Without its program the window comes all the same, and why no more is said.
+    // Without its program the window still comes to the front, with the reason why the tab does not.
     world.answers = vec![("wezterm", Ran::Absent)];
     let (answer, lines) = asked(&world, &seat("wezterm", &ids));
     assert_eq!(lines.last().map(String::as_str), Some("raise 31"));
@@ -294,7 +294,7 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
 }
 
 #[test]
-fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
+fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     let world = made(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {
         let (answer, lines) = asked(&world, &Seat { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
@@ -312,12 +312,12 @@ fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
     assert!(lines.is_empty(), "{lines:?}");
 }
 
-/// Forms of values as terminals set them.
+/// Values in the forms that terminals set.
 const GOOD: &[&str] =
     &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
 
 #[test]
-fn where_nobody_tells_which_window_is_in_front_no_terminal_is() {
+fn an_unknown_front_window_gives_no_answer() {
     let shown = r#"[{"tabs":[{"is_active":true,"windows":[{"id":2,"is_active":true}]}]}]"#;
     let kitty: &Ids = &[("KITTY_WINDOW_ID", "2"), ("KITTY_LISTEN_ON", "unix:/run/kitty")];
     for (process, ids, answer, wanted) in [
@@ -333,7 +333,7 @@ fn where_nobody_tells_which_window_is_in_front_no_terminal_is() {
 }
 
 proptest! {
-    /// Whatever variables hold, a command line has them whole, as arguments of their own, and never as options.
+    /// A command line has any value of a variable in one piece, as an argument of its own, and never as an option.
     #[test]
     fn hostile_values_reach_no_command_line_in_pieces(
         value in "[-a-z0-9%$;&|`'\"() \\n\u{1b}:/,.]{0,24}",

@@ -1,4 +1,4 @@
-//! A part of a window as a screen reader has it: role, name, states, and what is inside, and the same as lines of text.
+//! A part of a window as a screen reader gets it: role, name, states and children; also as lines of text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -185,7 +185,7 @@ const ROLES: [&str; 130] = [
     "push button menu",
 ];
 
-/// States that nearly everything has, or that say nothing to a person.
+/// States that nearly everything has, or that mean nothing to a user.
 const UNSAID: &[&str] = &[
     "enabled",
     "sensitive",
@@ -202,7 +202,7 @@ const UNSAID: &[&str] = &[
     "checkable",
 ];
 
-/// Attributes that a screen reader says or goes by.
+/// Attributes that a screen reader speaks or uses.
 const SAID: &[&str] = &[
     "level",
     "posinset",
@@ -214,32 +214,32 @@ const SAID: &[&str] = &[
     "placeholder-text",
 ];
 
-/// One thing in a window, with all that is in it, as it was when it was read.
+/// One accessible object of a window with all its children, as it was when it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Accessible {
-    /// What it is, such as `push button`.
+    /// Its role, such as `push button`.
     pub role: String,
-    /// What it is called; empty when it has no name.
+    /// Its name; empty when it has none.
     pub name: String,
-    /// What is said of it beside its name.
+    /// Its description.
     pub description: String,
-    /// Its own text, for what has one; what is inside stands as U+FFFC.
+    /// Its own text, if it has one; each child stands as U+FFFC.
     pub text: String,
-    /// What is true of it, in AT-SPI's words.
+    /// Its states, by AT-SPI's names.
     pub states: Vec<&'static str>,
-    /// What the page says of it beside that, such as `level`.
+    /// Its other attributes from the page, such as `level`.
     pub attributes: BTreeMap<String, String>,
-    /// What is in it.
+    /// Its children.
     pub children: Vec<Accessible>,
 }
 
 impl Accessible {
-    /// The first thing of this role whose name or text is this, here or inside.
+    /// The first object of this role with this name or text, itself or a descendant.
     pub fn find(&self, role: &str, name: &str) -> Option<&Self> {
         self.all(role).into_iter().find(|one| one.name == name || (one.name.is_empty() && one.text == name))
     }
 
-    /// Everything of this role, here and inside, in order.
+    /// All objects of this role, itself and descendants, in order.
     pub fn all(&self, role: &str) -> Vec<&Self> {
         let mut found: Vec<&Self> = Vec::new();
         if self.role == role {
@@ -249,17 +249,17 @@ impl Accessible {
         found
     }
 
-    /// Whether this state is true of it.
+    /// Whether it has this state.
     pub fn is(&self, state: &str) -> bool {
         self.states.contains(&state)
     }
 
-    /// What has the focus, here or inside: the innermost.
+    /// The innermost object with the focus, itself or a descendant.
     pub fn focused(&self) -> Option<&Self> {
         self.children.iter().find_map(Self::focused).or_else(|| self.is("focused").then_some(self))
     }
 
-    /// All of it as lines: role, name, description, text, states; what is inside stands further right.
+    /// The tree as lines: role, name, description, text, states; children are indented.
     pub fn outline(&self) -> String {
         let mut lines = String::new();
         self.write(0, &mut lines);
@@ -269,7 +269,7 @@ impl Accessible {
     fn write(&self, depth: usize, lines: &mut String) {
         let mut line = format!("{}{}", "  ".repeat(depth), self.role);
         let mut say = |words: std::fmt::Arguments| {
-            // A string takes whatever is written.
+            // Writing into a string never fails.
             let _ = line.write_fmt(words);
         };
         if !self.name.is_empty() {
@@ -278,7 +278,7 @@ impl Accessible {
         if !self.description.is_empty() {
             say(format_args!(" described {:?}", self.description));
         }
-        // The text of what consists of other things is theirs.
+        // The text of an object that consists of others is their text.
         let own = self.text.replace('\u{fffc}', "");
         if !own.trim().is_empty() && self.text != self.name {
             say(format_args!(" = {:?}", self.text.replace('\u{fffc}', "◦")));
@@ -307,7 +307,7 @@ impl Accessible {
     }
 }
 
-/// What a role is called. WebKit gives its number alone.
+/// The name of a role. WebKit reports only its number.
 pub(crate) fn role_of(number: u32) -> String {
     let known = usize::try_from(number).ok().and_then(|number| ROLES.get(number));
     known.map_or_else(|| format!("role {number}"), |name| (*name).to_owned())
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_says_what_matters_and_leaves_out_the_rest() {
+    fn an_outline_has_the_spoken_states_and_attributes_only() {
         let text = Accessible {
             role: "static".into(),
             text: "two".into(),

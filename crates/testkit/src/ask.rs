@@ -1,4 +1,4 @@
-//! One question to another program on a bus, and its answer.
+//! One call to another program on a bus, and its answer.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 use zbus::Connection;
 use zbus::zvariant::{DynamicType, Type};
 
-/// Calls the method of the object, whose place is a bus name and a path.
+/// Calls a method of the object at this bus name and path.
 ///
 /// # Errors
-/// When the program refuses or is not there, and when its answer is of another type.
+/// When the program refuses or does not run, and when its answer is of another type.
 pub(crate) async fn ask<Arguments, Answer>(
     connection: &Connection,
     place: (&str, &str),

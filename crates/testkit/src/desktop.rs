@@ -1,4 +1,4 @@
-//! Display, session bus, window manager and home of one test; where it is wanted, what screen readers need.
+//! Display, session bus, window manager and home of one test; on request the accessibility bus.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 
 use crate::{Picture, program, until};
 
-/// A bus without service files: nothing of the real machine can be started by asking for it.
+/// A bus without service files: a call on it starts no service of the real machine.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -24,24 +24,24 @@ const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus C
 </busconfig>
 "#;
 
-/// How the package at-spi2-core sets up the bus of screen readers, on every system that has it.
+/// The configuration of the accessibility bus from the package at-spi2-core, at the same path on every system.
 const ACCESSIBILITY: &str = "/usr/share/defaults/at-spi2/accessibility.conf";
 
-/// What a desktop has beside a display and a window manager.
+/// The optional parts of a desktop.
 #[derive(Clone, Copy)]
 struct Furniture {
     bus: bool,
     accessibility: bool,
 }
 
-/// A desktop of its own; it ends when it is dropped.
+/// A private desktop; it ends when it is dropped.
 pub struct Desktop {
     display: String,
     bus: Option<String>,
     accessibility: Option<String>,
-    /// What each program is told beside the rest.
+    /// Additional environment variables of every program.
     more: Vec<(&'static str, String)>,
-    // Children before the folder in which they work: fields are dropped in this order.
+    // Fields are dropped in this order: the processes before the folder in which they work.
     _accessibility: Option<Child>,
     _window_manager: Child,
     _bus: Option<Child>,
@@ -66,7 +66,7 @@ impl Desktop {
         Self::furnished(Furniture { bus: false, accessibility: false }).await
     }
 
-    /// Starts a desktop whose programs tell a [`ScreenReader`](crate::ScreenReader) of their windows.
+    /// Starts a desktop whose programs report their windows to a [`ScreenReader`](crate::ScreenReader).
     ///
     /// # Errors
     /// When a program is missing or does not start.
@@ -96,7 +96,7 @@ impl Desktop {
         let base = environment(home.path(), &display, bus.as_deref());
         let mut openbox = Command::new("openbox");
         openbox.envs(base.clone()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The window manager has windows of its own, which are no business of a screen reader in these tests.
+        // The window manager's own windows are no subject of these tests.
         let window_manager = program::start(openbox.env("NO_AT_BRIDGE", "1"))?;
         let (accessibility_daemon, accessibility) = if wanted.accessibility {
             let (child, address) = accessibility(&run, base).await?;
@@ -115,7 +115,7 @@ impl Desktop {
             _display: display_server,
             home,
         };
-        // Without it the first window may get no focus, since nobody hands it out yet.
+        // Without a window manager the first window may get no focus.
         until("the window manager", 20, async || desktop.has_window_manager().await.then_some(())).await?;
         Ok(desktop)
     }
@@ -125,7 +125,7 @@ impl Desktop {
         self.more.push((name, value.into()));
     }
 
-    /// The home folder of everything that runs here.
+    /// The home folder of all programs on this desktop.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
@@ -138,7 +138,7 @@ impl Desktop {
         self.bus.as_deref().context("this desktop has no session bus")
     }
 
-    /// The bus of screen readers.
+    /// The accessibility bus.
     ///
     /// # Errors
     /// When this desktop has none.
@@ -146,15 +146,15 @@ impl Desktop {
         self.accessibility.as_deref().context("this desktop was started without accessibility")
     }
 
-    /// A program that will run on this desktop, with an environment of its own. It ends when its
-    /// child is dropped.
+    /// A program that will run on this desktop, with an environment of its own. The process ends when its child value
+    /// is dropped.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        // Whatever the person has set must not reach what is tested: not even a setting of the agent's.
+        // No setting of the developer's machine may reach the tested program, not even one of the client.
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.env_clear().env("PATH", path).env("LANG", "C.UTF-8");
         command.envs(environment(self.home(), &self.display, self.bus.as_deref()));
-        // Otherwise the library would look for the bus of screen readers, and start one of its own.
+        // Otherwise the library looks for an accessibility bus, and starts one of its own.
         command.env(
             match &self.accessibility {
                 Some(_) => "AT_SPI_BUS_ADDRESS",
@@ -177,7 +177,7 @@ impl Desktop {
         Ok(())
     }
 
-    /// What a window shows, without its frame.
+    /// A picture of a window, without its frame.
     ///
     /// # Errors
     /// When ImageMagick fails, or the window is not there.
@@ -189,7 +189,7 @@ impl Desktop {
         Picture::read(&file)
     }
 
-    /// Puts the pointer somewhere on the screen.
+    /// Moves the pointer to a place on the screen.
     ///
     /// # Errors
     /// When xdotool is missing.
@@ -208,7 +208,7 @@ impl Desktop {
         let pattern = format!("^{title}$");
         let mut xdotool = self.command("xdotool");
         let output = program::output(xdotool.args(["search", "--onlyvisible", "--name", &pattern])).await?;
-        // It exits with 1 when there is none.
+        // xdotool exits with 1 when there is none.
         Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
     }
 
@@ -223,7 +223,7 @@ impl Desktop {
         Ok(output.status.success().then_some(name))
     }
 
-    /// Presses keys one after the other wherever the focus is, by X's names of them: `Down`, `slash`, `ctrl+k`.
+    /// Presses keys one after the other, sent to the focus, by their X names: `Down`, `slash`, `ctrl+k`.
     ///
     /// # Errors
     /// When xdotool is missing or knows no such key.
@@ -234,7 +234,7 @@ impl Desktop {
         Ok(())
     }
 
-    /// Types a text wherever the focus is.
+    /// Types a text into the focus.
     ///
     /// # Errors
     /// When xdotool is missing.
@@ -281,13 +281,13 @@ impl Desktop {
 
     async fn has_window_manager(&self) -> bool {
         let mut xdotool = self.command("xdotool");
-        // Answers only when a window manager keeps the list of desktops.
+        // The call succeeds only when a window manager keeps the list of desktops.
         program::output(xdotool.arg("get_desktop")).await.is_ok_and(|output| output.status.success())
     }
 }
 
-/// Starts the bus of screen readers, which starts the registry of programs by itself. On a person's desktop the session bus
-/// starts at-spi-bus-launcher, and that starts this; when the launcher is killed, the bus stays behind.
+/// Starts the accessibility bus, which starts the registry of programs itself. On a usual desktop the session bus
+/// starts at-spi-bus-launcher, and that starts this bus; when the launcher is killed, the bus stays.
 async fn accessibility(run: &Path, environment: Vec<(&'static str, String)>) -> Result<(Child, String)> {
     ensure!(
         Path::new(ACCESSIBILITY).is_file(),
@@ -295,7 +295,7 @@ async fn accessibility(run: &Path, environment: Vec<(&'static str, String)>) -> 
     );
     let address = format!("unix:path={}", run.join("accessibility").display());
     let mut daemon = Command::new("dbus-daemon");
-    // The registry inherits this environment and must meet nothing of the person's.
+    // The registry inherits this environment; it must contain nothing of the developer's.
     daemon.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(environment);
     daemon.env("AT_SPI_BUS_ADDRESS", &address);
     daemon.arg(format!("--config-file={ACCESSIBILITY}")).arg(format!("--address={address}"));
@@ -305,7 +305,7 @@ async fn accessibility(run: &Path, environment: Vec<(&'static str, String)>) -> 
 
 fn environment(home: &Path, display: &str, bus: Option<&str>) -> Vec<(&'static str, String)> {
     let folder = |name: &str| home.join(name).display().to_string();
-    // An address that is certainly dead: without one, libraries look in other places for a bus.
+    // An address that is certainly dead: without one, libraries look for a bus in other places.
     let bus = bus.map_or_else(|| format!("unix:path={}", folder("no-bus")), str::to_owned);
     vec![
         ("DISPLAY", display.to_owned()),
@@ -316,7 +316,7 @@ fn environment(home: &Path, display: &str, bus: Option<&str>) -> Vec<(&'static s
         ("XDG_CONFIG_HOME", folder("config")),
         ("XDG_CACHE_HOME", folder("cache")),
         ("GDK_BACKEND", "x11".into()),
-        // No settings daemon, no graphics card: neither is on this desktop.
+        // This desktop has no settings daemon and no graphics card.
         ("GSETTINGS_BACKEND", "memory".into()),
         ("WEBKIT_DISABLE_DMABUF_RENDERER", "1".into()),
     ]

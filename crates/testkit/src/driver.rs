@@ -1,4 +1,4 @@
-//! The window by WebDriver: WebKit's own driver starts the program and speaks to its page.
+//! The window through WebDriver: WebKit's own driver starts the program and controls its page.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
@@ -14,7 +14,7 @@ use tokio::process::Child;
 
 use crate::{Desktop, program, until};
 
-/// For a program to show its page, on a machine that has much else to do.
+/// The longest time until a program shows its page, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program with its page under control; both end with this value.
@@ -28,8 +28,8 @@ pub struct Driver {
 impl Driver {
     /// Starts `program` with `args` and takes its first page.
     ///
-    /// WebKit's driver is all that is needed: it starts the program itself, which inherits the variable
-    /// that makes its web view obey.
+    /// Only WebKit's driver is needed: it starts the program itself. The program inherits the variable that lets its
+    /// web view be controlled.
     ///
     /// # Errors
     /// When the driver is missing, or the program shows no page.
@@ -51,7 +51,7 @@ impl Driver {
         let address = format!("http://127.0.0.1:{port}");
         let mut client = ClientBuilder::new(HttpConnector::new());
         let connected = client.capabilities(capabilities).connect(&address);
-        // The driver waits for ever for a program that has handed its arguments over and ended.
+        // The driver waits for ever for a program that has passed its arguments to a running one and ended.
         let page = tokio::time::timeout(PATIENCE, connected)
             .await
             .map_err(anyhow::Error::from)
@@ -60,7 +60,8 @@ impl Driver {
         Ok(Self { page, log, driver })
     }
 
-    /// Ends the program as its driver does, and waits until it has ended: a driver that is gone before lets it live.
+    /// Ends the program through its driver, and waits until it has ended: if the driver ended first, the program
+    /// would go on.
     ///
     /// # Errors
     /// When it does not end.
@@ -69,14 +70,14 @@ impl Driver {
         until("the program to end", 60, async || (!self.has_program()).then_some(())).await
     }
 
-    /// Whether the driver has a process that it started.
+    /// Whether the driver has a child process.
     fn has_program(&self) -> bool {
         let Some(driver) = self.driver.id() else { return false };
         let threads = std::fs::read_dir(format!("/proc/{driver}/task")).into_iter().flatten().flatten();
         threads.map(|thread| thread.path().join("children")).any(|children| !read(&children).is_empty())
     }
 
-    /// What the program has written to its error stream.
+    /// The program's error output.
     pub fn log(&self) -> String {
         read(&self.log)
     }
@@ -86,8 +87,7 @@ fn read(log: &Path) -> String {
     std::fs::read_to_string(log).unwrap_or_default()
 }
 
-/// A port that is free now. Another program could take it first; then the driver does not start and the
-/// test says so.
+/// A port that is free now. If another program takes it first, the driver does not start and the test reports it.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

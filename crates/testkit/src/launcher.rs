@@ -1,4 +1,4 @@
-//! A launcher, played by the test: it notes the number that a program wants on its icon.
+//! A simulated launcher: it records the number that a program wants on its icon.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,14 +11,14 @@ use zbus::{MatchRule, MessageStream, connection};
 
 use crate::Desktop;
 
-/// What a program last said of its icon.
+/// The last update of a program's icon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// The desktop entry whose icon is meant.
+    /// The desktop entry of the icon.
     pub entry: String,
     /// The number.
     pub count: i64,
-    /// It is to be shown.
+    /// Whether the number is shown.
     pub visible: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// Listens on the desktop's bus for what launchers are told there.
+    /// Listens for launcher updates on the desktop's bus.
     ///
     /// # Errors
     /// When the desktop has no bus.
@@ -57,7 +57,7 @@ impl Launcher {
         Ok(Self { told })
     }
 
-    /// What was said last.
+    /// The last update.
     pub fn count(&self) -> Option<Count> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

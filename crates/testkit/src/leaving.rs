@@ -1,11 +1,11 @@
-//! A program that is about to end, played by the test: it owns a name, and gives it up when it is called.
+//! A simulated program that is about to end: it owns a bus name, and gives it up at the first call.
 
 use anyhow::Result;
 use zbus::{Connection, connection, fdo};
 
 use crate::Desktop;
 
-/// The first start of a program, while it ends.
+/// The first instance of a program, while it ends.
 pub struct LeavingProgram(Connection);
 
 struct Leaving(String);
@@ -24,7 +24,7 @@ impl Leaving {
 }
 
 impl LeavingProgram {
-    /// Owns the name that programs with this id have.
+    /// Owns the bus name of programs with this id.
     ///
     /// # Errors
     /// When the desktop has no bus, or the name is taken.

@@ -1,14 +1,14 @@
-//! What a test could not do on this machine, so that nobody takes its success for a proof.
+//! Reports tests that this machine could not run, so that their success is not taken for a proof.
 
 use std::io::Write;
 
-/// Names the file, a line for each test, that `cargo xtask test` reads out at the end of its report.
+/// Names the file for skipped tests, one a line. `cargo xtask test` prints it at the end of its report.
 const FILE: &str = "WATCHBILL_TESTS_LEFT_OUT";
 
-/// Says it to whoever reads along, and to the report.
+/// Prints the line to the error output, and adds it to the report.
 ///
 /// # Panics
-/// When the report was asked for and cannot be written.
+/// When the report was requested and cannot be written.
 #[allow(clippy::print_stderr, clippy::expect_used, reason = "what a test says, and how it ends")]
 pub fn left_out(words: &str) {
     let line = format!("{}\n", words.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -1,8 +1,8 @@
 //! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
 //! launcher, a settings portal, a screen reader, and a WebDriver.
 //!
-//! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
-//! person's own. Everything ends when the values are dropped. Linux only.
+//! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the developer's own.
+//! Everything ends when the values are dropped. Linux only.
 
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
@@ -38,14 +38,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-/// Asks again and again until `look` finds something, for at most `seconds`.
+/// Calls `look` again and again until it finds something, for at most `seconds`.
 ///
 /// # Errors
-/// When the time is over; the message says what was waited for.
+/// When the time is over; the message names the awaited thing.
 pub async fn until<T>(what: &str, seconds: u64, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
     let deadline = Instant::now() + Duration::from_secs(seconds);
     loop {
-        // Who is asked may never answer; one look may take longer than what is looked for.
+        // The other program may never answer, and one look may take longer than the event itself.
         let Ok(found) = tokio::time::timeout(Duration::from_secs(seconds.max(60)), look()).await else {
             bail!("no answer came while waiting for {what}");
         };

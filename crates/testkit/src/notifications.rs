@@ -1,4 +1,4 @@
-//! A notification server, played by the test: it notes what stands on the screen and clicks it.
+//! A simulated notification server: it records the shown notifications and clicks them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,25 +14,25 @@ use crate::{Desktop, until};
 
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// What a server says it can show when it can show everything.
+/// The capabilities of a server that can show everything.
 const ABILITIES: &[&str] = &["actions", "body", "body-markup", "persistence"];
 
 /// A notification as the program sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// The server's number of it.
+    /// The number that the server gave it.
     pub id: u32,
     /// The first line.
     pub summary: String,
-    /// What stands below.
+    /// The text below.
     pub body: String,
-    /// What can be clicked: name and label of each.
+    /// The actions, with name and label of each.
     pub actions: Vec<(String, String)>,
     /// 0 low, 1 normal, 2 critical.
     pub urgency: Option<u8>,
-    /// It shall make no sound.
+    /// Whether it must make no sound.
     pub silent: bool,
-    /// The sound that it shall make, by its name in the desktop's theme.
+    /// The name of its sound in the desktop's theme.
     pub sound: Option<String>,
 }
 
@@ -40,11 +40,11 @@ pub struct Notification {
 struct Screen {
     newest: u32,
     standing: Vec<Notification>,
-    /// How many there were, replacements included.
+    /// The number of notifications so far, replacements included.
     shown: usize,
-    /// Those whose numbers are still on their way to the program, which would not know what is clicked.
+    /// Ids that are still on their way to the program: it could not assign a click yet.
     answering: Vec<u32>,
-    /// It takes calls and answers none.
+    /// Whether it takes calls and answers none.
     hangs: bool,
 }
 
@@ -76,7 +76,7 @@ impl Server {
         if hangs {
             std::future::pending::<()>().await;
         }
-        // Without a server nobody holds it any more.
+        // When the server is dropped, the wait ends.
         let _ = self.held.clone().wait_for(|held| !held).await;
         let mut screen = lock(&self.screen);
         screen.shown += 1;
@@ -113,7 +113,7 @@ impl Server {
 
     async fn close_notification(&self, id: u32, #[zbus(signal_emitter)] emitter: SignalEmitter<'_>) {
         lock(&self.screen).standing.retain(|standing| standing.id != id);
-        // 3: closed by a call. A program that has gone does not hear it.
+        // 3: closed by a call. A program that has ended does not get the signal.
         let _ = Self::notification_closed(&emitter, id, 3).await;
     }
 
@@ -148,7 +148,7 @@ impl NotificationServer {
         Self::with_abilities(desktop, ABILITIES).await
     }
 
-    /// Puts a server on the desktop's bus that shows plain texts and nothing else.
+    /// Puts a server on the desktop's bus that shows only plain texts.
     ///
     /// # Errors
     /// When the desktop has no bus, or has a server already.
@@ -168,32 +168,32 @@ impl NotificationServer {
         Ok(Self { connection, screen, hold })
     }
 
-    /// From now on it answers no program that wants to show something; or does so again.
+    /// Makes the server answer no more calls that show a notification, or answer them again.
     pub fn hang(&self, on: bool) {
         lock(&self.screen).hangs = on;
     }
 
-    /// From now on it shows nothing and answers nobody; or does so again, beginning with what it was asked meanwhile.
+    /// Makes the server show and answer nothing, or go on with the calls that came meanwhile.
     pub fn hold(&self, on: bool) {
         self.hold.send_replace(on);
     }
 
-    /// What stands on the screen, the oldest first.
+    /// The notifications on the screen, the oldest first.
     pub fn standing(&self) -> Vec<Notification> {
         lock(&self.screen).standing.clone()
     }
 
-    /// How many notifications came so far, replacements included.
+    /// The number of notifications so far, replacements included.
     pub fn shown(&self) -> usize {
         lock(&self.screen).shown
     }
 
-    /// Clicks a notification (`default`) or a button of it; as on most desktops, it goes with that.
+    /// Clicks a notification (`default`) or one of its buttons; the click closes it, as on most desktops.
     ///
     /// # Errors
-    /// When the bus has gone.
+    /// When the bus has ended.
     pub async fn choose(&self, id: u32, action: &str) -> Result<()> {
-        // Nobody is so quick as to click what its program has not been told the number of.
+        // A user is never so quick: the program must know the notification's number first.
         until("the program to be answered", 60, async || {
             (!lock(&self.screen).answering.contains(&id)).then_some(())
         })
@@ -201,7 +201,7 @@ impl NotificationServer {
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
         Server::action_invoked(&emitter, id, action).await?;
         lock(&self.screen).standing.retain(|standing| standing.id != id);
-        // 2: by the person.
+        // 2: by the user.
         Ok(Server::notification_closed(&emitter, id, 2).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! A picture of a window, and how far two are apart.
+//! A picture of a window, and the difference of two.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -14,12 +14,12 @@ pub struct Picture {
     pixels: Vec<u8>,
 }
 
-/// How far two pictures are apart.
+/// The difference of two pictures.
 #[derive(Debug)]
 pub struct Difference {
-    /// How many pixels are off.
+    /// The number of different pixels.
     pub off: usize,
-    /// Those pixels in red, the rest faintly; nothing where the sizes differ.
+    /// Those pixels in red, the rest pale; nothing if the sizes differ.
     pub shown: Option<Picture>,
 }
 
@@ -27,7 +27,7 @@ impl Picture {
     /// Reads a PNG with eight bits a channel.
     ///
     /// # Errors
-    /// When the file is missing or no such picture.
+    /// When the file is missing or is no such picture.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("could not open {}", path.display()))?;
         let mut decoder = png::Decoder::new(BufReader::new(file));
@@ -48,7 +48,7 @@ impl Picture {
         Ok(Self { width: info.width, height: info.height, pixels })
     }
 
-    /// Writes it as a PNG, as small as can be.
+    /// Writes it as a PNG with the best compression.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -69,7 +69,8 @@ impl Picture {
         (self.width, self.height)
     }
 
-    /// Compares with another one. A pixel is off when one of its channels is off by more than `shade` steps of 255.
+    /// Compares with another picture. A pixel differs when one of its channels differs by more than `shade` steps of
+    /// 255.
     pub fn compare(&self, other: &Self, shade: u8) -> Difference {
         if self.size() != other.size() {
             let most = |picture: &Self| picture.pixels.len() / 3;
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() -> Result<()> {
+    fn a_written_picture_is_read_again() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("one.png");
         let picture = grey(&[0, 7, 255]);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_are_off_by_their_worst_channel_and_sizes_by_everything() {
+    fn pixels_differ_by_their_worst_channel_and_other_sizes_in_every_pixel() {
         let one = grey(&[10, 10, 10]);
         assert_eq!(one.compare(&grey(&[10, 18, 19]), 8).off, 1);
         assert_eq!(one.compare(&one, 0).off, 0);

@@ -1,4 +1,4 @@
-//! The desktop's settings portal, played by the test: it says whether the desktop is light or dark.
+//! A simulated settings portal of the desktop: it reports whether the desktop is light or dark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,7 +18,7 @@ const KEY: &str = "color-scheme";
 #[derive(Default)]
 struct Said {
     scheme: AtomicU32,
-    /// It takes questions and answers none.
+    /// Whether it takes calls and answers none.
     hangs: AtomicBool,
     reads: AtomicU32,
 }
@@ -35,7 +35,7 @@ impl Server {
         if (namespace.as_str(), key.as_str()) != (NAMESPACE, KEY) {
             return Err(fdo::Error::Failed("no such setting".into()));
         }
-        // Wrapped twice, as the portal's `Read` does it.
+        // Wrapped twice, as in the portal's `Read`.
         let scheme = Value::Value(Box::new(Value::U32(self.0.scheme.load(Ordering::SeqCst))));
         OwnedValue::try_from(scheme).map_err(|error| fdo::Error::Failed(error.to_string()))
     }
@@ -49,10 +49,10 @@ impl Server {
     ) -> zbus::Result<()>;
 }
 
-/// What a desktop wants of the programs' colours, by the portal's numbers.
+/// The desktop's preferred colours, by the portal's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// It has said nothing.
+    /// No preference.
     NoPreference,
     /// Dark windows.
     Dark,
@@ -75,7 +75,7 @@ impl SettingsPortal {
         Self::begin(desktop, scheme, false).await
     }
 
-    /// Puts a portal on the desktop's bus that answers no question. What changes it tells.
+    /// Puts a portal on the desktop's bus that answers no calls. It still signals changes.
     ///
     /// # Errors
     /// As [`SettingsPortal::start`].
@@ -93,27 +93,27 @@ impl SettingsPortal {
         Ok(Self { connection, said })
     }
 
-    /// The desktop wants other colours from now on.
+    /// Changes the desktop's preferred colours.
     ///
     /// # Errors
-    /// When the bus has gone.
+    /// When the bus has ended.
     pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
         self.said.scheme.store(number(scheme), Ordering::SeqCst);
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
         Ok(Server::setting_changed(&emitter, NAMESPACE, KEY, Value::U32(number(scheme))).await?)
     }
 
-    /// Leaves the bus, so that another one can come.
+    /// Leaves the bus, so that another portal can start.
     ///
     /// # Errors
-    /// When the bus has gone.
+    /// When the bus has ended.
     pub async fn leave(self) -> Result<()> {
-        // Being dropped alone, it would leave at some time.
+        // A drop alone would leave at an unknown time.
         self.connection.release_name(NAME).await?;
         Ok(())
     }
 
-    /// How often it was asked.
+    /// The number of `Read` calls so far.
     pub fn reads(&self) -> u32 {
         self.said.reads.load(Ordering::SeqCst)
     }

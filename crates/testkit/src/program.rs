@@ -1,4 +1,4 @@
-//! Other people's programs: started with a clear word when one of them is missing.
+//! Runs programs of other projects; a missing one gives a clear error.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// Programs of the private desktop, and the Debian packages that hold them.
+/// Programs of the private desktop, and their Debian packages.
 const PACKAGES: &[(&str, &str)] = &[
     ("Xvfb", "xvfb"),
     ("dbus-daemon", "dbus-daemon"),
@@ -27,14 +27,14 @@ pub fn start(command: &mut Command) -> Result<Child> {
     command.spawn().map_err(|error| explain(&name, &error))
 }
 
-/// Runs a program to its end and returns what it printed.
+/// Runs a program to its end and returns its output.
 pub async fn output(command: &mut Command) -> Result<std::process::Output> {
     command.stdin(Stdio::null()).kill_on_drop(true);
     let name = command.as_std().get_program().to_owned();
     command.output().await.map_err(|error| explain(&name, &error))
 }
 
-/// Starts a server that tells its address in the first line of its output.
+/// Starts a server that prints its address in its first line.
 pub async fn start_and_read_line(command: &mut Command) -> Result<(Child, String)> {
     let name = command.as_std().get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -44,8 +44,8 @@ pub async fn start_and_read_line(command: &mut Command) -> Result<(Child, String
     let line = tokio::time::timeout(Duration::from_secs(30), lines.next_line())
         .await
         .with_context(|| format!("{name} said nothing within 30 s"))??
-        .with_context(|| format!("{name} ended without telling its address"))?;
-    // A closed pipe would end the server with its next line, so the rest is read and forgotten.
+        .with_context(|| format!("{name} ended without printing its address"))?;
+    // A closed pipe would end the server at its next line, so the rest is read and dropped.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     Ok((child, line.trim().to_owned()))
 }

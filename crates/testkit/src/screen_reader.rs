@@ -1,5 +1,5 @@
-//! A screen reader, played by the test: it reads the windows of the desktop over the accessibility bus, and hears
-//! what is said in live regions.
+//! A simulated screen reader: it reads the windows of the desktop over the accessibility bus, and records
+//! announcements of live regions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +17,12 @@ use crate::{Desktop, until};
 const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 const REGISTRY: &str = "org.a11y.atspi.Registry";
-/// What is told of to whoever has asked for it, and not otherwise.
+/// Events that programs send only to registered listeners.
 const EVENTS: &[&str] = &["object:children-changed", "object:text-changed", "object:announcement"];
-/// A window has some hundred things; a tree without an end would hang the test.
+/// A window has some hundred objects; an endless tree would hang the test.
 const DEEPEST: usize = 60;
 
-/// Where a thing is: the bus name of its process, and its path there.
+/// The address of an object: the bus name of its process, and its path there.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, zbus::zvariant::Type)]
 struct Place(String, OwnedObjectPath);
 
@@ -39,9 +39,9 @@ pub struct ScreenReader {
 }
 
 impl ScreenReader {
-    /// Comes to the desktop and listens from then on.
+    /// Connects to the desktop's bus and listens from then on.
     ///
-    /// Programs tell of changes only when somebody listens, so this goes before what is to be heard.
+    /// Programs report changes only while a screen reader listens, so start it before the expected announcement.
     ///
     /// # Errors
     /// When the desktop was started without accessibility.
@@ -69,15 +69,15 @@ impl ScreenReader {
         Ok(reader)
     }
 
-    /// What was said in live regions, in order.
+    /// The announcements of live regions, in order.
     pub fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until a live region has said just this.
+    /// Waits until a live region has announced exactly these words.
     ///
     /// # Errors
-    /// When it does not; the message tells what was heard instead.
+    /// When it does not; the message lists the announcements.
     pub async fn hears(&self, words: &str) -> Result<()> {
         until(&format!("{words:?} to be said"), 20, async || {
             self.heard().iter().any(|said| said == words).then_some(())
@@ -86,16 +86,16 @@ impl ScreenReader {
         .with_context(|| format!("heard were {:?}", self.heard()))
     }
 
-    /// The window with this title, with all that is in it now.
+    /// The window with this title, with all its current content.
     ///
     /// # Errors
     /// When there is no such window, or its program does not answer.
     pub async fn window(&self, title: &str) -> Result<Accessible> {
-        let mut why = anyhow!("no program has told of such a window");
+        let mut why = anyhow!("no program has reported such a window");
         let found = until(&format!("the window {title:?} on the accessibility bus"), 30, async || {
             match self.read(title).await {
                 Ok(window) => window,
-                // What goes away while it is read is no harm: it is read again.
+                // An object may disappear while the tree is read; the tree is read again.
                 Err(error) => {
                     why = error;
                     None
@@ -114,7 +114,7 @@ impl ScreenReader {
     async fn find(&self, title: &str) -> Result<Option<Place>> {
         let root = Place(REGISTRY.to_owned(), OwnedObjectPath::try_from("/org/a11y/atspi/accessible/root")?);
         for program in children(&self.connection, &root).await? {
-            // One that has just ended still stands in the list.
+            // A program that has just ended is still in the list.
             for window in children(&self.connection, &program).await.unwrap_or_default() {
                 if property(&self.connection, &window, "Name").await? == title {
                     return Ok(Some(window));
@@ -125,7 +125,7 @@ impl ScreenReader {
     }
 }
 
-/// Reads a thing and all that is in it.
+/// Reads an object and all its descendants.
 async fn read(connection: &Connection, place: &Place, depth: usize) -> Result<Accessible> {
     let role: u32 = ask(connection, place.at(), ACCESSIBLE, "GetRole", &()).await?;
     let bits: Vec<u32> = ask(connection, place.at(), ACCESSIBLE, "GetState", &()).await?;
@@ -151,18 +151,18 @@ async fn read(connection: &Connection, place: &Place, depth: usize) -> Result<Ac
 async fn children(connection: &Connection, place: &Place) -> Result<Vec<Place>> {
     let mut all: Vec<Place> = ask(connection, place.at(), ACCESSIBLE, "GetChildren", &()).await?;
     if all.is_empty() {
-        // GTK tells of what another process has put into a window (WebKit its page) only to who asks one by one.
+        // GTK reports objects of another process (WebKit's page) only to calls for single children.
         let value: OwnedValue =
             ask(connection, place.at(), PROPERTIES, "Get", &(ACCESSIBLE, "ChildCount")).await?;
         for index in 0..i32::try_from(value)? {
             all.push(ask(connection, place.at(), ACCESSIBLE, "GetChildAtIndex", &index).await?);
         }
     }
-    // A thing that is about to go stands there as nothing.
+    // An object that is about to disappear has a null path.
     Ok(all.into_iter().filter(|child| !child.1.as_str().ends_with("/null")).collect())
 }
 
-/// The text of a thing, or nothing where it has none.
+/// The text of an object; empty if it has none.
 async fn text(connection: &Connection, place: &Place) -> String {
     ask(connection, place.at(), "org.a11y.atspi.Text", "GetText", &(0_i32, -1_i32)).await.unwrap_or_default()
 }
@@ -172,8 +172,8 @@ async fn property(connection: &Connection, place: &Place, name: &str) -> Result<
     Ok(String::try_from(value)?)
 }
 
-/// Notes what is put into live regions. WebKit tells of it as of any other text that is new: whoever listens looks where
-/// it stands, as Orca does.
+/// Records the announcements of live regions. WebKit reports them like any other new text, so the listener checks the
+/// place of the text, as Orca does.
 async fn listen(mut signals: MessageStream, connection: Connection, heard: Arc<Mutex<Vec<String>>>) {
     while let Some(Ok(signal)) = signals.next().await {
         if let Some(words) = said(&connection, &signal).await {
@@ -186,7 +186,7 @@ async fn said(connection: &Connection, signal: &Message) -> Option<String> {
     let header = signal.header();
     let place = Place(header.sender()?.to_string(), OwnedObjectPath::from(header.path()?.to_owned()));
     let body = signal.body();
-    // What exactly, two numbers, the child or the text, and last something that differs between programs.
+    // The kind, two numbers, the child or the text, and a last field that differs between programs.
     let (kind, _, _, what) = body
         .deserialize::<(String, i32, i32, OwnedValue, std::collections::HashMap<String, OwnedValue>)>()
         .map(|(kind, one, two, what, _)| (kind, one, two, what))

@@ -1,4 +1,4 @@
-//! A panel that shows tray icons, played by the test: it reads the icons and clicks their menus.
+//! A simulated panel with a tray: it reads the icons and clicks their menus.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::{Desktop, until};
 const ITEM: &str = "org.kde.StatusNotifierItem";
 const MENU: &str = "com.canonical.dbusmenu";
 
-/// Bus name and object path of each icon that came, in order.
+/// Bus name and object path of each registered icon, in order.
 type Registered = Arc<Mutex<Vec<(String, String)>>>;
 
 /// The service to which programs announce their icons.
@@ -31,7 +31,7 @@ impl Watcher {
         #[zbus(header)] header: Header<'_>,
         #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
     ) -> zbus::fdo::Result<()> {
-        // Some libraries give the path of the item and mean themselves, others give a name and mean the usual path.
+        // Some libraries give the item's path and mean the sender; others give a name and mean the usual path.
         let item = if service.starts_with('/') {
             (header.sender().map(ToString::to_string).unwrap_or_default(), service)
         } else {
@@ -94,7 +94,7 @@ impl TrayHost {
 
     /// The first icon, as soon as there is one.
     ///
-    /// # Errors
+    /// When none appears.
     /// When none comes.
     pub async fn item(&self) -> Result<TrayItem> {
         let (service, path) =
@@ -114,12 +114,12 @@ impl TrayItem {
     /// A left click.
     ///
     /// # Errors
-    /// When the program does not take clicks.
+    /// When the program takes no clicks.
     pub async fn activate(&self) -> Result<()> {
         ask(&self.connection, self.at(&self.path), ITEM, "Activate", &(10_i32, 10_i32)).await
     }
 
-    /// The text that a panel shows beside the pointer.
+    /// The tooltip's text.
     ///
     /// # Errors
     /// When the program does not answer.
@@ -140,7 +140,7 @@ impl TrayItem {
         pixmaps.into_iter().next().context("the icon has no picture")
     }
 
-    /// The menu as it is now.
+    /// The current menu.
     ///
     /// # Errors
     /// When the program does not answer.
@@ -152,10 +152,10 @@ impl TrayItem {
         Ok(MenuEntry::from(layout))
     }
 
-    /// Chooses a menu entry. No answer is waited for: the entry may be the program's end.
+    /// Chooses a menu entry without waiting for an answer: the entry may end the program.
     ///
     /// # Errors
-    /// When the program is not there.
+    /// When the program does not run.
     pub async fn choose(&self, entry: &MenuEntry) -> Result<()> {
         let path = self.menu_path().await?;
         let event = (entry.id, "clicked", Value::from(0_i32), 0_u32);
@@ -178,11 +178,11 @@ impl TrayItem {
     }
 }
 
-/// An entry of a menu, with what hangs below it.
+/// A menu entry with its submenu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MenuEntry {
     id: i32,
-    /// The text, without the marks of keys.
+    /// The text, without the mnemonic marks.
     pub label: String,
     /// Whether it can be chosen.
     pub enabled: bool,
@@ -191,7 +191,7 @@ pub struct MenuEntry {
 }
 
 impl MenuEntry {
-    /// The entry whose label holds `text`, here or below.
+    /// The entry whose label contains `text`, here or below.
     pub fn find(&self, text: &str) -> Option<&Self> {
         if self.label.contains(text) {
             return Some(self);
@@ -205,7 +205,7 @@ impl MenuEntry {
     }
 }
 
-/// An entry as it comes over the bus: id, properties, children.
+/// An entry as the bus delivers it: id, properties, children.
 type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
 
 impl From<Layout> for MenuEntry {
@@ -226,7 +226,7 @@ impl From<Layout> for MenuEntry {
     }
 }
 
-/// One underscore marks a key, two are one underscore.
+/// One underscore marks a key; two stand for one underscore.
 fn without_marks(label: &str) -> String {
     label.replace("__", "\u{0}").replace('_', "").replace('\u{0}', "_")
 }
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_keys_are_taken_out() {
+    fn mnemonic_marks_are_removed() {
         assert_eq!(without_marks("_Quit"), "Quit");
         assert_eq!(without_marks("a__b_c"), "a_bc");
     }

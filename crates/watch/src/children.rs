@@ -1,34 +1,34 @@
-//! The processes around an agent: what it has started, and who has started it.
+//! The processes around a client process: its children and its parent.
 //!
-//! A tool that runs is a child of its agent. So a child that began after a call was made tells that the call
-//! was not held back for an answer, where no better witness speaks.
+//! A running tool is a child of its client. So a child that began after a call shows that the call was not held back
+//! for an answer, if no better witness speaks.
 
 use watchbill_core::time::Millis;
 
-/// A process that another one has started and that still runs.
+/// A running child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Child {
     /// Its process id.
     pub pid: u32,
-    /// How long ago it was started, on a clock that goes on during a suspend; exact to ten milliseconds.
+    /// Time since its start, on a clock that goes on during a suspend; exact to ten milliseconds.
     pub age: Millis,
 }
 
-/// Whether somebody still stands behind a process.
+/// The parent of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Parent {
-    /// The process with this id started it, or has taken its place.
+    /// The process with this id started it, or has adopted it.
     Runs(u32),
-    /// Whoever started it is gone: it belongs to the system's first process now.
+    /// Its parent is gone: it belongs to the system's first process now.
     Gone,
-    /// It cannot be found out.
+    /// The system does not tell.
     Unknown,
 }
 
-/// The children of `pid` that run, newest first. `None` when the system does not tell.
+/// The running children of `pid`, newest first; `None` if the system does not tell.
 ///
-/// The kernel keeps a list for each thread; where it was built without it, the process table is looked through
-/// once, which is why nobody must ask by the clock.
+/// The kernel keeps a list for each thread. A kernel built without these lists needs a search through the whole
+/// process table, so do not call this periodically.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(pid: u32) -> Option<Vec<Child>> {
     let uptime = uptime()?;
@@ -38,34 +38,34 @@ pub(crate) fn children(pid: u32) -> Option<Vec<Child>> {
     Some(children)
 }
 
-/// Untried elsewhere: nothing is known of children there.
+/// Untried on other systems, so nothing is known about children there.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn children(_pid: u32) -> Option<Vec<Child>> {
     None
 }
 
-/// Who stands behind `pid`.
+/// The parent of `pid`.
 #[cfg(target_os = "linux")]
 pub(crate) fn parent(pid: u32) -> Parent {
     match std::fs::read(format!("/proc/{pid}/stat")).ok().and_then(|stat| Some(fields(&stat)?.parent)) {
-        // In a container the first process may well be the shell that started everything; it is told as it is.
+        // In a container the first process may be the shell that started everything. It counts as gone all the same.
         Some(0 | 1) if pid != 1 => Parent::Gone,
         Some(parent) => Parent::Runs(parent),
         None => Parent::Unknown,
     }
 }
 
-/// Untried elsewhere.
+/// Untried on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn parent(_pid: u32) -> Parent {
     Parent::Unknown
 }
 
-/// `/proc/<pid>/stat` in `/proc` counts in hundredths of a second, whatever the kernel's own tick is (proc(5)).
+/// `/proc/<pid>/stat` counts in hundredths of a second, with any tick of the kernel (proc(5)).
 #[cfg(target_os = "linux")]
 const TICK: i64 = 10;
 
-/// How long the machine has been up, suspends included; `None` without `/proc`.
+/// Time since the machine started, suspends included; `None` without `/proc`.
 #[cfg(target_os = "linux")]
 fn uptime() -> Option<Millis> {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
@@ -73,7 +73,7 @@ fn uptime() -> Option<Millis> {
     Some(Millis(secs.checked_mul(1000)? + i64::from(u32::try_from(now.tv_nsec).ok()? / 1_000_000)))
 }
 
-/// What the kernel lists under each thread of `pid`.
+/// The children that the kernel lists under each thread of `pid`.
 #[cfg(target_os = "linux")]
 fn listed(pid: u32) -> Option<Vec<u32>> {
     let mut pids = Vec::new();
@@ -82,7 +82,7 @@ fn listed(pid: u32) -> Option<Vec<u32>> {
             Ok(children) => {
                 pids.extend(children.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()))
             }
-            // The kernel keeps no such list, or the thread has just ended; the main thread tells which.
+            // The kernel keeps no such list, or the thread has just ended. The main thread shows which.
             Err(_) if thread.file_name() == *pid.to_string() => return None,
             Err(_) => {}
         }
@@ -90,7 +90,7 @@ fn listed(pid: u32) -> Option<Vec<u32>> {
     Some(pids)
 }
 
-/// Looks through the process table for those whose parent is `pid`.
+/// Searches the process table for processes whose parent is `pid`.
 #[cfg(target_os = "linux")]
 fn searched(pid: u32) -> Option<Vec<u32>> {
     let processes = std::fs::read_dir("/proc").ok()?.flatten();
@@ -111,12 +111,12 @@ fn alive(pid: u32, uptime: Millis) -> Option<Child> {
     runs.then_some(Child { pid, age: Millis(age) })
 }
 
-/// What is asked of `/proc/<pid>/stat` here.
+/// The fields of `/proc/<pid>/stat` that this file needs.
 #[cfg(target_os = "linux")]
 struct Fields {
     state: u8,
     parent: u32,
-    /// In hundredths of a second since the machine's start.
+    /// In hundredths of a second since the machine started.
     start: i64,
 }
 

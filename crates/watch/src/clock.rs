@@ -1,4 +1,4 @@
-//! The only place that reads a clock, and the clock that the demo and the tests turn by hand.
+//! The only file that reads a clock, and the clocks that the demo and the tests set.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use watchbill_core::time::Timestamp;
 
-/// Where a program takes the time from.
+/// A source of time.
 pub trait Clock: Send + Sync {
     /// Wall-clock time.
     fn now(&self) -> Timestamp;
@@ -28,7 +28,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands until it is moved: for tests.
+/// A clock that stands still until a test sets it.
 #[derive(Debug, Clone)]
 pub struct ManualClock(Arc<AtomicI64>);
 
@@ -38,7 +38,7 @@ impl ManualClock {
         Self(Arc::new(AtomicI64::new(at.as_millis())))
     }
 
-    /// Turns it to `at`, also backwards.
+    /// Sets it to `at`, also backwards.
     pub fn set(&self, at: Timestamp) {
         self.0.store(at.as_millis(), Ordering::SeqCst);
     }
@@ -50,10 +50,10 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock that runs from a chosen point at the speed of the real one: for the demo.
+/// A clock that starts at a chosen time and runs as fast as the real one: for the demo.
 ///
-/// The demo's records were written on one afternoon; a person who watches them sees ages of seconds
-/// and minutes only when the engine believes it is still that afternoon.
+/// The demo's records were written on one afternoon. The user sees ages of seconds and minutes only if the engine
+/// believes that it is still that afternoon.
 #[derive(Debug, Clone)]
 pub struct ShiftedClock {
     from: Arc<Mutex<(Timestamp, Instant)>>,

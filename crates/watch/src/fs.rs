@@ -1,4 +1,4 @@
-//! The few things that we ask of a file system, as a trait; the real one is in `std_fs`.
+//! The few file system calls that the programs need, as a trait. The real file system is in `std_fs`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,21 +11,21 @@ use watchbill_core::time::Timestamp;
 
 pub use crate::std_fs::StdFs;
 
-/// Which file it is, whatever its name: device and inode.
+/// The identity of a file, under any name: device and inode.
 ///
-/// Inode numbers are reused by the system, so that equal ids prove little and different ids prove much.
+/// The system reuses inode numbers. So equal ids prove little, and different ids prove much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FileId {
     /// The device that holds it.
     pub dev: u64,
-    /// Its number there.
+    /// The inode number there.
     pub ino: u64,
 }
 
-/// What kind of thing a path leads to, links followed.
+/// The kind of a path's target, links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileKind {
-    /// A regular file: the only kind that is ever opened.
+    /// A regular file: the only kind that is opened.
     File,
     /// A folder.
     Dir,
@@ -33,34 +33,34 @@ pub enum FileKind {
     Other,
 }
 
-/// What `stat` says of a path.
+/// The `stat` of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStat {
-    /// Which file it is.
+    /// The file's identity.
     pub id: FileId,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was last written.
+    /// Time of the last write.
     pub mtime: Timestamp,
-    /// What it is.
+    /// The file's kind.
     pub kind: FileKind,
 }
 
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// The name alone.
+    /// The name, without its folder.
     pub name: OsString,
-    /// What it leads to; `Other` when that cannot be found out.
+    /// The kind of its target; `Other` if the system does not tell.
     pub kind: FileKind,
 }
 
-/// What a walk does about something that it has met.
+/// The decision of a walk about one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    /// It is left alone.
+    /// Skip it.
     Nothing,
-    /// A folder is entered, anything else is asked for its `stat`.
+    /// Enter a folder; call `stat` for anything else.
     It,
 }
 
@@ -70,12 +70,12 @@ impl From<bool> for Want {
     }
 }
 
-/// What a walk met.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub struct Walk {
-    /// Everything wanted that is no folder, with its `stat`.
+    /// All wanted paths except folders, with their `stat`.
     pub files: Vec<(PathBuf, FileStat)>,
-    /// What could not be looked at.
+    /// Paths that could not be read.
     pub problems: Vec<Problem>,
 }
 
@@ -86,17 +86,17 @@ pub trait ReadAt: Send {
     /// Reads into `buf` from `offset`; 0 at the end.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Whether it can be read, as far as that is to be told before what is known of it is given up: to the end, where
-    /// that is known to fail now and then, else its first byte.
+    /// Whether the file can be read, for a caller that is about to give up its stored data. The default reads the
+    /// first byte. A file whose later parts are known to fail at times reads to its end.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it cannot be read.
     fn try_all(&self) -> io::Result<()> {
         self.read_at(&mut [0], 0).map(drop)
     }
 }
 
-/// A file system, as far as we need one. Nothing in it writes.
+/// A file system, with the calls that the programs need. None of them writes.
 pub trait Fs: Send + Sync {
     /// `stat` of a path, links followed.
     fn stat(&self, path: &Path) -> io::Result<FileStat>;
@@ -104,29 +104,30 @@ pub trait Fs: Send + Sync {
     /// Opens a regular file. Anything else is refused with [`NotRegular`], and never blocks.
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
 
-    /// Opens a file that was read before, and of which `stat` has just said `named`. It grows, so that it may be kept open.
+    /// Opens a file that was read before, and whose `stat` has just returned `named`. The file grows, so it may be
+    /// kept open.
     fn open_again(&self, path: &Path, named: &FileStat) -> io::Result<Box<dyn ReadAt>> {
         let _ = named;
         self.open(path)
     }
 
-    /// Closes what was kept open and is not read any more.
+    /// Closes files that were kept open and are not read any more.
     fn close_unread(&self) {}
 
     /// The names in one folder, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>>;
 
-    /// Everything below `top`, links followed, loops cut. `want` is asked for each path before it is looked
-    /// at: whether to go into a folder, `top` among them, whether to `stat` anything else. A `top` that is a file is a
-    /// walk of one.
+    /// Everything below `top`, links followed, loops cut. The walk calls `want` for each path before it reads it:
+    /// whether to enter a folder, also `top`, and whether to `stat` anything else. A `top` that is a file is a walk
+    /// of one.
     fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk;
 
-    /// The one true spelling of an existing path.
+    /// The canonical spelling of an existing path.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// The whole of a small regular file; an error of kind [`io::ErrorKind::FileTooLarge`] above `limit`.
+    /// The complete content of a small regular file; an error of kind [`io::ErrorKind::FileTooLarge`] above `limit`.
     fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        // Asked by name first, so that a pipe is not even opened: its writer would notice.
+        // `stat` comes first, so that a pipe is not even opened: its writer would notice.
         if self.stat(path)?.kind != FileKind::File {
             return Err(NotRegular.into());
         }
@@ -134,7 +135,7 @@ pub trait Fs: Send + Sync {
         let mut bytes = Vec::new();
         loop {
             let at = bytes.len();
-            // One byte more than allowed tells a file of exactly the limit from a longer one.
+            // One byte above the limit shows whether the file is longer than the limit.
             let room = (limit + 1).saturating_sub(at as u64).min(8 * 1024) as usize;
             if room == 0 {
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is longer than expected"));
@@ -149,7 +150,7 @@ pub trait Fs: Send + Sync {
     }
 }
 
-/// `read_at`, again when a signal came in between.
+/// `read_at`, repeated after an interruption by a signal.
 pub(crate) fn read_retrying(file: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
         match file.read_at(buf, offset) {
@@ -164,7 +165,7 @@ pub(crate) fn read_retrying(file: &dyn ReadAt, buf: &mut [u8], offset: u64) -> i
 pub struct NotRegular;
 
 impl NotRegular {
-    /// Whether this is the reason behind an error.
+    /// Whether this is the cause of an error.
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|inner| inner.is::<Self>())
     }
@@ -184,20 +185,20 @@ impl From<NotRegular> for io::Error {
     }
 }
 
-/// Whether an error says that there is no such file; nor is there when its folder has become a file.
+/// Whether an error means that there is no such file. A folder of the path that has become a file means it too.
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// An error of the operating system as something to count and show; `None` when there is nothing to say,
-/// because what vanished between two looks is no trouble.
+/// An error of the operating system as a problem to count and show. A file that vanished between two looks is no
+/// problem: `None`.
 pub fn problem_of(path: &Path, error: &io::Error) -> Option<Problem> {
     let (kind, detail) = match error.kind() {
         _ if is_gone(error) => return None,
         io::ErrorKind::PermissionDenied => (
             ProblemKind::PermissionDenied,
             "No permission to read this. Give your user the right to read it (for a folder: chmod u+rx, for a \
-             file: chmod u+r); it is picked up by itself then."
+             file: chmod u+r). Watchbill then picks it up by itself."
                 .to_owned(),
         ),
         _ if NotRegular::is_cause_of(error) => {
@@ -215,7 +216,7 @@ pub fn problem_of(path: &Path, error: &io::Error) -> Option<Problem> {
     Some(problem(path, kind, detail))
 }
 
-/// A problem met once.
+/// A problem that occurred once.
 pub(crate) fn problem(path: &Path, kind: ProblemKind, detail: impl Into<std::sync::Arc<str>>) -> Problem {
     Problem { path: path.to_string_lossy().into(), kind, count: 1, detail: detail.into() }
 }
@@ -285,8 +286,8 @@ fn id_of(meta: &std::fs::Metadata) -> FileId {
     FileId { dev: meta.dev(), ino: meta.ino() }
 }
 
-/// Windows shows the file index only through an unstable call; the time of creation tells a replaced file from
-/// the old one nearly as well. Untried.
+/// Windows shows the file index only through an unstable call. The creation time tells a replaced file from the old
+/// one nearly as well. Untried.
 #[cfg(windows)]
 fn id_of(meta: &std::fs::Metadata) -> FileId {
     use std::os::windows::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Hints: "this may have changed". They carry no truth, so that losing, merging or repeating them is harmless.
+//! Hints: "this may have changed". They carry no truth, so a lost, merged or repeated hint does no harm.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,17 +10,17 @@ use notify::event::{CreateKind, EventKind, ModifyKind, RemoveKind};
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Hint {
-    /// One file was created, written or removed. Should it turn out to be a folder, it means that tree.
+    /// One file was created, written or removed. If it is a folder now, the hint means that tree.
     File(PathBuf),
-    /// Anything at or below this path, which may be a file, or gone with all that was known below it.
+    /// Anything at or below this path. It may be a file, or may be gone with everything below it.
     Tree(PathBuf),
-    /// Anything at all: events were lost.
+    /// Anything: events were lost.
     Everything,
 }
 
-/// A set of hints between the watcher's threads and the engine.
+/// The hints on their way from the watcher's threads to the engine.
 ///
-/// A set cannot overflow as a queue does: ten thousand events on one file are one hint.
+/// Unlike a queue, a set cannot overflow: ten thousand events on one file are one hint.
 pub struct HintSet {
     hints: Mutex<BTreeSet<Hint>>,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -33,12 +33,12 @@ impl fmt::Debug for HintSet {
 }
 
 impl HintSet {
-    /// An empty set. `wake` is called, outside of the lock, when the set stops being empty.
+    /// An empty set. `wake` is called, without the lock, when the set stops being empty.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { hints: Mutex::default(), wake: Box::new(wake) }
     }
 
-    /// Adds a hint, unless one that is already there says as much.
+    /// Adds a hint, unless a wider hint is already there.
     pub fn insert(&self, hint: Hint) {
         let was_empty = {
             let mut hints = self.lock();
@@ -51,23 +51,23 @@ impl HintSet {
         }
     }
 
-    /// Wakes whoever takes, though there may be nothing: something else is to be asked.
+    /// Wakes the engine even if there is no hint, because the state of the watcher has changed.
     pub(crate) fn wake(&self) {
         (self.wake)();
     }
 
-    /// Takes everything and leaves the set empty.
+    /// Takes all hints and leaves the set empty.
     pub fn take(&self) -> BTreeSet<Hint> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Whether nothing is waiting.
+    /// Whether no hint is waiting.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<Hint>> {
-        // A set of paths is whole after any panic.
+        // A panic cannot leave a set of paths half changed.
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,7 +84,7 @@ fn add(hints: &mut BTreeSet<Hint>, hint: Hint) {
     if hints.contains(&Hint::Everything) {
         return;
     }
-    // The set has few trees; a File sorts before every Tree, so that they stand together at the end.
+    // The set has few trees. A `File` sorts before every `Tree`, so all trees are at the end.
     if trees(hints).any(|tree| path.starts_with(tree)) {
         return;
     }
@@ -104,8 +104,8 @@ fn trees(hints: &BTreeSet<Hint>) -> impl Iterator<Item = &PathBuf> {
     })
 }
 
-/// What an event of the system means. The kinds of events differ from system to system and lie at times, so
-/// that only two questions are asked of them: may more than one file be concerned, and is it mere reading?
+/// The hints for one event of the system. The kinds of events differ between systems and are wrong at times. So this
+/// asks only two questions: may more than one file have changed, and was a file only read?
 pub fn hints_from_notify(event: &notify::Result<notify::Event>) -> Vec<Hint> {
     match event {
         Ok(event) => hints_from_event(event),
@@ -124,7 +124,7 @@ fn hints_from_event(event: &notify::Event) -> Vec<Hint> {
         | EventKind::Modify(
             ModifyKind::Data(_) | ModifyKind::Metadata(_) | ModifyKind::Any | ModifyKind::Other,
         ) => Hint::File,
-        // A new folder may hold files whose events nobody saw; a renamed one certainly does.
+        // A new folder may hold files that gave no event; a renamed one certainly does.
         EventKind::Create(_)
         | EventKind::Remove(_)
         | EventKind::Modify(ModifyKind::Name(_))
@@ -139,7 +139,7 @@ fn hints_from_event(event: &notify::Event) -> Vec<Hint> {
 
 fn hints_from_error(error: &notify::Error) -> Vec<Hint> {
     match &error.kind {
-        // It will not be readable at the next look either; looking would wake us for ever.
+        // The next look could not read it either. A hint here would wake the engine for ever.
         notify::ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::PermissionDenied => Vec::new(),
         notify::ErrorKind::MaxFilesWatch => vec![Hint::Everything],
         _ if error.paths.is_empty() => vec![Hint::Everything],
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_oddity_of_every_system_becomes_the_right_hints() {
+    fn events_of_each_system_become_the_right_hints() {
         let on = |kind: EventKind| Event::new(kind).add_path("/p/a".into());
         let name = |mode: RenameMode| EventKind::Modify(ModifyKind::Name(mode));
         let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wider_hint_swallows_the_narrower_ones_in_either_order() {
+    fn a_wider_hint_replaces_the_narrower_ones_in_either_order() {
         let of = |hints: &[Hint]| {
             let set = HintSet::new(|| ());
             hints.iter().cloned().for_each(|hint| set.insert(hint));

@@ -1,6 +1,6 @@
-//! The thread that adds and removes watches, so that what is watched follows what exists.
+//! The thread that adds and removes watches, so that they follow the folders that exist.
 //!
-//! It is one piece because all of it shares one state: what is installed, polled and refused.
+//! It is one file because all of it shares one state: the installed, the polled and the refused folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::plan::{Plan, Planned, Reach, plan};
 use crate::poll::{Snapshot, silent_file_system};
 use crate::route::{Routes, Step, is_limit};
 
-/// The thread that keeps what is installed equal to the plan.
+/// Keeps the installed watches equal to the plan, on a thread of its own.
 pub(crate) struct Keeper {
     fs: StdFs,
     roots: Vec<PathBuf>,
@@ -32,15 +32,15 @@ pub(crate) struct Keeper {
     routes: Arc<RwLock<Routes>>,
     orders: Sender<Order>,
     native: Option<notify::RecommendedWatcher>,
-    /// What the system watches for us.
+    /// Folders that the system watches.
     installed: BTreeMap<PathBuf, Planned>,
-    /// What we look at ourselves.
+    /// Folders that this thread polls.
     polled: BTreeMap<PathBuf, (Planned, Snapshot)>,
     /// Folders that the system would not watch, with the reason.
     refused: BTreeMap<PathBuf, Problem>,
-    /// How often events were lost.
+    /// Number of times that events were lost.
     lost: Arc<AtomicU64>,
-    /// Everything that was there at the start is watched, or a reason is known why not.
+    /// Every folder that existed at the start is watched, or has a known reason why not.
     stands: Arc<AtomicBool>,
 }
 
@@ -72,7 +72,7 @@ impl Keeper {
         }
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until an order stops it.
     pub(crate) fn run(mut self, inbox: &Receiver<Order>) {
         self.settle();
         self.stands.store(true, Ordering::Release);
@@ -98,7 +98,7 @@ impl Keeper {
         }
     }
 
-    /// Carries out what has piled up, each thing once; whether to go on.
+    /// Carries out the waiting orders, equal ones only once. Returns whether to go on.
     fn obey(&mut self, batch: Vec<Order>) -> bool {
         let mut folders = BTreeSet::new();
         let mut answers = Vec::new();
@@ -119,7 +119,7 @@ impl Keeper {
                     self.refuse_at(path.as_deref());
                     look = true;
                 }
-                // One that went may be there again.
+                // A folder that was removed may exist again.
                 Order::WatchDir(path) => look |= !self.installed.contains_key(&path) | self.dirs.insert(path),
                 Order::UnwatchDir(path) => look |= self.dirs.remove(&path),
                 Order::Poll => poll = true,
@@ -141,17 +141,17 @@ impl Keeper {
             self.look();
         }
         for answer in answers {
-            // Nobody waits any more: then nobody misses the answer.
+            // An error means that no caller waits for the answer any more.
             answer.send(()).unwrap_or_default();
         }
         true
     }
 
-    /// Brings what is installed in line with a new plan, and again until the plan stays: something may have
-    /// appeared between planning and watching.
+    /// Installs the watches of a new plan, and repeats until the plan stays the same: a folder may have appeared
+    /// between planning and watching.
     fn settle(&mut self) {
-        // Each round goes one level deeper on the way to an awaited folder; the bound is for a file system that
-        // changes as fast as we look.
+        // Each round goes one level deeper towards an awaited folder. The limit is for a file system that changes as
+        // fast as the rounds run.
         for _ in 0..64 {
             let plan = plan(&self.fs, &self.roots, &self.dirs);
             let changed = self.apply(&plan);
@@ -166,7 +166,7 @@ impl Keeper {
         let by_looking = |keeper: &Self, path: &Path| keeper.poll_interval_for(path).is_some();
         let obsolete = |path: &Path, planned: &Planned| plan.watches.get(path) != Some(planned);
         let native = self.installed.iter().filter(|(path, planned)| {
-            // Watched by events so far, and the limit has been met since.
+            // Watched by events so far, but polled from now on, because the limit was reached.
             obsolete(path, planned) || by_looking(self, path)
         });
         let polled = self.polled.iter().filter(|(path, (planned, _))| obsolete(path, planned));
@@ -176,8 +176,8 @@ impl Keeper {
         for path in stale {
             self.uninstall(&path);
         }
-        // After the old watches, whose folders are announced by their old names, and before the new ones, whose
-        // first events must find their way.
+        // After the removal of old watches, which announces folders by their old names, and before the new watches,
+        // whose first events need the new routes.
         *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(plan);
         self.refused.retain(|path, _| plan.watches.contains_key(path));
         for (path, planned) in &plan.watches {
@@ -188,8 +188,8 @@ impl Keeper {
                 let snapshot = Snapshot::take(&self.fs, path, planned);
                 self.polled.insert(path.clone(), (planned.clone(), snapshot));
             } else if !self.install(path, planned) {
-                // Refused for want of watches: the next round polls it. Otherwise it is tried again with the
-                // next change around it.
+                // After a refusal because of the limit, the next round polls the folder. After another error, the
+                // next change around it tries again.
                 changed |= self.poll_interval_for(path).is_some();
                 continue;
             }
@@ -199,8 +199,8 @@ impl Keeper {
         changed
     }
 
-    /// Has a folder looked at whose watch begins or ends: what came before the watch gave no event, and what goes
-    /// with the folder itself may give none either.
+    /// Adds a hint for a folder whose watch begins or ends. Changes before the watch gave no event, and the removal
+    /// of the folder itself may give none.
     fn announce(&self, path: &Path) {
         if self.stands.load(Ordering::Acquire) {
             let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
@@ -219,11 +219,11 @@ impl Keeper {
                 true
             }
             Err(error) => {
-                // What was watched before the refusal would keep the last watches from everybody else.
+                // The watches installed before the refusal would take the last ones from other programs.
                 if let Some(native) = &mut self.native
                     && native.unwatch(path).is_ok()
                 {
-                    tracing::debug!(path = %path.display(), "gave back what was watched of it");
+                    tracing::debug!(path = %path.display(), "removed the watches that it had already");
                 }
                 self.refuse(path, &error);
                 false
@@ -252,7 +252,7 @@ impl Keeper {
             if let Some(native) = &mut self.native
                 && let Err(error) = native.unwatch(path)
             {
-                // The system has dropped it by itself, because the folder is gone.
+                // The system has dropped the watch already, because the folder is gone.
                 tracing::trace!(%error, path = %path.display(), "nothing to unwatch");
             }
             self.announce(path);
@@ -262,7 +262,7 @@ impl Keeper {
         }
     }
 
-    /// Events were lost: folders may have come without being watched, and watched ones may be others now.
+    /// Events were lost: there may be new folders without a watch, and a watched path may be another folder now.
     fn install_all_again(&mut self) {
         let paths: Vec<PathBuf> = self.installed.keys().cloned().collect();
         for path in paths {
@@ -272,7 +272,7 @@ impl Keeper {
         self.hints.insert(Hint::Everything);
     }
 
-    /// A folder came into a watched tree. Notify tells us before it watches the folder; asking it again makes
+    /// Handles a new folder in a watched tree. notify reports the folder before it watches it. A second request makes
     /// sure of the watch, and only a walk after that misses nothing.
     fn adopt(&mut self, folder: &Path) {
         if !self.fs.stat(folder).is_ok_and(|stat| stat.kind == FileKind::Dir) {
@@ -294,7 +294,7 @@ impl Keeper {
         self.hints.insert(Hint::Tree(folder.to_owned()));
     }
 
-    /// The system refuses watches at `path`, or somewhere.
+    /// The system refuses more watches at `path`, or at an unknown path.
     fn refuse_at(&mut self, path: Option<&Path>) {
         let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch);
         let around = path
@@ -324,7 +324,7 @@ impl Keeper {
         }
     }
 
-    /// How often to look at a folder, if it must be polled.
+    /// The poll interval of a folder, if it must be polled.
     fn poll_interval_for(&self, path: &Path) -> Option<Duration> {
         let limited = self.refused.get(path).is_some_and(|reason| reason.kind == ProblemKind::WatchLimit);
         match self.mode {
@@ -342,7 +342,7 @@ impl Keeper {
         }
     }
 
-    /// Looks at every polled folder and tells what changed.
+    /// Looks at every polled folder and adds hints for the changes.
     fn look(&mut self) {
         let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
         for (path, (planned, known)) in &mut self.polled {

@@ -1,8 +1,8 @@
-//! The real file system, with the files kept open that grow at the moment.
+//! The real file system, with growing files kept open.
 //!
-//! An agent writes line by line, and each line is read by two threads. To open the file for each of them costs more than to
-//! read it; and the system tells whoever watches a folder that a file in it was opened, so that each opening wakes the
-//! watcher's thread, for nothing. notify 8 asks for these events and lets nobody choose (9.0.0-rc has `EventKindMask`).
+//! The client writes line by line, and two threads read each line. Opening the file for each of them costs more than
+//! reading it. The system also reports each opening to all watchers of the folder, and so wakes the watcher's thread
+//! for nothing. notify 8 always asks for these events (9.0.0-rc has `EventKindMask`).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,43 +11,43 @@ use std::time::{Duration, Instant};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, Want, is_gone, stat_of};
 
-/// What nobody has read for so long is closed as soon as anybody looks at anything: a file that is open keeps its disk from
-/// being unmounted.
+/// A file that was not read for this long is closed at the next call. An open file keeps its disk from being
+/// unmounted.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// The real file system; what is opened again and again stays open.
+/// The real file system, which keeps files open that are opened repeatedly.
 #[derive(Debug, Default)]
 pub struct KeptOpen {
-    /// The one that was read last at the end.
+    /// The last read file at the end.
     files: Mutex<Vec<Kept>>,
 }
 
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
-    /// As long as it is open, no other file of this machine has this number.
+    /// While the file is open, no other file of this machine has this id.
     id: FileId,
     file: Arc<std::fs::File>,
     read_at: Instant,
 }
 
 impl Kept {
-    /// By its bytes: each file is asked for by one spelling.
+    /// Compares bytes: callers always use one spelling for a file.
     fn is_at(&self, path: &Path) -> bool {
         self.path.as_os_str() == path.as_os_str()
     }
 }
 
 impl KeptOpen {
-    /// So many files are kept open at most: as many as seldom grow at once, and far from what a process may have open.
+    /// Most files kept open. More files than this seldom grow at once, and it is far below the limit of a process.
     pub const MOST: usize = 16;
 
     fn files(&self) -> MutexGuard<'_, Vec<Kept>> {
-        // A list of open files is whole after any panic.
+        // A panic cannot leave the list half changed.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The open file, if it is the one that the name leads to.
+    /// The open file, if `path` still leads to it.
     fn known(&self, path: &Path, named: &FileStat) -> Option<Arc<std::fs::File>> {
         let file = {
             let mut files = self.files();
@@ -57,13 +57,14 @@ impl KeptOpen {
             kept.read_at = Instant::now();
             Arc::clone(&kept.file)
         };
-        // What was removed on another machine is gone there though it is open here, and its number may be given again.
+        // A file removed on another machine is gone there although it is open here, and its inode number may be
+        // reused.
         file.metadata().is_ok_and(|meta| is_as_named(&stat_of(&meta), named)).then_some(file)
     }
 
     fn keep(&self, kept: Kept) {
         let mut files = self.files();
-        // Another file had the name, or another thread has opened it at the same time.
+        // Another file had the name before, or another thread has opened it at the same time.
         files.retain(|other| !other.is_at(&kept.path));
         if files.len() >= Self::MOST {
             files.remove(0);
@@ -71,7 +72,7 @@ impl KeptOpen {
         files.push(kept);
     }
 
-    /// Closes what nobody reads any more, and what has lost this name.
+    /// Closes files that are not read any more, and the file at the path `gone`.
     fn close_unless_read(&self, gone: Option<&Path>) {
         let now = Instant::now();
         let is_over = |kept: &Kept| now.saturating_duration_since(kept.read_at) > QUIET;
@@ -79,7 +80,7 @@ impl KeptOpen {
     }
 }
 
-/// Whether an open file can be the one of which its name has just said that: it has all of those bytes.
+/// Whether an open file can be the one that the path's `stat` shows: it has at least that many bytes.
 fn is_as_named(open: &FileStat, named: &FileStat) -> bool {
     open.id == named.id && open.len >= named.len
 }
@@ -98,7 +99,7 @@ impl Fs for KeptOpen {
 
     fn open_again(&self, path: &Path, named: &FileStat) -> io::Result<Box<dyn ReadAt>> {
         if cfg!(windows) {
-            // There a name is not free for another file before the last who has it open has closed it.
+            // On Windows a name is free for another file only after the last handle is closed.
             return self.open(path);
         }
         if let Some(file) = self.known(path, named) {
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_was_replaced_elsewhere_under_the_same_number_is_opened_anew() {
+    fn a_file_replaced_elsewhere_with_the_same_inode_is_opened_again() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (path, before) = (dir.path().join("s.jsonl"), dir.path().join("before"));
         std::fs::write(&path, b"what is there now").expect("written");

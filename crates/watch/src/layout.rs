@@ -1,4 +1,4 @@
-//! What a path below the agent's folder is, from its name alone.
+//! Classifies a path below the client's folder by its name alone.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 
-/// What we know a path to be.
+/// The meaning of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// `projects/<project>/<session>.jsonl`.
@@ -44,21 +44,21 @@ pub enum Place {
         /// The session that goes on after the compaction.
         session: SessionId,
     },
-    /// `.claude/status.<session>.md` of a working folder, as the source document has it.
+    /// `.claude/status.<session>.md` of a working folder, as the source document defines it.
     StatusFile {
-        /// The session that it speaks of.
+        /// The session that the file describes.
         session: SessionId,
     },
 }
 
 impl Place {
-    /// Whether this is a file of appended records.
+    /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(&self) -> bool {
         matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })
     }
 }
 
-/// What kind of [`Place`] it is, without the names in it: at most starts nobody asks for those of thousands of files.
+/// The kind of a [`Place`] without its names. Most starts do not need the names of thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// [`Place::Transcript`].
@@ -78,36 +78,36 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether this is a file of appended records.
+    /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(self) -> bool {
         matches!(self, Self::Transcript | Self::Subagent | Self::FlatSubagent)
     }
 }
 
-/// The folder of transcripts below the agent's folder.
+/// The folder of transcripts below the client's folder.
 pub const PROJECTS: &str = "projects";
-/// The folder of registry files below the agent's folder.
+/// The folder of registry files below the client's folder.
 pub const SESSIONS: &str = "sessions";
-/// The folder of its subagents' transcripts in a session's folder.
+/// The folder of subagents' transcripts in a session's folder.
 pub const SUBAGENTS: &str = "subagents";
-/// The folder of workflows in that.
+/// The folder of workflows in that one.
 pub const WORKFLOWS: &str = "workflows";
-/// The companion of a subagent's transcript (`agent-….meta.json`) is a few hundred bytes; no more than this is read of it.
+/// Size limit for the meta file of a subagent's transcript (`agent-….meta.json`), which has a few hundred bytes.
 pub const META_LIMIT: u64 = 64 << 10;
 
-/// What a path relative to the agent's folder, or to a working folder, is. `None` for everything that is not
-/// ours to read, above all the key files beside the registry.
+/// Classifies a path relative to the client's folder or to a working folder. `None` for all files that Watchbill must
+/// not read, above all the key files beside the registry.
 pub fn classify(relative: &Path) -> Option<Place> {
     recognize(relative).map(Recognized::place)
 }
 
-/// The kind of what [`classify`] gives: without putting anything together for it.
+/// The kind of [`classify`]'s result, without allocating its names.
 pub fn kind_of(relative: &Path) -> Option<Kind> {
     recognize(relative).map(|place| place.kind())
 }
 
-/// The path below a root; `None` for one that is not there. What is spelled alike is compared as it is spelled: to take
-/// paths apart was a sixth of a start that finds everything unchanged.
+/// The part of a path below a root; `None` if the path is elsewhere. Paths of one spelling are compared as bytes:
+/// splitting them took a sixth of a start that finds everything unchanged.
 pub fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     #[cfg(unix)]
     {
@@ -166,7 +166,7 @@ impl Recognized<'_> {
     }
 }
 
-/// A name as text. Whether it is text at all is quickly seen, what else it is takes ten times as long.
+/// A name as text. Checking for valid text is quick; the lossy conversion takes ten times as long.
 fn text_of(name: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(name).map_or_else(|_| String::from_utf8_lossy(name), Cow::Borrowed)
 }
@@ -189,11 +189,11 @@ fn recognize_names<'p>(names: &[&'p OsStr]) -> Option<Recognized<'p>> {
     }
 }
 
-/// The deepest place of ours has seven names in all but made-up trees.
+/// Most names of a path that `split_plainly` takes. Real paths have at most seven.
 const PLAIN: usize = 8;
 
-/// The same as [`split`] for nearly every path, since few are long or oddly spelled: a start asks for thousands, and finds
-/// the room for the names without asking the allocator.
+/// The same as [`split`] for nearly all paths, because few are long or oddly spelled. A start calls it thousands of
+/// times, and it needs no allocation for the names.
 #[cfg(unix)]
 fn split_plainly<'n, 'p>(relative: &'p Path, names: &'n mut [&'p OsStr; PLAIN]) -> Option<&'n [&'p OsStr]> {
     use std::os::unix::ffi::OsStrExt;
@@ -215,7 +215,7 @@ fn split_plainly<'n, 'p>(_: &'p Path, _: &'n mut [&'p OsStr; PLAIN]) -> Option<&
     None
 }
 
-/// The names in a path; `None` where it leads upwards or begins at the top.
+/// The names in a path; `None` if it leads upwards or is absolute.
 fn split(relative: &Path) -> Option<Vec<&OsStr>> {
     let normal = |component| match component {
         Component::Normal(name) => Some(name),
@@ -224,12 +224,12 @@ fn split(relative: &Path) -> Option<Vec<&OsStr>> {
     relative.components().map(normal).collect()
 }
 
-/// The session that a marker's file name tells of: `compacted.<session>.marker`.
+/// The session in a marker's file name: `compacted.<session>.marker`.
 pub fn marker_session(name: &OsStr) -> Option<SessionId> {
     Some(SessionId::new(&String::from_utf8_lossy(between(name, b"compacted.", b".marker")?)))
 }
 
-/// The session that a status file speaks of: `status.<session>.md`.
+/// The session in a status file's name: `status.<session>.md`.
 pub fn status_session(name: &OsStr) -> Option<SessionId> {
     Some(SessionId::new(&String::from_utf8_lossy(between(name, b"status.", b".md")?)))
 }
@@ -268,10 +268,10 @@ fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
     }
 }
 
-/// The name without its ending; `None` for hidden files and those that the client has set aside.
+/// The name without its ending; `None` for hidden files and for files that the client has set aside.
 fn stem<'a>(name: &'a OsStr, ending: &[u8]) -> Option<&'a [u8]> {
     let stem = name.as_encoded_bytes().strip_suffix(ending)?;
-    // Names of the client's own hold no dot.
+    // The client's own names have no dot.
     let set_aside =
         stem.contains(&b'.') && stem.windows(b".orphaned-".len()).any(|part| part == b".orphaned-");
     (!stem.is_empty() && !stem.starts_with(b".") && !set_aside).then_some(stem)
@@ -281,7 +281,7 @@ fn agent_of(stem: &[u8]) -> Option<&[u8]> {
     stem.strip_prefix(b"agent-").filter(|id| !id.is_empty())
 }
 
-/// Digits alone, as the client writes them: neither `pid-7.json` of old clients nor `007.json`.
+/// Only digits, as the client writes them: neither `pid-7.json` of old clients nor `007.json`.
 fn registry_pid(name: &OsStr) -> Option<u32> {
     let digits = name.to_str()?.strip_suffix(".json")?;
     let plain = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_is_known_by_its_path() {
+    fn paths_of_each_place_are_classified() {
         let table: &[(&str, Option<Place>)] = &[
             ("projects/-home-dev/645a2f0b.jsonl", transcript("645a2f0b")),
             ("projects/p/a b.c.jsonl", transcript("a b.c")),
@@ -331,7 +331,7 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
 
         #[test]
-        fn a_path_is_what_it_is_taken_apart_in_haste_or_with_care(
+        fn the_fast_and_the_careful_split_of_a_path_agree(
             names in proptest::collection::vec(
                 proptest::sample::select(vec!["", ".", "..", "home", "dev", "projects", "p", "s.jsonl"]),
                 0..7,
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_left_alone() {
+    fn other_paths_are_not_classified() {
         for path in [
             "",
             "projects",

@@ -1,10 +1,10 @@
-//! Discovers and tails the agent's files: hints in, exact new bytes and facts out.
+//! Discovers and follows the client's files: hints in, exact new bytes and facts out.
 //!
-//! A file event is a hint and carries no truth ([`hints`]); truth is `stat` and the bytes at a cursor
-//! ([`tail`]). [`layout`] says what a path is, [`scan`] finds what is there, [`watcher`] reports what may have
-//! changed, [`process`] says whether an agent still runs, [`repo`] finds the repository of a working folder.
-//! [`clock`] says what time it is. All files are reached through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`].
-//! Nothing here writes, and nothing but this crate knows `notify`.
+//! A file event is a hint and carries no truth ([`hints`]). Truth is `stat` and the bytes at a cursor ([`tail`]).
+//! [`layout`] classifies paths, [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]
+//! tells whether a client still runs, [`repo`] finds the repository of a working folder, and [`clock`] gives the
+//! time. All code reaches files through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`]. Nothing here
+//! writes, and no other crate knows `notify`.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! A file system in memory, with a watcher whose hints can be held back, lost and merged.
 //!
-//! Tests and the demo run on it: everything that a real disk does to a follower of files (torn lines, truncation,
+//! Tests and the demo run on it. Each thing that a real disk does to a follower of files (torn lines, truncation,
 //! replacement, lost events) is one call here, and nothing takes time.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,7 +13,7 @@ use watchbill_core::time::Timestamp;
 use crate::fs::{FileId, FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, Want, problem_of};
 use crate::hints::{Hint, HintSet};
 
-/// The file system; clones are handles of the same one.
+/// The file system. Clones are handles of the same one.
 #[derive(Debug, Clone, Default)]
 pub struct MemFs {
     state: Arc<Mutex<State>>,
@@ -21,7 +21,7 @@ pub struct MemFs {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Folders are entries too; a file's folders always exist.
+    /// Folders are entries too. A file's folders always exist.
     names: BTreeMap<PathBuf, Node>,
     last_ino: u64,
     now: i64,
@@ -32,7 +32,7 @@ struct State {
 
 #[derive(Debug, Clone)]
 struct Node {
-    /// An open file goes on living without its name.
+    /// An open file lives on after it loses its name.
     body: Arc<Mutex<Body>>,
     denied: bool,
 }
@@ -53,7 +53,7 @@ impl MemFs {
         Self::default()
     }
 
-    /// Sets the clock that the times of writing come from. Each write is at least a millisecond after the last.
+    /// Sets the clock for write times. Each write is at least a millisecond after the last.
     pub fn set_now(&self, now: Timestamp) {
         self.lock().now = now.as_millis();
     }
@@ -75,7 +75,7 @@ impl MemFs {
         later
     }
 
-    /// Writes a file in place: another content, the same identity.
+    /// Writes a file in place: new content, the same identity.
     pub fn write(&self, path: impl AsRef<Path>, bytes: &[u8]) {
         self.change(path.as_ref(), |body| {
             body.bytes.clear();
@@ -88,7 +88,7 @@ impl MemFs {
         self.change(path.as_ref(), |body| body.bytes.resize(len, 0));
     }
 
-    /// Puts another file in the place of this one, as a rename over it does: another identity.
+    /// Replaces a file by another one, as a rename over it does: another identity.
     pub fn replace(&self, path: impl AsRef<Path>, bytes: &[u8]) {
         let mut state = self.lock();
         state.names.remove(path.as_ref());
@@ -96,7 +96,7 @@ impl MemFs {
         state.hint(Hint::Tree(path.as_ref().to_owned()));
     }
 
-    /// Renames a file or a folder with all that is in it; identities stay.
+    /// Renames a file, or a folder with its content. Identities stay.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) {
         let (from, to) = (from.as_ref(), to.as_ref());
         let mut state = self.lock();
@@ -115,7 +115,7 @@ impl MemFs {
         state.hint(Hint::Tree(to.to_owned()));
     }
 
-    /// Removes a file or a folder with all that is in it.
+    /// Removes a file, or a folder with its content.
     pub fn remove(&self, path: impl AsRef<Path>) {
         let mut state = self.lock();
         for path in state.below(path.as_ref()) {
@@ -124,7 +124,7 @@ impl MemFs {
         state.hint(Hint::Tree(path.as_ref().to_owned()));
     }
 
-    /// Takes away, or gives back, the permission to read a file or to look into a folder.
+    /// Takes away, or gives back, the permission to read a file or a folder.
     pub fn deny(&self, path: impl AsRef<Path>, denied: bool) {
         let mut state = self.lock();
         if let Some(node) = state.names.get_mut(path.as_ref()) {
@@ -133,19 +133,19 @@ impl MemFs {
         state.hint(Hint::File(path.as_ref().to_owned()));
     }
 
-    /// Makes a path something else: a pipe, a folder.
+    /// Changes the kind of a path, for example to a pipe or a folder.
     pub fn set_kind(&self, path: impl AsRef<Path>, kind: FileKind) {
         self.change(path.as_ref(), |body| body.kind = kind);
     }
 
-    /// What a file holds, for comparing.
+    /// The content of a file, for comparing.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         let state = self.lock();
         let node = state.names.get(path.as_ref())?;
         Some(lock(&node.body).bytes.clone())
     }
 
-    /// Sends a hint into `hints` with every change from now on, as a watcher of the whole file system would.
+    /// From now on every change sends a hint into `hints`, as a watcher of the whole file system would.
     pub fn connect(&self, hints: Arc<HintSet>) {
         self.lock().sink = Some(hints);
     }
@@ -155,24 +155,24 @@ impl MemFs {
         self.lock().paused = true;
     }
 
-    /// Sends all hints held back and goes on sending at once.
+    /// Sends all held hints, and sends new ones at once again.
     pub fn resume(&self) {
         let mut state = self.lock();
         state.paused = false;
         state.flush(usize::MAX);
     }
 
-    /// Sends the `count` oldest of the hints held back.
+    /// Sends the `count` oldest held hints.
     pub fn flush(&self, count: usize) {
         self.lock().flush(count);
     }
 
-    /// Loses the hints held back. The changes themselves stay.
+    /// Loses the held hints. The changes themselves stay.
     pub fn drop_pending(&self) {
         self.lock().pending.clear();
     }
 
-    /// Turns each hint held back into one of the whole folder around it, as some systems do under load.
+    /// Turns each held hint into one for the folder around it, as some systems do under load.
     pub fn merge_pending(&self) {
         for hint in &mut self.lock().pending {
             if let Hint::File(path) | Hint::Tree(path) = hint
@@ -183,14 +183,14 @@ impl MemFs {
         }
     }
 
-    /// Loses the hints held back and says so, as a full queue of events does.
+    /// Loses the held hints and reports that, as a full queue of events does.
     pub fn overflow(&self) {
         let mut state = self.lock();
         state.pending.clear();
         state.send(Hint::Everything);
     }
 
-    /// How many hints are held back.
+    /// Number of held hints.
     pub fn pending(&self) -> usize {
         self.lock().pending.len()
     }
@@ -224,7 +224,7 @@ impl State {
     }
 
     fn ensure_dir(&mut self, path: &Path) {
-        // A new folder gives one hint, at its top: what lies in it is found by walking.
+        // A new folder gives one hint, for its top. A walk finds its content.
         let missing: Vec<PathBuf> = path
             .ancestors()
             .take_while(|dir| !dir.as_os_str().is_empty() && !self.names.contains_key(*dir))
@@ -286,7 +286,7 @@ impl State {
         }
     }
 
-    /// The node of a path, unless a folder above it may not be looked into.
+    /// The node of a path, unless a folder above it denies access.
     fn reach(&self, path: &Path) -> io::Result<&Node> {
         let closed = path.ancestors().skip(1).any(|dir| self.names.get(dir).is_some_and(|node| node.denied));
         if closed {
@@ -295,7 +295,7 @@ impl State {
         self.names.get(path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// The same, for reading what it holds.
+    /// The same, for reading its content.
     fn readable(&self, path: &Path) -> io::Result<&Node> {
         let node = self.reach(path)?;
         if node.denied { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(node) }

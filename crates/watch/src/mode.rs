@@ -1,22 +1,22 @@
-//! How roots are watched, and how it stands with each.
+//! How roots are watched, and the health of each root.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use watchbill_core::problem::Problem;
 
-/// How often a folder is looked at whose file system reports no events.
+/// Poll interval for folders whose file system reports no events.
 pub const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How to learn of changes.
+/// How to learn about changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WatchMode {
-    /// By the system's events, and by looking where the file system gives none.
+    /// By the system's events, and by polling where the file system gives none.
     #[default]
     Auto,
-    /// By the system's events, wherever the folder is.
+    /// By the system's events, for every folder.
     Native,
-    /// By looking this often.
+    /// By polling at this interval.
     Poll(Duration),
 }
 
@@ -25,21 +25,21 @@ pub enum WatchMode {
 pub enum RootMode {
     /// By the system's events.
     Native,
-    /// By looking this often.
+    /// By polling at this interval.
     Poll(Duration),
 }
 
-/// How it stands with one root.
+/// The health of one root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootHealth {
-    /// The root as it was named.
+    /// The root as the caller named it.
     pub root: PathBuf,
-    /// Its one true spelling, which all hints use; `None` while it does not exist.
+    /// Its canonical path, which all hints use; `None` while it does not exist.
     pub canonical: Option<PathBuf>,
     /// Whether it exists.
     pub exists: bool,
     /// How it is watched.
     pub mode: RootMode,
-    /// What is wrong with watching it.
+    /// The problem with watching it.
     pub problem: Option<Problem>,
 }

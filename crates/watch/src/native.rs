@@ -1,4 +1,4 @@
-//! The system's own watches: what they tell, how a whole tree gets them, and what their limits are called.
+//! The system's own watches: their events, how a whole tree gets them, and the names of their limits.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::mode::POLL_INTERVAL;
 use crate::order::Order;
 use crate::route::{Routes, Step, is_limit};
 
-/// The callback: sorts one event out and returns at once.
+/// The callback: turns one event into steps and returns at once.
 pub(crate) fn sort_out(
     event: &notify::Result<notify::Event>,
     routes: &RwLock<Routes>,
@@ -35,8 +35,8 @@ pub(crate) fn sort_out(
 
 /// Watches a folder with everything below it.
 ///
-/// Notify gives up at the first folder below that vanishes or may not be read, and leaves its neighbours
-/// unwatched. Then each child is asked for by itself, so that only the one that cannot be watched is not.
+/// If a folder below vanishes or may not be read, notify stops there and leaves the other folders unwatched. This
+/// function then requests each child by itself, so that only the failing one stays unwatched.
 pub(crate) fn watch_tree(
     fs: &dyn Fs,
     native: &mut notify::RecommendedWatcher,
@@ -46,8 +46,8 @@ pub(crate) fn watch_tree(
     if is_limit(&error) || !cfg!(target_os = "linux") {
         return Err(error);
     }
-    // Asked for alone, the folder tells whether it is itself the one that cannot be watched; the second call gives
-    // it back its reach over folders to come and over their removal, whatever happens below.
+    // The first call shows whether the folder itself is the one that cannot be watched. The second call restores its
+    // watch on new folders and on its removal, even if it fails further below.
     native.watch(top, RecursiveMode::NonRecursive)?;
     if native.watch(top, RecursiveMode::Recursive).is_ok() {
         return Ok(());
@@ -64,7 +64,7 @@ pub(crate) fn watch_tree(
     Ok(())
 }
 
-/// What the person can do about a limit of the system.
+/// What the user can do about a limit of the system.
 pub(crate) fn limit_detail(error: &notify::Error) -> String {
     let (what, name, value) = match &error.kind {
         notify::ErrorKind::Io(io) if is_instances(io) => ("watchers", "fs.inotify.max_user_instances", 1024),

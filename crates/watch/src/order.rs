@@ -1,11 +1,11 @@
-//! What the keeper of watches is told.
+//! Orders for the keeper of watches.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use crate::route::Step;
 
-/// What the keeper is told.
+/// An order for the keeper.
 #[derive(Debug)]
 pub(crate) enum Order {
     Step(Step),

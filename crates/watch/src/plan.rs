@@ -1,7 +1,7 @@
-//! Which folders to watch, worked out from what exists right now.
+//! Plans which folders to watch, from the folders that exist now.
 //!
-//! The plan is made anew after every change that could matter and compared with what is installed. So a root that
-//! appears later, vanishes, is replaced or has its link turned elsewhere is no special case anywhere.
+//! The keeper makes a new plan after every change that could matter, and compares it with the installed watches. So
+//! there is no special case for a root that appears later, vanishes, is replaced, or whose link changes its target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,50 +9,50 @@ use std::path::{Path, PathBuf};
 use crate::fs::{FileId, FileKind, Fs};
 use crate::layout::{PROJECTS, SESSIONS};
 
-/// How far a watch reaches.
+/// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
-    /// Only until something appears in it: its other changes concern nobody.
+    /// Only the appearance of awaited names in the folder. Its other changes do not matter.
     Awaiting,
-    /// The folder's own names.
+    /// The names in the folder.
     Flat,
-    /// Everything below.
+    /// Everything below the folder.
     Tree,
 }
 
-/// One folder to be watched.
+/// One folder to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub(crate) reach: Reach,
-    /// Which folder it was when the plan was made: another one of the same name needs a new watch.
+    /// The folder's identity when the plan was made. Another folder of the same name needs a new watch.
     pub(crate) id: FileId,
-    /// The canonical root that it belongs to, if it is one of the agent's own folders.
+    /// The canonical root that it belongs to, if it is one of the client's own folders.
     pub(crate) root: Option<PathBuf>,
 }
 
-/// What is known of one root.
+/// One root in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedRoot {
-    /// As it was named to us.
+    /// The path as the caller named it.
     pub(crate) given: PathBuf,
-    /// Its one true spelling, if it exists.
+    /// Its canonical path, if it exists.
     pub(crate) canonical: Option<PathBuf>,
 }
 
-/// All that should be watched.
+/// All folders to watch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Plan {
     /// By canonical folder.
     pub(crate) watches: BTreeMap<PathBuf, Planned>,
-    /// Paths whose coming or going makes the plan obsolete.
+    /// Paths whose appearance or removal makes the plan obsolete.
     pub(crate) awaited: BTreeSet<PathBuf>,
-    /// The spellings that a flatly watched working folder was asked for by.
+    /// The spellings by which callers asked for a single watched folder.
     pub(crate) spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-    /// Each root once, in the order given.
+    /// Each root once, in the given order.
     pub(crate) roots: Vec<PlannedRoot>,
 }
 
-/// Works out the plan for `roots` of the agent and single folders `dirs`, all absolute.
+/// Makes the plan for the client's `roots` and the single folders `dirs`. All paths are absolute.
 pub(crate) fn plan<'a>(fs: &dyn Fs, roots: &[PathBuf], dirs: impl IntoIterator<Item = &'a PathBuf>) -> Plan {
     let mut plan = Plan::default();
     for root in roots {
@@ -61,7 +61,7 @@ pub(crate) fn plan<'a>(fs: &dyn Fs, roots: &[PathBuf], dirs: impl IntoIterator<I
     for dir in dirs {
         plan.add_dir(fs, dir);
     }
-    // A folder inside a watched tree is watched already, and a second watch of it would make it shallow.
+    // A tree's watch covers the folders inside it. A second watch would make one of them flat.
     let trees: Vec<PathBuf> = plan.trees().map(|(tree, _)| tree.clone()).collect();
     plan.watches.retain(|path, _| !trees.iter().any(|tree| path != tree && path.starts_with(tree)));
     plan
@@ -87,13 +87,13 @@ impl Plan {
         if self.roots.iter().any(|known| known.canonical.as_ref() == Some(&root)) {
             return;
         }
-        // The root's own watch tells of its removal and of folders that come later.
+        // The root's own watch reports its removal and folders that appear later.
         self.watch(&root, Reach::Awaiting, id, None);
         for (name, reach) in [(PROJECTS, Reach::Tree), (SESSIONS, Reach::Flat)] {
             let folder = root.join(name);
             self.awaited.insert(folder.clone());
             let Some(id) = dir_id(fs, &folder) else { continue };
-            // Two roots may share a folder by a link; the system would report it under one name only.
+            // Two roots may share a folder by a link. The system would report it under one name only.
             let shared = self.watches.values().any(|known| known.id == id && known.reach == reach);
             if !shared {
                 self.watch(&folder, reach, id, Some(&root));
@@ -114,7 +114,7 @@ impl Plan {
         }
     }
 
-    /// Watches the nearest folder above `path` that exists, for the next name on the way to `path`.
+    /// Watches the nearest existing folder above `path`, to see the next name on the way to `path` appear.
     fn await_appearance(&mut self, fs: &dyn Fs, path: &Path) {
         let mut missing = path;
         while let (Some(above), Some(name)) = (missing.parent(), missing.file_name()) {
@@ -128,7 +128,7 @@ impl Plan {
         }
     }
 
-    /// When the last name of `given` is a link: watches the folder of the link, in case it is turned elsewhere.
+    /// If the last name of `given` is a link, watches the link's folder, because the link may change its target.
     fn await_link(&mut self, fs: &dyn Fs, given: &Path, canonical: &Path) {
         let (Some(above), Some(name)) = (given.parent(), given.file_name()) else { return };
         let Ok(above) = fs.canonical(above) else { return };
@@ -141,7 +141,7 @@ impl Plan {
         }
     }
 
-    /// Adds a watch; of two of the same folder the wider one stays.
+    /// Adds a watch. Of two watches of one folder, the wider one stays.
     fn watch(&mut self, path: &Path, reach: Reach, id: FileId, root: Option<&Path>) {
         let root = root.map(Path::to_owned);
         match self.watches.get_mut(path) {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_working_folder_without_the_agents_folder_is_watched_for_it() {
+    fn a_missing_claude_folder_of_a_working_folder_is_awaited() {
         let fs = MemFs::new();
         fs.mkdir("/home/dev");
         let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);

@@ -1,7 +1,7 @@
-//! Looks by itself at folders whose file system reports no events.
+//! Polls folders whose file system reports no events.
 //!
-//! Notify's own poller compares times of writing in whole seconds and nothing else, so that the second append
-//! within a second is missed for good. This one compares identity, length and milliseconds.
+//! notify's own poller compares only write times in whole seconds, so it misses a second append within one second for
+//! good. This one compares identity, length and milliseconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::fs::{FileId, Fs};
 use crate::plan::{Planned, Reach};
 use crate::scan::scan_path;
 
-/// How the files of one folder stood at one look.
+/// The files of one folder at one look.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Snapshot(BTreeMap<PathBuf, (FileId, u64, Timestamp)>);
 
 impl Snapshot {
-    /// Looks now.
+    /// Looks at the folder now.
     pub(crate) fn take(fs: &dyn Fs, dir: &Path, planned: &Planned) -> Self {
         let mut files = BTreeMap::new();
         match (planned.reach, &planned.root) {
@@ -41,7 +41,7 @@ impl Snapshot {
         Self(files)
     }
 
-    /// The files that differ, are new or are gone.
+    /// The files that changed, are new or are gone.
     pub(crate) fn changes<'a>(&'a self, newer: &'a Self) -> impl Iterator<Item = &'a PathBuf> {
         let changed =
             newer.0.iter().filter(|(path, stat)| self.0.get(*path) != Some(stat)).map(|(path, _)| path);
@@ -49,15 +49,15 @@ impl Snapshot {
     }
 }
 
-/// The name of a file system that reports other machines' changes not at all or not reliably, from the number
-/// that `statfs` gives. FUSE is one of them because what is behind it cannot be known.
+/// The name of a file system that does not reliably report the changes of other machines, by the number from
+/// `statfs`. FUSE is one of them, because the file system behind it is unknown.
 #[cfg(target_os = "linux")]
 pub(crate) fn silent_file_system(path: &Path) -> Option<&'static str> {
     // The width and sign of `f_type` differ between processors; the number fits 32 bits.
     silent_magic(rustix::fs::statfs(path).ok()?.f_type as u32)
 }
 
-/// Elsewhere the system's own watcher is trusted.
+/// On other systems notify's own watcher is trusted.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn silent_file_system(_path: &Path) -> Option<&'static str> {
     None

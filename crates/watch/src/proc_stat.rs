@@ -1,12 +1,12 @@
-//! A line of `/proc/<pid>/stat`.
+//! Parses a line of `/proc/<pid>/stat`.
 
-/// State and start time from `/proc/<pid>/stat`. The program's name in parentheses may itself hold spaces,
-/// parentheses and bytes that are no text, so that only what follows the last one counts.
+/// State and start time from `/proc/<pid>/stat`. The program's name in parentheses may contain spaces, parentheses
+/// and bytes that are not UTF-8. So only the part after the last parenthesis counts.
 pub(crate) fn parse_stat(stat: &[u8]) -> Option<(u8, &str)> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
     let state = fields.next()?.bytes().next()?;
-    // The state is field 3, so that 18 fields lie between it and field 22.
+    // The state is field 3, so 18 fields lie between it and field 22.
     fields.nth(18).map(|start| (state, start))
 }
 

@@ -1,7 +1,7 @@
 //! Whether the process behind a registry file still runs.
 //!
-//! A killed agent leaves its registry file with its last words, and the system gives its process id to somebody
-//! else. So three things must agree: the id, the start time, and the world in which the id means anything.
+//! A killed client leaves its registry file with its last state, and the system gives its process id to another
+//! process. So three things must agree: the id, the start time, and the domain in which the id is valid.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,11 @@ pub use crate::children::{Child, Parent};
 /// Becomes readable when a process ends.
 #[cfg(unix)]
 pub type ExitFd = std::os::fd::OwnedFd;
-/// Becomes readable when a process ends; there is none on this system.
+/// Becomes readable when a process ends. This system has none.
 #[cfg(not(unix))]
 pub type ExitFd = std::convert::Infallible;
 
-/// What we ask of the system's processes; tests and the demo answer for themselves.
+/// Queries about processes. Tests and the demo have their own answers.
 pub trait Processes: Send + Sync {
     /// Whether the process of a registry file runs. `pid_domain` is that file's `pidDomain`.
     fn probe(&self, instance: &Instance, pid_domain: Option<&str>) -> Liveness;
@@ -31,23 +31,23 @@ pub trait Processes: Send + Sync {
         true
     }
 
-    /// Whether these are processes of this machine, and not made up.
+    /// Whether these are processes of this machine, and not invented ones.
     fn are_real(&self) -> bool {
         true
     }
 
-    /// Something to wait on for the end of a process. Open it, then probe: the id may have changed hands just
-    /// before. `None` when there is no such thing, and probing now and then must do.
+    /// A handle to wait on for the end of a process. Open it first, then probe: the id may have passed to another
+    /// process just before. `None` if the system has none, so that the caller must probe from time to time.
     fn exit_fd(&self, pid: u32) -> Option<ExitFd>;
 
-    /// The children of `pid` that run, newest first; `None` when the system does not tell. Not for asking by the
-    /// clock: some kernels answer only by their whole process table.
+    /// The running children of `pid`, newest first; `None` if the system does not tell. Do not call this
+    /// periodically: some kernels need a search through the whole process table.
     fn children(&self, pid: u32) -> Option<Vec<Child>> {
         let _ = pid;
         None
     }
 
-    /// Who stands behind `pid`.
+    /// The parent of `pid`.
     fn parent(&self, pid: u32) -> Parent {
         let _ = pid;
         Parent::Unknown
@@ -61,7 +61,7 @@ pub struct SystemProcesses {
 }
 
 impl SystemProcesses {
-    /// Finds out which world of process ids this program lives in.
+    /// Finds the domain of process ids in which this program runs.
     pub fn new() -> Self {
         Self { domain: PidDomain::own() }
     }
@@ -98,29 +98,29 @@ impl Processes for SystemProcesses {
     }
 }
 
-/// Whether the process of a registry file runs; see [`SystemProcesses`], which remembers the domain.
+/// Whether the process of a registry file runs. [`SystemProcesses`] does the same and keeps the domain.
 pub fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
     SystemProcesses::new().probe(instance, pid_domain)
 }
 
-/// The `pidDomain` that a client on this machine writes, for registry files that stand in for its own.
+/// The `pidDomain` that a client on this machine writes, for registry files that imitate the client's.
 pub fn pid_domain() -> Option<String> {
     let own = PidDomain::own();
     Some(format!("linux:{}:{}", own.machine.first()?, own.namespace?))
 }
 
-/// The world in which a process id has its meaning: one machine and one namespace on it.
+/// The domain in which a process id is valid: one machine and one namespace on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct PidDomain {
-    /// The names under which this machine may be known.
+    /// The names that this machine may have.
     machine: Vec<String>,
-    /// `pid:[4026531836]`; the first namespace has this number on every machine, so that it proves little alone.
+    /// `pid:[4026531836]`. The first namespace has this number on every machine, so alone it proves little.
     namespace: Option<String>,
 }
 
 impl PidDomain {
-    /// Measured with client 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Where there is no machine id
-    /// the client must write something else; the boot id and the host's name are our guesses.
+    /// Measured with client 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Without a machine id the client
+    /// must write something else; the boot id and the host's name are guesses.
     #[cfg(target_os = "linux")]
     fn own() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
@@ -144,8 +144,8 @@ impl PidDomain {
         Self::default()
     }
 
-    /// Whether a `pidDomain` names this very world. A form that we don't know names another one: calling a
-    /// running process dead is worse than not knowing.
+    /// Whether a `pidDomain` names this same domain. An unknown form counts as another domain: calling a running
+    /// process dead is worse than not knowing.
     fn is_the_same(&self, domain: &str) -> bool {
         let Some(rest) = domain.strip_prefix("linux:") else { return false };
         let Some((machine, namespace)) = rest.split_once(':') else { return false };
@@ -153,7 +153,7 @@ impl PidDomain {
     }
 }
 
-/// Field 22 of `/proc/<pid>/stat`, the client's `procStart`; `None` when there is no such process.
+/// Field 22 of `/proc/<pid>/stat`, the client's `procStart`; `None` if there is no such process.
 pub fn proc_start(pid: u32) -> Option<Arc<str>> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&stat).map(|(_, start)| start.into())
@@ -163,7 +163,7 @@ pub fn proc_start(pid: u32) -> Option<Arc<str>> {
 fn probe_here(instance: &Instance) -> Liveness {
     let stat = match std::fs::read(format!("/proc/{}/stat", instance.pid)) {
         Ok(stat) => stat,
-        // Gone, or hidden from us (`hidepid`), or there is no /proc at all.
+        // The process is gone, or hidden from this user (`hidepid`), or there is no `/proc`.
         Err(_) => {
             return match process_exists(instance.pid) {
                 Some(false) => Liveness::Dead,
@@ -178,12 +178,12 @@ fn probe_here(instance: &Instance) -> Liveness {
     match instance.proc_start.as_deref() {
         Some(expected) if expected == start => Liveness::Alive,
         Some(_) => Liveness::Dead,
-        // Old clients don't write their start: something has this id, and it may be anything.
+        // Old clients do not write their start time. The process with this id may be any process.
         None => Liveness::Unknown,
     }
 }
 
-/// Untried: there is no portable start time to compare, so that an id in use proves nothing more than that.
+/// Untried: there is no portable start time to compare, so a used id proves only that a process has it.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn probe_here(instance: &Instance) -> Liveness {
     match process_exists(instance.pid) {
@@ -198,7 +198,7 @@ fn probe_here(_instance: &Instance) -> Liveness {
     Liveness::Unknown
 }
 
-/// Whether any process has this id, asked with a signal that is not sent.
+/// Whether any process has this id, checked with a signal that is not sent.
 #[cfg(unix)]
 fn process_exists(pid: u32) -> Option<bool> {
     use rustix::io::Errno;
@@ -206,7 +206,7 @@ fn process_exists(pid: u32) -> Option<bool> {
         return Some(false);
     };
     match rustix::process::test_kill_process(pid) {
-        // No right to signal it means that it is there.
+        // A missing right to signal the process means that it exists.
         Ok(()) | Err(Errno::PERM) => Some(true),
         Err(Errno::SRCH) => Some(false),
         Err(_) => None,
@@ -226,7 +226,7 @@ fn exit_fd(_pid: u32) -> Option<ExitFd> {
     None
 }
 
-/// Processes that live and die as told.
+/// Invented processes for tests, with settable answers.
 #[derive(Debug, Clone, Default)]
 pub struct FakeProcesses {
     known: Arc<Mutex<HashMap<Instance, Liveness>>>,
@@ -235,12 +235,12 @@ pub struct FakeProcesses {
 }
 
 impl FakeProcesses {
-    /// No process is known: every answer is [`Liveness::Unknown`].
+    /// No process is known; every answer is [`Liveness::Unknown`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets what is answered for a process from now on.
+    /// Sets the answer for a process from now on.
     pub fn set(&self, instance: Instance, liveness: Liveness) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(instance, liveness);
     }
@@ -250,7 +250,7 @@ impl FakeProcesses {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, children);
     }
 
-    /// Whoever started `pid` is gone from now on.
+    /// From now on the parent of `pid` is gone.
     pub fn orphan(&self, pid: u32) {
         self.orphans.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
     }
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_same_machine_and_namespace_are_our_world() {
+    fn only_the_same_machine_and_namespace_are_the_same_domain() {
         let own = PidDomain {
             machine: vec!["3d1219c7".into(), "workstation".into()],
             namespace: Some("pid:[4026531836]".into()),

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::fs::{FileKind, Fs};
 
-/// The nearest folder at or above `cwd` that holds `.git`, be it a folder or, in a worktree, a file.
+/// The nearest folder at or above `cwd` that holds `.git`, which is a folder or, in a worktree, a file.
 ///
-/// The caller keeps the answer: it costs one `stat` for each level. A folder that is gone by now still finds the
+/// The caller keeps the answer, because it costs one `stat` for each level. A deleted folder still finds the
 /// repository above it.
 pub fn repo_root(fs: &dyn Fs, cwd: &Path) -> Option<PathBuf> {
     if !cwd.is_absolute() {

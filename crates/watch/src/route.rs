@@ -9,31 +9,31 @@ use crate::hints::{Hint, hints_from_notify};
 use crate::layout::{below, kind_of};
 use crate::plan::{Plan, Reach};
 
-/// What the callback does with an event.
+/// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
-    /// Tell the engine.
+    /// Send the engine a hint.
     Hint(Hint),
-    /// A watched folder is gone or has moved: its watch is void.
+    /// A watched folder is gone or was moved: its watch is void.
     Lost(PathBuf),
     /// The plan may be obsolete.
     Look,
-    /// A folder came into a watched tree: see to its watches, then have it walked.
+    /// A new folder in a watched tree: make sure of its watches, then have it walked.
     Folder(PathBuf),
-    /// Events were lost, and with them perhaps the news of folders that nobody watches now.
+    /// Events were lost. They may have announced folders that have no watch now.
     Overflow,
-    /// The system refuses more watches, for this path if it says so.
+    /// The system refuses more watches, for this path if it names one.
     Limit(Option<PathBuf>),
 }
 
-/// What the callback must know to judge an event; made from the plan.
+/// The facts that the callback needs to judge an event, made from the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     /// Trees with their roots.
     trees: Vec<(PathBuf, PathBuf)>,
-    /// Flat folders of the agent with their roots.
+    /// Flat folders of the client with their roots.
     flats: BTreeMap<PathBuf, PathBuf>,
-    /// Single folders with the spellings that they were asked for by.
+    /// Single folders with the spellings by which callers asked for them.
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     watched: BTreeSet<PathBuf>,
     awaited: BTreeSet<PathBuf>,
@@ -57,7 +57,7 @@ impl Routes {
         if let Err(error) = event
             && is_limit(error)
         {
-            // No overflow: watching everything anew would only meet the limit again.
+            // Not an overflow: watching everything again would only reach the limit again.
             steps.insert(Step::Limit(error.paths.first().cloned()));
             steps.insert(Step::Hint(Hint::Everything));
             return steps;
@@ -84,17 +84,17 @@ impl Routes {
             steps.insert(Step::Lost(path.clone()));
         }
         if matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
-            // A watched folder may have become readable, and with it all that is in it.
+            // A watched folder may have become readable, with everything in it.
             steps.extend(self.known_as(&path).into_iter().map(|name| Step::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
             let known = below(root, &path).and_then(kind_of).is_some();
             let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
             if !known && path != *tree && may_be_new_folder(kind) {
-                // A link to a folder comes as a new file, and a folder made readable as a changed one.
+                // A link to a folder is reported as a new file, and a folder that became readable as a changed one.
                 steps.insert(Step::Folder(path.clone()));
             }
-            // A link to a project goes as a file does, and takes all its transcripts along.
+            // A removed link to a project is reported as a removed file, and all its transcripts are gone with it.
             let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
             if known || !is_file {
                 steps.insert(Step::Hint(hint(path)));
@@ -114,12 +114,12 @@ impl Routes {
         }
     }
 
-    /// The watched tree or folder that a path lies in.
+    /// The watched tree or folder that contains a path.
     pub(crate) fn watch_around(&self, path: &Path) -> Option<PathBuf> {
         path.ancestors().find(|above| self.watched.contains(*above)).map(Path::to_owned)
     }
 
-    /// Translates a watched folder to the spellings that its user knows.
+    /// The spellings of a watched folder that its callers know.
     pub(crate) fn known_as(&self, dir: &Path) -> Vec<PathBuf> {
         let mut names: Vec<PathBuf> = self.spellings.get(dir).into_iter().flatten().cloned().collect();
         if self.flats.contains_key(dir) || self.trees.iter().any(|(tree, _)| tree == dir) {
@@ -129,7 +129,7 @@ impl Routes {
     }
 }
 
-/// Whether an error says that the system refuses more watches, or more watchers.
+/// Whether an error means that the system refuses more watches, or more watchers.
 pub(crate) fn is_limit(error: &notify::Error) -> bool {
     match &error.kind {
         notify::ErrorKind::MaxFilesWatch => true,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_concerns_us_goes_on() {
+    fn each_event_becomes_only_its_own_steps() {
         let append = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let file = EventKind::Create(CreateKind::File);
         let folder = EventKind::Create(CreateKind::Folder);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_events_and_limits_are_told_from_each_other() {
+    fn lost_events_and_limits_become_different_steps() {
         let routes = Routes::default();
         let overflow = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
         let steps = routes.steps(&Ok(overflow));

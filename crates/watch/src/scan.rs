@@ -1,4 +1,4 @@
-//! Finds what is there: at the start, after lost events, and wherever a hint points.
+//! Finds the client's files: at the start, after lost events, and at a hint's path.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -10,36 +10,36 @@ use watchbill_core::problem::{Problem, ProblemKind};
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, Want, problem, problem_of};
 use crate::layout::{self, Kind, Place, below, classify, kind_of};
 
-/// A file that is ours to read.
+/// A file that Watchbill reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The file, below its canonical root.
     pub path: PathBuf,
     /// The canonical root.
     pub root: Arc<Path>,
-    /// What kind of file it is.
+    /// Its kind.
     pub kind: Kind,
-    /// How it stood.
+    /// Its `stat` at the time of the scan.
     pub stat: FileStat,
 }
 
 impl Found {
-    /// What it is, by its path.
+    /// The meaning of its path.
     pub fn place(&self) -> Option<Place> {
         below(&self.root, &self.path).and_then(classify)
     }
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub struct Scan {
-    /// Files, the last written first, so that what a person works on appears first.
+    /// Files, the last written first, so that the user's current work appears first.
     pub found: Vec<Found>,
-    /// What could not be looked at.
+    /// Paths that could not be read.
     pub problems: Vec<Problem>,
 }
 
-/// The roots by their one true spelling, each once; a root that does not exist yet keeps the spelling it has.
+/// The canonical paths of the roots, each once. A root that does not exist yet keeps its spelling.
 pub fn canonical_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<PathBuf> {
     let mut canonical: Vec<PathBuf> = Vec::with_capacity(roots.len());
     for root in roots {
@@ -62,7 +62,7 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
         }
         for folder in [layout::PROJECTS, layout::SESSIONS] {
             let folder = root.join(folder);
-            // Two roots may share one folder by a link; its files must not be read twice.
+            // Two roots may share one folder by a link. Its files must not be read twice.
             if fs.stat(&folder).is_ok_and(|stat| !seen.insert(stat.id)) {
                 continue;
             }
@@ -73,13 +73,13 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
     scan
 }
 
-/// The roots below which nothing can be found, and why: what [`scan`] says of them too.
+/// The roots below which nothing can be found, with the reason. [`scan`] reports the same problems.
 pub fn troubles_with_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Problem> {
     let roots = canonical_roots(fs, roots);
     roots.iter().filter_map(|root| trouble_with_root(fs, root)).collect()
 }
 
-/// Why nothing can be found below a root, if nothing can.
+/// The reason why nothing can be found below a root, if there is one.
 fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
     match fs.stat(root) {
         Ok(stat) if stat.kind == FileKind::Dir => None,
@@ -95,16 +95,16 @@ fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
     }
 }
 
-/// What is at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] gives them.
+/// The files at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] returns them.
 ///
-/// Nothing is found for a path that is gone; whoever knows files at or below it must `stat` them.
+/// A path that is gone gives no files. A caller that knows files at or below it must `stat` them.
 pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
     let mut scan = Scan::default();
-    // The innermost root, should one lie in another.
+    // The innermost root, if one lies in another.
     let above = roots.iter().map(AsRef::as_ref).filter(|root: &&Path| path.starts_with(root));
     let root = above.max_by_key(|root| root.as_os_str().len());
     if let Some(root) = root {
-        // It may be the root that is gone, and all that is below with it.
+        // The root itself may be gone, with everything below it.
         scan.problems.extend(trouble_with_root(fs, root));
         if path == root {
             for folder in [layout::PROJECTS, layout::SESSIONS] {
@@ -147,7 +147,7 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     scan.problems.extend(ours);
 }
 
-/// Whether a path lies in the folder of a session and is not that of its subagents, which alone matters there.
+/// Whether a path is in a session's folder and is not its folder of subagents, the only one that matters there.
 fn is_beside_subagents(root: &Path, path: &Path) -> bool {
     let relative = below(root, path).unwrap_or(Path::new(""));
     relative.starts_with(layout::PROJECTS)
@@ -155,7 +155,7 @@ fn is_beside_subagents(root: &Path, path: &Path) -> bool {
         && !relative.ends_with(layout::SUBAGENTS)
 }
 
-/// What of ours can be in a folder; results of tools can be many thousand files.
+/// Whether a folder can hold the client's files. Tool results can be many thousand files.
 fn worth_entering(root: &Path, dir: &Path) -> Want {
     let Some(relative) = below(root, dir) else { return Want::It };
     let mut names = relative.iter();
@@ -170,9 +170,9 @@ fn worth_entering(root: &Path, dir: &Path) -> Want {
 }
 
 fn finish(scan: &mut Scan) {
-    // The times alone are moved about until their order is known: what was found is ten times as long.
+    // Sorts only the times, and moves the results once: a result is ten times as long as its time.
     scan.found.sort_by_cached_key(|found| Reverse(found.stat.mtime));
-    // Then by path as it is spelled, so that equal times give one order.
+    // Then by the path's spelling, so that equal times give one order.
     for equal in scan.found.chunk_by_mut(|a, b| a.stat.mtime == b.stat.mtime) {
         equal.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     }
@@ -181,7 +181,7 @@ fn finish(scan: &mut Scan) {
     let mut ids: Vec<FileId> = scan.found.iter().map(|found| found.stat.id).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-        // A project folder and a link to it hold the same transcripts: the first spelling stands for both.
+        // A project folder and a link to it hold the same transcripts. The first spelling stands for both.
         let mut seen = HashSet::new();
         scan.found
             .retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));

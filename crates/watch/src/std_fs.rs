@@ -11,14 +11,14 @@ use crate::walk::walk;
 pub struct StdFs;
 
 impl StdFs {
-    /// A regular file, opened so that nothing else is waited for or taken.
+    /// Opens a regular file, without waiting for another program and without taking over a terminal.
     pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
         let mut options = std::fs::OpenOptions::new();
         options.read(true);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            // A pipe would block until somebody writes, and a terminal would become ours.
+            // A pipe would block until a program writes to it, and a terminal would become this program's.
             let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
             options.custom_flags(flags.bits() as i32);
         }

@@ -1,13 +1,15 @@
-//! Reads exactly the bytes that came since the last time, and notices when the past was rewritten.
+//! Reads exactly the bytes that are new since the last read, and detects a rewritten past.
 //!
-//! A length alone cannot tell an append from "truncated and grown again beyond the old end", and an inode number
-//! is reused. So a cursor also remembers what the file's first bytes and the bytes just before its end were; both
-//! are compared at every read, which costs the same for a file of a kilobyte and of three gigabytes.
+//! A length alone cannot tell an append from "truncated and grown again beyond the old end", and inode numbers are
+//! reused. So a cursor also keeps hashes of the file's first bytes and of the bytes just before the cursor. Every
+//! read compares both, at the same cost for a file of a kilobyte and of three gigabytes.
 //!
-//! An edit in between that keeps the length is told by the time of writing alone, as long as nothing is appended after it:
-//! `is_edited` says when. Three limits follow. An edit between the first and the last kilobyte goes unnoticed when a record
-//! is appended before the next look, when it follows the write before it within two seconds or has its time set back to that,
-//! and in a file of more than 16 MiB.
+//! Only the write time shows an edit between them that keeps the length, and only while nothing is appended after it;
+//! `is_edited` has the rule. Three kinds of edits between the first and the last kilobyte stay unnoticed:
+//!
+//! - an edit with a record appended before the next look;
+//! - an edit within two seconds after the write before it, or with its time set back to that;
+//! - an edit in a file of more than 16 MiB.
 
 use std::io;
 use std::path::Path;
@@ -17,34 +19,34 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, is_gone, read_retrying};
 
-/// How many bytes at the front are remembered.
+/// Number of first bytes in the fingerprint.
 const HEAD: usize = 1024;
-/// How many bytes before the cursor are remembered. Records end alike (version, branch), so that the window must
-/// reach over their ends to where ids and times stand.
+/// Number of bytes before the cursor in the fingerprint. Records end alike (version, branch), so the window must
+/// reach back to ids and times.
 const WINDOW: usize = 1024;
-/// A file that was written without a change of length is read anew up to this length; of a longer one the first and last
-/// bytes are compared alone, since somebody may wait meanwhile.
+/// Up to this length, a file that was written without a change of length is read anew. Of a longer one only the first
+/// and last bytes are compared, because a caller may wait meanwhile.
 const READ_ANEW: u64 = 16 << 20;
-/// Within so long after the last write another time says nothing: an append shows its time a moment before its length, and
-/// some file systems set the time again when the writer closes the file.
+/// Within this time after the last write, another write time means nothing. An append shows its time a moment before
+/// its length, and some file systems set the time again when the writer closes the file.
 const SETTLED: Millis = Millis::from_secs(2);
-/// How many new bytes are read at once.
+/// Most new bytes of one read.
 const CHUNK: usize = 256 * 1024;
 
-/// Where reading stopped, and what the file was then.
+/// Where reading stopped, and the state of the file then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// Which file it was.
+    /// The file's identity.
     pub id: FileId,
-    /// What it held.
+    /// Hashes of its content.
     pub fingerprint: Fingerprint,
     /// All bytes before this one were delivered.
     pub offset: u64,
-    /// When it had last been written: the only witness of a rewrite that keeps the length.
+    /// Time of its last write: the only evidence of a rewrite that keeps the length.
     pub mtime: Timestamp,
 }
 
-/// What a file held at two places: hashes of its first bytes and of the last ones before the cursor.
+/// The content of a file at two places: hashes of its first bytes and of the last ones before the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
     head: u64,
@@ -52,12 +54,12 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Both hashes, for keeping: of the first bytes, and of the last ones before the cursor.
+    /// Both hashes, for storing: of the first bytes, and of the last ones before the cursor.
     pub fn hashes(self) -> (u64, u64) {
         (self.head, self.window)
     }
 
-    /// From the hashes that were kept.
+    /// From the stored hashes.
     pub fn from_hashes((head, window): (u64, u64)) -> Self {
         Self { head, window }
     }
@@ -69,37 +71,37 @@ impl Default for Fingerprint {
     }
 }
 
-/// What to do about a file.
+/// What to read of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadPlan {
     /// Nothing changed.
     Nothing,
-    /// Read from here to there, if the fingerprint still holds. Equal ends ask for the comparison alone: the
-    /// file was written without a change of length.
+    /// Read this range, if the fingerprint still holds. An empty range asks only for the comparison: the file was
+    /// written without a change of length.
     Append {
         /// The first byte to read.
         from: u64,
-        /// One after the last.
+        /// The byte after the last one.
         to: u64,
     },
-    /// What was delivered is void; read from the front.
+    /// All delivered bytes are void; read from the front.
     Restart(RestartReason),
     /// There is no such file.
     Gone,
 }
 
-/// How we know that what was delivered is void.
+/// Why the delivered bytes are void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RestartReason {
     /// Another file has the name now.
     Replaced,
-    /// It is shorter than what was delivered.
+    /// The file is shorter than the delivered bytes.
     Truncated,
-    /// It is long enough but holds something else.
+    /// The file is long enough but has other content.
     Rewritten,
 }
 
-/// Decides from what is remembered and what `stat` says.
+/// Decides what to read, from the cursor and the file's `stat`.
 pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
     let Some(stat) = stat else { return ReadPlan::Gone };
     let Some(cursor) = cursor else { return ReadPlan::Append { from: 0, to: stat.len } };
@@ -114,21 +116,21 @@ pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
     }
 }
 
-/// Whether a file was written some time after its last byte was delivered, and has the length that it had: no agent does
-/// that, so it was edited in place, or only touched, which cannot be told apart without reading it.
+/// Whether a file was written some time after its last byte was delivered, and kept its length. The client never does
+/// that. So the file was edited in place, or only touched; only reading can tell.
 fn is_edited(cursor: &Cursor, stat: &FileStat) -> bool {
     let moved = stat.mtime.since(cursor.mtime).max(cursor.mtime.since(stat.mtime));
     stat.len == cursor.offset && moved >= SETTLED && stat.len <= READ_ANEW
 }
 
-/// What one read did.
+/// The result of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadOutcome {
-    /// How many bytes were delivered.
+    /// Number of delivered bytes.
     pub bytes_read: u64,
-    /// Whether the budget ended before the file did: call again.
+    /// Whether the budget ended before the file did, so that the caller must call again.
     pub more: bool,
-    /// Why everything was delivered anew, if it was.
+    /// Why everything was delivered again, if it was.
     pub restarted: Option<RestartReason>,
 }
 
@@ -141,7 +143,7 @@ pub enum TailError {
     /// It is a folder, pipe, socket or device.
     #[error("not a regular file")]
     NotAFile,
-    /// The system said no.
+    /// The system reported an error.
     #[error(transparent)]
     Io(io::Error),
 }
@@ -158,26 +160,26 @@ impl From<io::Error> for TailError {
     }
 }
 
-/// One file that is followed.
+/// A followed file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Where reading stopped; `None` before the first read.
     pub cursor: Option<Cursor>,
-    /// Where delivering goes on when that lies before the cursor: what stands between was delivered before a restart
-    /// of the program, to somebody who waited for the rest of a line and has forgotten its beginning.
+    /// Where delivery goes on, if that is before the cursor. The bytes between the two were delivered before a
+    /// restart of the program, and the receiver has not kept the beginning of its unfinished line.
     pub again_from: Option<u64>,
 }
 
 impl Tail {
-    /// Delivers what is new in `path` through `on_bytes` (offset in the file, bytes), at most `budget` bytes.
+    /// Delivers the new bytes of `path` through `on_bytes` (offset in the file, bytes), at most `budget` bytes.
     ///
-    /// When the past was rewritten `on_restart` is called first and the file is delivered from its front. The
-    /// bytes delivered since the last restart are always a prefix of what the file held at one moment.
-    /// `scratch` is a buffer to be shared by all files; it never grows beyond 258 KiB.
+    /// If earlier content was rewritten, it calls `on_restart` first and delivers the file from its front. The bytes
+    /// delivered since the last restart are always a prefix of the file's content at one moment. All files share the
+    /// buffer `scratch`; it never grows beyond 258 KiB.
     ///
     /// # Errors
     ///
-    /// [`TailError`]; whatever was delivered before stays delivered, and the cursor stands behind it.
+    /// [`TailError`]. Bytes delivered before the error stay delivered, and the cursor stands after them.
     pub fn read(
         &mut self,
         fs: &dyn Fs,
@@ -194,9 +196,9 @@ impl Tail {
         if plan_read(self.cursor.as_ref(), Some(&named)) == ReadPlan::Nothing {
             return Ok(ReadOutcome::default());
         }
-        // Most files are read once, and lie there.
+        // Most files are read once and never grow.
         let file = if self.cursor.is_some() { fs.open_again(path, &named)? } else { fs.open(path)? };
-        // The name may lead to another file by now: from here on only the open one counts.
+        // The name may lead to another file by now. From here on only the open file counts.
         let stat = file.stat()?;
         let mut outcome = ReadOutcome::default();
         match plan_read(self.cursor.as_ref(), Some(&stat)) {
@@ -221,13 +223,14 @@ impl Tail {
         let cursor = self.cursor.get_or_insert(fresh);
         deliver(file.as_ref(), cursor, stat.len, budget, scratch, on_bytes, &mut outcome)?;
         outcome.more = cursor.offset < stat.len && outcome.bytes_read >= budget;
-        // Only now, so that an error on the way leaves the old time and the next look tries again.
+        // Set only here, so that an error above leaves the old time and the next look tries again.
         cursor.mtime = stat.mtime;
         Ok(outcome)
     }
 }
 
-/// The last `room` bytes of a file, or all of a shorter one, and the byte at which they begin: for who cannot wait for the rest.
+/// The last `room` bytes of a file, or all of a shorter one, and their offset: for callers that cannot wait for the
+/// whole file.
 ///
 /// # Errors
 /// [`TailError`].
@@ -244,7 +247,7 @@ pub fn read_end(fs: &dyn Fs, path: &Path, room: u64) -> Result<(u64, Vec<u8>), T
     Ok((len - room, bytes))
 }
 
-/// Reads up to `end` or until the budget is spent, keeping the cursor behind what was delivered.
+/// Reads up to `end`, or until the budget is spent. The cursor always stands after the delivered bytes.
 fn deliver(
     file: &dyn ReadAt,
     cursor: &mut Cursor,
@@ -255,14 +258,14 @@ fn deliver(
     outcome: &mut ReadOutcome,
 ) -> io::Result<()> {
     while cursor.offset < end && outcome.bytes_read < budget {
-        // The window before the cursor is read again with the new bytes, so that nothing need be kept between
-        // two reads and thousands of followed files cost a few words each.
+        // Reads the window before the cursor again with the new bytes. So nothing is kept between two reads, and each
+        // of thousands of followed files costs a few words.
         let back = cursor.offset.min(WINDOW as u64) as usize;
         let room = (end - cursor.offset).min(budget - outcome.bytes_read).min(CHUNK as u64) as usize;
         let scratch = first(scratch, back + room);
         let got = fill(file, scratch, cursor.offset - back as u64)?;
         if got <= back {
-            // Cut off under our hands; the next `stat` tells.
+            // The file was truncated during the read; the next `stat` shows that.
             return Ok(());
         }
         let known = &scratch[..got];
@@ -279,7 +282,7 @@ fn deliver(
     Ok(())
 }
 
-/// Whether the file still holds at both places what it held when the cursor was set.
+/// Whether the file still has the content of the fingerprint at both places.
 fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
     let head = cursor.offset.min(HEAD as u64) as usize;
     let front = first(scratch, head);
@@ -292,7 +295,7 @@ fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io:
         && stable_hash(window) == cursor.fingerprint.window)
 }
 
-/// Moves the cursor back to where delivering goes on; `false` when the file has become shorter meanwhile.
+/// Moves the cursor back to where delivery goes on; `false` if the file has become shorter meanwhile.
 fn set_back(
     file: &dyn ReadAt,
     cursor: &mut Cursor,
@@ -316,7 +319,8 @@ fn set_back(
     Ok(true)
 }
 
-/// So many bytes of the buffer, whatever they hold: to blank a quarter of a megabyte for each file is work for nothing.
+/// The first `count` bytes of the buffer, with any content: clearing a quarter of a megabyte for each file is wasted
+/// work.
 fn first(scratch: &mut Vec<u8>, count: usize) -> &mut [u8] {
     if scratch.len() < count {
         scratch.resize(count, 0);

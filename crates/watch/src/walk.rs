@@ -9,21 +9,21 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Walk, Want, kind_of, problem, problem_of, stat_of};
 
-/// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
+/// All wanted paths at or below `top`; see [`crate::fs::Fs::walk`].
 pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut walk = Walk::default();
     walk_below(top, &mut Vec::new(), want, &mut walk);
     walk
 }
 
-/// A link to a folder that is being walked: the folder where that walk began, and the one that holds the link. Both without links.
+/// A link to a folder that is being walked: the top folder of that walk, and the folder of the link, both canonical.
 struct Followed {
     top: PathBuf,
     folder: PathBuf,
 }
 
-/// walkdir follows a link by opening its folder, before anybody can say that it is not wanted, and an error there names no
-/// path. So links are followed here, after the question.
+/// walkdir follows a link by opening its folder before `want` can refuse it, and an error there names no path. So
+/// this function follows links itself, after asking `want`.
 fn walk_below(
     top: &Path,
     followed: &mut Vec<Followed>,
@@ -41,12 +41,13 @@ fn walk_below(
             }
         };
         let is_top = entry.depth() == 0;
-        // walkdir itself walks a `top` that is a link, and says of it that it is one.
+        // walkdir itself walks a `top` that is a link, and reports it as a link.
         let is_link = entry.path_is_symlink() && !is_top;
         let target = if entry.path_is_symlink() { fs::metadata(entry.path()).map(Some) } else { Ok(None) };
         let looked = target.and_then(|target| {
             let kind = kind_of(target.as_ref().map_or(entry.file_type(), fs::Metadata::file_type));
-            // A `top` that is a file is a walk of one, and the folder of a link was asked about where the link lies.
+            // A `top` that is a file is a walk of one. For the folder of a link, `want` was asked at the link's
+            // place.
             let only = is_top && (kind != FileKind::Dir || !followed.is_empty());
             let wanted = only || want(entry.path(), kind) == Want::It;
             match (kind, wanted) {
@@ -66,7 +67,7 @@ fn walk_below(
     }
 }
 
-/// Walks the folder that a link leads to, unless that walk is under way already.
+/// Walks the folder that a link leads to, unless a walk of that folder is under way.
 fn follow(
     top: &Path,
     link: &Path,

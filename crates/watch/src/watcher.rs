@@ -1,8 +1,8 @@
-//! Watches the agent's folders and says where to look, whatever happens to the folders themselves.
+//! Watches the client's folders and gives hints where to look, also when the folders themselves change.
 //!
-//! Two threads: notify's own, whose callback only sorts events (`route`), and a keeper, which alone adds
-//! and removes watches. The callback must not do that itself: notify answers on the thread that the callback runs
-//! on. Both sleep until something happens; only folders that must be polled wake the keeper by the clock.
+//! There are two threads: notify's own, whose callback only sorts events (`route`), and a keeper, which alone adds
+//! and removes watches. The callback cannot do that itself, because notify answers on the thread that runs the
+//! callback. Both sleep until something happens. Only polled folders wake the keeper periodically.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Starts to watch. `wake` is called from a thread of the watcher when there is something to take, and when it
-    /// [stands](Self::stands); it must not wait for anything. Of what is written before that nothing is told.
+    /// Starts to watch. A thread of the watcher calls `wake` when there are hints to take, and when the watcher
+    /// [stands](Self::stands). `wake` must not wait for anything. Changes before the watcher stands give no hint.
     pub fn start(roots: &[PathBuf], mode: WatchMode, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));
@@ -43,47 +43,47 @@ impl Watcher {
         let keeper =
             std::thread::Builder::new().name("watch-keeper".into()).spawn(move || keeper.run(&inbox));
         if let Err(error) = &keeper {
-            tracing::error!(%error, "nothing is watched: the system gives no thread");
+            tracing::error!(%error, "nothing is watched: the system cannot start a thread");
         }
         Self { hints, health, orders, lost, stands, keeper: keeper.ok() }
     }
 
-    /// Waits until everything that exists is watched, or a reason is known why not.
+    /// Waits until every existing folder is watched, or has a known reason why not.
     pub fn ready(&self) {
         let (answer, answered) = channel();
         if self.orders.send(Order::Answer(answer)).is_ok() && self.keeper.is_some() {
-            // An error means that the keeper is gone, and then there is nothing to wait for.
+            // An error means that the keeper is gone, so there is nothing to wait for.
             answered.recv().unwrap_or_default();
         }
     }
 
-    /// Whether everything that there was at the start is watched, or a reason is known why not.
+    /// Whether every folder that existed at the start is watched, or has a known reason why not.
     pub fn stands(&self) -> bool {
-        // Of a thread that has ended there is nothing more to be waited for.
+        // A thread that has ended will not set the flag any more.
         self.stands.load(Ordering::Acquire) || self.keeper.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Where to look; each hint is given once.
+    /// The waiting hints, each once.
     pub fn take(&self) -> BTreeSet<Hint> {
         self.hints.take()
     }
 
-    /// The set that hints are put into, for adding some by hand.
+    /// The set of hints, for adding some by hand.
     pub fn hints(&self) -> &Arc<HintSet> {
         &self.hints
     }
 
-    /// How each root is watched, in the order given and each root once.
+    /// The health of each root, each once, in the given order.
     pub fn health(&self) -> Vec<RootHealth> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often the system had more changes to tell of than it keeps, so that everything was looked at again.
+    /// Number of times that the system lost events, so that everything was looked at again.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Also watches one folder, without those below: `.claude` of a working folder. It need not exist yet.
+    /// Also watches one folder, without folders below it: `.claude` of a working folder. It need not exist yet.
     pub fn watch_dir(&self, path: &Path) {
         self.order(Order::WatchDir(absolute(path)));
     }
@@ -93,7 +93,7 @@ impl Watcher {
         self.order(Order::UnwatchDir(absolute(path)));
     }
 
-    /// Looks now at every folder that is polled, and at the plan itself: after a suspend, or on demand.
+    /// Looks now at every polled folder and makes the plan again: after a suspend, or on demand.
     pub fn poll_now(&self) {
         self.order(Order::Poll);
     }
@@ -158,7 +158,7 @@ mod tests {
             self.watcher.ready();
         }
 
-        /// The first hints that come, within ten seconds.
+        /// The next hints, within ten seconds.
         fn next(&self) -> BTreeSet<Hint> {
             self.woken.recv_timeout(Duration::from_secs(10)).expect("woken");
             self.watcher.take()
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn after_lost_events_everything_is_watched_anew_and_looked_at() {
+    fn lost_events_renew_all_watches_and_hint_at_everything() {
         let watched = Watched::start();
         watched.tell(Step::Overflow);
         assert_eq!(watched.next(), BTreeSet::from([Hint::Everything]));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_limit_of_watches_the_root_is_polled_and_says_why() {
+    fn at_the_watch_limit_a_root_is_polled_and_its_health_has_the_reason() {
         let watched = Watched::start();
         let file = watched.root.join("projects/p/s.jsonl");
         watched.tell(Step::Limit(Some(file.clone())));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_vanishes_as_a_whole_is_told() {
+    fn a_vanished_folder_gives_a_hint() {
         let watched = Watched::start();
         let sessions = watched.root.join("sessions");
         std::fs::rename(&sessions, watched.root.join("old")).expect("renamed");

@@ -1,29 +1,29 @@
-//! What a notification offers, and what came of it.
+//! The buttons of a notification, and the events that come back from it.
 
 use super::board::Card;
 
-/// What a desktop calls a click on the notification itself.
+/// The freedesktop name of a click on the notification itself.
 pub(super) const OPEN: &str = "default";
 pub(super) const FOCUS: &str = "focus-terminal";
 pub(super) const SNOOZE: &str = "snooze";
 
-/// A button of a notification of one session.
+/// A button of a notification about one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Button {
     pub action: &'static str,
     pub label: &'static str,
 }
 
-/// Offered for a single session, where the desktop has buttons.
+/// Shown on a notification about a single session, if the desktop supports buttons.
 pub(super) const BUTTONS: &[Button] =
     &[Button { action: FOCUS, label: "Focus terminal" }, Button { action: SNOOZE, label: "Snooze 15 min" }];
 
-/// What the person, or the desktop, did with what stands on the screen.
+/// An event from the user or the desktop about a notification.
 pub(super) enum Heard {
-    /// The notification, or a button of it, was clicked.
+    /// The user clicked the notification or one of its buttons.
     Chosen(Card, String),
-    /// It was taken away.
+    /// The user or the desktop closed it.
     Gone(Card),
-    /// Somebody shows notifications from now on, who has none of those that stood before.
+    /// Another notification server has started. It shows none of the earlier notifications.
     Came,
 }

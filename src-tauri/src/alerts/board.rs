@@ -1,4 +1,4 @@
-//! What stands on the screen: which episodes share a notification, and when one has to go.
+//! The notifications on the screen: which episodes share one, and when one is closed.
 
 use std::time::{Duration, Instant};
 
@@ -8,24 +8,24 @@ use super::notice::Notice;
 
 /// Episodes that begin within this time are shown together.
 const GATHER: Duration = Duration::from_millis(400);
-/// An episode that begins so soon after a notification was shown joins it.
+/// An episode that begins within this time after a notification joins it.
 const JOIN: Duration = Duration::from_secs(5);
-/// What was lost is not shown again more often than this: a server may fall over just what it is shown.
+/// Shortest time between two repeats of lost notifications: a repeat may be what makes the server crash.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// Names a notification for as long as it stands.
+/// Identifies a notification while it is on the screen.
 pub type Card = u64;
 
-/// What has to be done on the screen.
+/// One change of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// Shows a notification, in place of the one with the same name if there is one.
+    /// Shows a notification; replaces the one with the same id, if any.
     Show(Card, Notice),
-    /// Takes a notification away.
+    /// Closes a notification.
     Close(Card),
 }
 
-/// The notifications that stand, and the episodes that will be shown in a moment.
+/// The notifications on the screen, and the episodes that are about to be shown.
 #[derive(Debug, Default)]
 pub struct Board {
     cards: Vec<Standing>,
@@ -33,7 +33,7 @@ pub struct Board {
     gathered_at: Option<Instant>,
     newest: Card,
     brought_back_at: Option<Instant>,
-    /// What was lost too soon after that is shown again by then.
+    /// When lost notifications are shown again, if it was too soon so far.
     owed_at: Option<Instant>,
 }
 
@@ -45,7 +45,7 @@ struct Standing {
 }
 
 impl Board {
-    /// Takes in what the policy tells. Counts are not its business.
+    /// Takes an alert from the attention policy. The board ignores counts.
     pub fn hear(&mut self, alert: Alert, now: Instant) -> Vec<Act> {
         match alert {
             Alert::AlreadySo { episodes } => self.gather(episodes, now),
@@ -58,12 +58,12 @@ impl Board {
         Vec::new()
     }
 
-    /// When [`Board::advance`] or [`Board::make_up`] will have something to show.
+    /// When [`Board::advance`] or [`Board::make_up`] next has something to show.
     pub fn due(&self) -> Option<Instant> {
         self.gathered_at.into_iter().chain(self.owed_at).min()
     }
 
-    /// Shows what has been gathered.
+    /// Shows the gathered episodes.
     pub fn advance(&mut self, now: Instant) -> Vec<Act> {
         if self.gathered_at.is_none_or(|at| at > now) {
             return Vec::new();
@@ -82,8 +82,8 @@ impl Board {
         act.into_iter().collect()
     }
 
-    /// Somebody shows notifications again. What still waits, and whoever showed it has gone with it, is shown once more: as
-    /// one, and quietly, since it is no news.
+    /// A notification server has started. Episodes that still wait, but whose server is gone, are shown once more: in
+    /// one notification, and quietly, since they are no news.
     pub fn bring_back(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
         if let Some(at) = self.brought_back_at.map(|at| at + AGAIN).filter(|at| now < *at) {
             self.owed_at = Some(at);
@@ -101,13 +101,13 @@ impl Board {
         });
         if !lost.is_empty() {
             self.brought_back_at = Some(now);
-            // What begins now is news and no part of it.
+            // An episode that begins now is news and does not join it.
             acts.extend(self.put_up(lost, now, true));
         }
         acts
     }
 
-    /// Brings back what it was too soon to bring back, once its time has come.
+    /// Calls [`Board::bring_back`] again when it was too soon before and the time has come.
     pub fn make_up(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
         match self.owed_at.take_if(|at| *at <= now) {
             Some(_) => self.bring_back(on_screen, now),
@@ -115,12 +115,12 @@ impl Board {
         }
     }
 
-    /// The person, or the desktop, has taken a notification away.
+    /// The user or the desktop has closed a notification.
     pub fn gone(&mut self, card: Card) {
         self.cards.retain(|standing| standing.card != card);
     }
 
-    /// Nothing of what stands is so any more.
+    /// Closes everything: none of it is true any more.
     pub fn clear(&mut self) -> Vec<Act> {
         self.end(|_| true)
     }
@@ -134,7 +134,7 @@ impl Board {
     }
 
     fn gather(&mut self, mut episodes: Vec<Episode>, now: Instant) {
-        // Whoever listens again, or hears a summary at the end of a mute, may be told of what stands already.
+        // A new subscription, or the summary at the end of a mute, may repeat episodes that are on the screen already.
         episodes.retain(|new| !self.holds(new));
         if !episodes.is_empty() {
             self.fresh.extend(episodes);
@@ -169,7 +169,7 @@ impl Board {
 }
 
 impl Standing {
-    /// Nothing when nothing is left to be shown.
+    /// `None` if no episode is left to show.
     fn show(&self, quiet: bool) -> Option<Act> {
         Notice::of(&self.episodes, quiet).map(|notice| Act::Show(self.card, notice))
     }
@@ -189,7 +189,7 @@ mod tests {
         Alert::Cleared { session_id: episode.session_id, need: episode.need, since: episode.since }
     }
 
-    /// Lets what was gathered be shown: its card and its first line.
+    /// Advances to the due time: the card and its first line.
     fn shown(board: &mut Board) -> (Card, String) {
         let due = board.due().expect("something is gathered");
         assert_eq!(board.advance(due - Duration::from_millis(1)), [], "not before its time");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_together_is_one_notification_and_what_follows_at_once_joins_it() {
+    fn episodes_that_begin_together_share_a_notification_and_close_followers_join_it() {
         let (mut board, start) = (Board::default(), Instant::now());
         for session in ["a", "bb", "ccc"] {
             assert_eq!(board.hear(raised(session), start), []);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_goes_and_the_rest_stays() {
+    fn an_ended_episode_leaves_its_notification_and_the_last_one_closes_it() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         board.hear(raised("bb"), start);
@@ -224,13 +224,13 @@ mod tests {
         let acts = board.hear(cleared("a"), start + Duration::from_secs(9));
         let [Act::Show(1, notice)] = &*acts else { panic!("{acts:?}") };
         assert!(notice.quiet && notice.summary == "bb wants to run `ls`");
-        assert_eq!(board.hear(cleared("a"), start), [], "once is enough");
+        assert_eq!(board.hear(cleared("a"), start), [], "it was cleared already");
         assert_eq!(board.hear(cleared("bb"), start), [Act::Close(1)]);
         assert_eq!(board.clear(), []);
     }
 
     #[test]
-    fn what_is_over_before_it_was_shown_is_never_shown() {
+    fn an_episode_that_ends_before_it_is_shown_is_never_shown() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         assert_eq!(board.hear(cleared("a"), start), []);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_away_is_neither_changed_nor_joined_nor_closed() {
+    fn a_dismissed_notification_is_neither_changed_nor_joined_nor_closed() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         board.hear(raised("bb"), start);
@@ -250,36 +250,36 @@ mod tests {
     }
 
     #[test]
-    fn what_still_waits_is_shown_again_by_whoever_comes_as_one_and_quietly() {
+    fn a_new_server_shows_lost_episodes_again_in_one_quiet_notification() {
         let (mut board, start) = (Board::default(), Instant::now());
         for (session, later) in [("a", 0), ("bb", 60), ("ccc", 120)] {
             board.hear(raised(session), start + Duration::from_secs(later));
             shown(&mut board);
         }
-        // The second was shown by the server that has come; of the others nothing is on the screen.
+        // The server that has started already shows the second one. The others are not on the screen.
         let acts = board.bring_back(|card| card == 2, start);
         let [Act::Close(1), Act::Close(3), Act::Show(4, notice)] = &*acts else { panic!("{acts:?}") };
         assert_eq!((notice.summary.as_str(), notice.quiet), ("2 sessions need you", true));
-        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all of it is on the screen");
+        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all are on the screen");
 
-        // A server that falls over it comes again and again. What it owes is not forgotten for that.
+        // A server that crashes on it restarts again and again. The lost notifications are not forgotten.
         assert_eq!(board.bring_back(|_| false, start + JOIN), []);
         assert_eq!(board.due(), Some(start + AGAIN));
         assert_eq!(board.make_up(|_| false, start + JOIN), [], "not before its time");
         assert_eq!(board.make_up(|_| false, start + AGAIN).len(), 3);
         assert_eq!(board.due(), None);
 
-        // What begins now makes a notification, and a sound, of its own.
+        // An episode that begins now gets its own notification, with a sound.
         board.hear(raised("dddd"), start + AGAIN);
         assert_eq!(shown(&mut board), (6, "dddd wants to run `ls`".to_owned()));
         for session in ["a", "bb", "ccc", "dddd"] {
             board.hear(cleared(session), start + AGAIN);
         }
-        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "nobody waits any more");
+        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "no episode is left");
     }
 
     #[test]
-    fn silence_and_counts_show_nothing_and_the_past_is_one_summary() {
+    fn silenced_alerts_and_counts_show_nothing_and_episodes_from_before_the_start_are_one_summary() {
         let (mut board, start) = (Board::default(), Instant::now());
         let silent = Alert::Raised { episode: episode("a", "approval", "x"), silence: Some("muted".into()) };
         board.hear(silent, start);
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(shown(&mut board).1, "2 sessions need you");
         let so = ["a", "bb"].map(|session| episode(session, "plan", "has a plan")).into();
         board.hear(Alert::AlreadySo { episodes: so }, start);
-        assert_eq!(board.due(), None, "they stand already");
+        assert_eq!(board.due(), None, "they are on the screen already");
         assert_eq!(board.clear(), [Act::Close(1)]);
     }
 }

@@ -1,6 +1,7 @@
-//! Notifications over the session bus, as the freedesktop specification 1.2 has them, and the count on the launcher.
+//! Notifications over the session bus (freedesktop specification 1.2), and the count on the launcher.
 //!
-//! Directly on the bus, because urgency, replacing, closing and "was it shown?" are what a stale or a lost alert hangs on.
+//! Talks to the bus directly: only so can it set the urgency, replace and close a notification, and learn whether it
+//! was shown. Stale and lost alerts depend on that.
 
 mod cards;
 mod health;
@@ -25,28 +26,30 @@ pub use health::health;
 
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
-/// A server that has not answered by now is slow, or hangs: that is said. What it was asked stays asked.
+/// A server that has not answered by now is slow or hangs: the log says so. The pending request stays.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the end of the program may wait for a server that owes the number of what is to go.
+/// How long the end of the program waits for a server that has not yet answered with the id of a notification to
+/// close.
 const LAST_PATIENCE: Duration = Duration::from_millis(500);
-/// The desktop entry that packages install, without its ending: desktops find our name by it, and the launcher to count on.
+/// The desktop entry that packages install, without its ending. Desktops find the program's name by it, and the
+/// launcher finds the icon for the count.
 const ENTRY: &str = "Watchbill";
 /// The icon that packages install.
 const ICON: &str = "watchbill-desktop";
 
-/// The screen, as far as the session bus leads to it.
+/// The notification server, as seen over the session bus.
 ///
-/// Nothing here waits for an answer. Answers and signals come through one stream, so that both are heard in the order in
-/// which the server sent them, and a server that takes long keeps no other alert waiting.
+/// No call here waits for an answer. Answers and signals come through one stream, in the order in which the server
+/// sent them. So a slow server delays no other alert.
 pub struct Screen {
     connection: Connection,
     messages: MessageStream,
     cards: Cards,
-    /// What the server can show; asked for once, and again when another server has come.
+    /// The server's capabilities. Asked for once, and again when another server has started.
     abilities: Option<Abilities>,
-    /// The serial of that question while its answer is awaited, and since when it is.
+    /// Serial and time of the pending request for the capabilities.
     asks_abilities: Option<(NonZeroU32, Instant)>,
-    /// Nobody showed the last one, or is slow to, which has been said.
+    /// The log already says that notifications are refused or late.
     complained: bool,
 }
 
@@ -57,19 +60,19 @@ struct Abilities {
     markup: bool,
 }
 
-/// Something has come over the bus, or has not for too long.
+/// An event for [`Screen::hear`].
 pub enum News {
-    /// Of the server's, of the bus's, or an answer.
+    /// A signal of the server or of the bus, or an answer.
     Message(Message),
-    /// The server owes an answer for longer than can be usual.
+    /// The server has owed an answer for too long.
     Late,
 }
 
 impl Screen {
-    /// Begins to listen on the session bus.
+    /// Connects to the session bus and begins to listen.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no session bus.
     pub async fn find(_: &tauri::AppHandle) -> zbus::Result<Self> {
         let connection = session_bus().await?;
         let messages = MessageStream::from(&connection);
@@ -87,19 +90,19 @@ impl Screen {
         })
     }
 
-    /// Shows a notification, in place of what the card showed before.
+    /// Shows a notification; replaces the one that the card had before.
     pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &'static [Button], sound: bool) {
         self.cards.show(card, Letter { notice: notice.clone(), buttons, sound });
         self.go_on(card).await;
     }
 
-    /// Takes a notification away.
+    /// Closes a notification.
     pub async fn close(&mut self, card: Card) {
         self.cards.close(card);
         self.go_on(card).await;
     }
 
-    /// Takes everything away; what a server has not answered for yet as soon as it does, but not for long.
+    /// Closes all notifications. Waits a short time for the ids that the server still owes.
     pub async fn clear(&mut self) {
         for card in self.cards.close_all() {
             self.go_on(card).await;
@@ -113,16 +116,16 @@ impl Screen {
             }
         };
         if tokio::time::timeout(LAST_PATIENCE, rest).await.is_err() {
-            tracing::debug!("a notification stays that the server has not answered for");
+            tracing::debug!("a notification stays open: the server did not answer in time");
         }
     }
 
-    /// Whether it stands on the screen.
+    /// Whether it is on the screen.
     pub fn has(&self, card: Card) -> bool {
         self.cards.has(card)
     }
 
-    /// Sets the number on the launcher's icon; desktops that have none do not listen.
+    /// Sets the number on the launcher's icon. Desktops without one ignore it.
     pub async fn count(&self, count: u32) {
         let properties = HashMap::from([
             ("count", Value::from(i64::from(count))),
@@ -134,11 +137,11 @@ impl Screen {
         if let Err(error) =
             self.connection.emit_signal(None::<BusName<'_>>, path, interface, "Update", &body).await
         {
-            tracing::debug!(%error, "the launcher was not told the count");
+            tracing::debug!(%error, "the count could not be sent to the launcher");
         }
     }
 
-    /// Waits for something to come. `None` when the bus has gone. Nothing is lost when it is not waited for to the end.
+    /// Waits for the next event; `None` when the bus is gone. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<News> {
         let owed = self.cards.asked_at().into_iter().chain(self.asks_abilities.map(|(_, at)| at)).min();
         let next = async { Some(News::Message(self.messages.next().await?.ok()?)) };
@@ -151,11 +154,11 @@ impl Screen {
         }
     }
 
-    /// Takes in what has come, and tells what the person did with what stands, if that is what it says.
+    /// Handles an event. Returns the user's action on a notification, if the event is one.
     pub async fn hear(&mut self, news: News) -> Option<Heard> {
         let News::Message(message) = news else {
             self.complain(
-                "the program that shows notifications has not answered for seconds; what it is to show waits",
+                "the program that shows notifications has not answered for seconds; further notifications wait",
             );
             return None;
         };
@@ -195,7 +198,7 @@ impl Screen {
         for card in self.cards.waiting() {
             self.go_on(card).await;
         }
-        // Our own call may have started the one that comes; what waits for its answer counts as shown.
+        // Our own call may have started this server. A notification whose answer is pending counts as shown.
         Some(Heard::Came)
     }
 
@@ -235,14 +238,14 @@ impl Screen {
         self.complain("no program of this desktop shows notifications; the tray and the window go on");
     }
 
-    /// Once, until something is shown again.
+    /// Logs once, until a notification is shown again.
     fn complain(&mut self, words: &str) {
         if !std::mem::replace(&mut self.complained, true) {
             tracing::warn!("{words}");
         }
     }
 
-    /// Sends what a card waits for, if it can be sent now.
+    /// Sends the next request of a card, if it can be sent now.
     async fn go_on(&mut self, card: Card) {
         let Some(can) = self.abilities else {
             if self.cards.waiting().contains(&card) {
@@ -279,10 +282,10 @@ impl Screen {
         }
     }
 
-    /// What cannot be sent is not answered either: the bus has gone, and its stream ends.
+    /// A message that cannot be sent gets no answer either: the bus is gone, and its stream ends.
     async fn send(&self, message: &Message) {
         if let Err(error) = self.connection.send(message).await {
-            tracing::debug!(%error, "the session bus takes nothing any more");
+            tracing::debug!(%error, "a message could not be sent over the session bus");
         }
     }
 }
@@ -312,13 +315,13 @@ fn notify(replaced: u32, letter: &Letter, can: Abilities) -> Option<Message> {
     } else {
         hints.insert("suppress-sound", Value::from(true));
     }
-    // The server's own time: what is urgent stays, the rest goes.
+    // The server's own timeout: it keeps urgent notifications and removes the others.
     let expires = -1_i32;
     let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
     call("Notify", &arguments, None)
 }
 
-/// A call of the server's. What is said here can always be said in the bus's form; nothing is sent if it cannot.
+/// A method call to the server. These arguments always fit the bus format; if not, nothing is sent.
 fn call<B>(method: &str, arguments: &B, flag: Option<Flags>) -> Option<Message>
 where
     B: serde::Serialize + DynamicType,
@@ -334,12 +337,12 @@ where
     made.inspect_err(|error| tracing::warn!(%error, method, "the notification server cannot be called")).ok()
 }
 
-/// The person's bus. Whoever waits for an answer does not do so for ever.
+/// The user's session bus. Calls that wait for an answer end after a timeout.
 async fn session_bus() -> zbus::Result<Connection> {
     zbus::connection::Builder::session()?.method_timeout(PATIENCE).build().await
 }
 
-/// A server that knows markup would take a command's `<` and `&` for some, or for an image to be fetched.
+/// A server with markup would read `<` and `&` of a command as markup, or as an image to fetch.
 fn body(lines: &[String], markup: bool) -> String {
     let text = lines.join("\n");
     if !markup {
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_never_markup() {
+    fn foreign_text_is_never_markup() {
         let lines = ["wants to run `a && b < c`".to_owned(), "<img src=x>".to_owned()];
         assert_eq!(body(&lines, true), "wants to run `a &amp;&amp; b &lt; c`\n&lt;img src=x&gt;");
         assert_eq!(body(&lines, false), "wants to run `a && b < c`\n<img src=x>");

@@ -1,6 +1,7 @@
-//! Alerts: what the attention policy tells becomes notifications that lead to the session and go when they are stale.
+//! Alerts: turns the alerts of the attention policy into notifications. A click leads to the session; a stale one is
+//! closed.
 //!
-//! Nothing is decided here but which episodes share a notification ([`board`]) and its words ([`notice`]). The platform
+//! This module decides only which episodes share a notification ([`board`]) and its texts ([`notice`]). The platform
 //! shows them: `linux` on the session bus, `other` through Tauri's plugin.
 
 mod actions;
@@ -43,11 +44,11 @@ pub use platform::health;
 pub use signals::Alerts;
 use terminals::Terminals;
 
-/// How long a session that was snoozed here needs nobody.
+/// How long "Snooze" on a notification snoozes the session.
 const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
 
-/// Shows alerts until the program quits. `listen` goes to whichever engine there is by then, and says to which if that one
-/// is to be started again when it ends.
+/// Shows alerts until the program quits. `listen` subscribes to the engine in force at that time. It returns that
+/// engine if it is to be started again when it ends.
 pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink) -> Option<Handle> + Send) {
     let mut screen = match Screen::find(&app).await {
         Ok(screen) => screen,
@@ -65,7 +66,7 @@ pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink
     alerts.left_work.notify_all();
 }
 
-/// Shows alerts until there is nobody who could.
+/// Shows alerts until the session bus is gone.
 async fn show(
     app: AppHandle,
     alerts: &Alerts,
@@ -87,7 +88,7 @@ async fn show(
         }
         let due = showing.board.due();
         tokio::select! {
-            // In this order: what the person took away is known before it is changed.
+            // Biased: a notification that the user closed must be known before it is changed.
             biased;
             news = screen.next() => match news {
                 Some(news) => {
@@ -137,7 +138,7 @@ async fn sleep_until(due: Option<Instant>) {
 struct Showing {
     app: AppHandle,
     board: Board,
-    /// Whom a click on each notification is about.
+    /// The notice of each card, for clicks.
     leads_to: HashMap<Card, Notice>,
     terminals: Terminals,
 }
@@ -163,7 +164,7 @@ impl Showing {
         }
     }
 
-    /// Nobody says any more when what stands is over.
+    /// Without an engine no message would say when a notification is over, so all are closed.
     async fn engine_ended(&mut self, screen: &mut Screen, engine: Handle) {
         let app = self.app.clone();
         async_runtime::spawn(async move { app.state::<Desk>().engine_ended(engine).await });
@@ -172,10 +173,10 @@ impl Showing {
         screen.count(0).await;
     }
 
-    /// What is left of an alert when the person looks at the terminal already. Only the moment counts, so it is asked
-    /// now; whatever comes meanwhile waits, so that nothing overtakes.
+    /// Removes from an alert the episodes whose terminal the user already looks at. Only the present moment counts, so
+    /// it asks now. Further alerts wait meanwhile, which keeps their order.
     async fn unseen(&mut self, alert: Alert) -> Alert {
-        // One patience for all of a summary: thirty terminals that hang must not keep it off the screen for minutes.
+        // One timeout for the whole summary: thirty hanging terminals must not delay it for minutes.
         let until = self.terminals.patience();
         match alert {
             Alert::Raised { episode, silence: None } => {
@@ -236,7 +237,7 @@ impl Showing {
     }
 }
 
-/// Brings the terminal to the front; where that cannot be done, the window says more than nothing would.
+/// Brings the terminal to the front. If that fails, opens the window on the session instead.
 fn focus(app: AppHandle, session: String) {
     async_runtime::spawn(async move {
         let asked = session.clone();

@@ -1,4 +1,4 @@
-//! What stands in one notification, in words: who wants what, whom a click leads to, how urgent it is.
+//! The texts of one notification, the session that a click opens, and its urgency.
 
 use watchbill_protocol::alert::Episode;
 
@@ -6,35 +6,35 @@ use crate::text::{cut, one_line};
 
 /// Desktops show about one line of a summary.
 const SUMMARY: usize = 120;
-/// A command may be long; more of it than this nobody reads in a notification.
+/// A longer command is cut: a notification is no place to read it.
 const BODY: usize = 400;
-/// So many sessions are named by a notification of several.
+/// Number of sessions that a notification about several names.
 const NAMED: usize = 5;
-/// And this much of what each wants.
+/// Length of each of their lines.
 const LINE: usize = 90;
 
-/// A notification, whoever will show it.
+/// A notification, for any platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// The first line. Plain text.
     pub summary: String,
-    /// What stands below, line by line. Plain text.
+    /// The lines below. Plain text.
     pub body: Vec<String>,
-    /// Whom a click opens: the first that needs the person.
+    /// The session that a click opens: the first that needs the user.
     pub session_id: String,
-    /// It is of one session alone, so that buttons make sense.
+    /// It is about one session, so that buttons make sense.
     pub single: bool,
-    /// A session stands still until the person answers.
+    /// A session stands still until the user answers.
     pub urgent: bool,
-    /// It says no more than what stood there before, so that it is no news.
+    /// It says no more than the notification that it replaces, so it is no news.
     pub quiet: bool,
 }
 
 impl Notice {
-    /// The notification for these episodes; `None` when there are none.
+    /// The notification for these episodes; `None` if there are none.
     pub fn of(episodes: &[Episode], quiet: bool) -> Option<Self> {
         let mut sorted: Vec<&Episode> = episodes.iter().collect();
-        // RFC 3339 of one precision sorts as time does.
+        // RFC 3339 texts of one precision sort by time.
         sorted.sort_by_key(|episode| (!needs_person(episode), &episode.since));
         let first = *sorted.first()?;
         let (summary, body) = if let [one] = *sorted { words_of_one(one) } else { words_of(&sorted) };
@@ -87,7 +87,7 @@ fn needs_person(episode: &Episode) -> bool {
     episode.need != "finished"
 }
 
-/// A session that stopped at an error waits for nobody's yes: it is worth saying, and worth no more.
+/// A session that stopped at an error waits for no answer, so it is not urgent.
 fn is_urgent(episode: &Episode) -> bool {
     matches!(episode.need.as_str(), "approval" | "question" | "plan" | "dialog")
 }
@@ -123,7 +123,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_long_command_is_cut_above_and_longer_below_and_stays_text() {
+    fn a_long_command_is_cut_in_the_summary_and_later_in_the_body_and_stays_plain_text() {
         let one = episode("api", "approval", &format!("wants to run `{}\n<b>\u{202e}`", "x".repeat(600)));
         let notice = Notice::of(&[one], false).expect("there is one");
         assert_eq!((notice.summary.chars().count(), notice.body[0].chars().count()), (SUMMARY, BODY));
@@ -132,7 +132,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn several_are_one_list_those_that_need_the_person_first() {
+    fn several_sessions_are_one_list_with_those_that_need_the_user_first() {
         let mut all: Vec<Episode> = ["f", "ee", "ddd", "cccc", "bbbbb", "aaaaaa"].map(approval).into();
         all.insert(0, episode("done", "finished", "has finished"));
         all.insert(0, episode("over", "finished", "has finished"));

@@ -1,7 +1,7 @@
-//! Notifications where there is no session bus: through Tauri's plugin, which can show them and nothing else.
+//! Notifications without a session bus: through Tauri's plugin, which can only show them.
 //!
-//! Untested: nobody has run the program on macOS or Windows yet. What stands there cannot be taken away or replaced
-//! through the plugin (2.8, its `NotificationBuilder`), and a click only brings the program to the front.
+//! Untested on macOS and Windows so far. The plugin (2.8, its `NotificationBuilder`) cannot close or replace a
+//! notification, and a click only brings the program to the front.
 
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ use super::actions::{Button, Heard};
 use super::board::Card;
 use super::notice::Notice;
 
-/// The screen, as far as the plugin leads to it.
+/// The system's notifications, through the plugin.
 pub struct Screen {
     app: AppHandle,
 }
@@ -22,12 +22,12 @@ impl Screen {
     /// The plugin is always there.
     ///
     /// # Errors
-    /// Never; elsewhere there may be no bus.
+    /// Never; on Linux there may be no bus.
     pub async fn find(app: &AppHandle) -> Result<Self, tauri_plugin_notification::Error> {
         Ok(Self { app: app.clone() })
     }
 
-    /// Shows a notification. What only says less than before is not shown again, since nothing can be replaced.
+    /// Shows a notification. A quiet one is skipped, because the plugin cannot replace the earlier one.
     pub async fn show(&mut self, _: Card, notice: &Notice, _: &[Button], sound: bool) {
         if notice.quiet {
             return;
@@ -42,13 +42,13 @@ impl Screen {
         }
     }
 
-    /// The plugin takes nothing away.
+    /// The plugin cannot close a notification.
     pub async fn close(&mut self, _: Card) {}
 
-    /// Neither at the end.
+    /// Nor at the end of the program.
     pub async fn clear(&mut self) {}
 
-    /// Whether it still stands is not known; nothing is lost while the program runs.
+    /// Always true: the plugin does not know, and no server restarts here.
     pub fn has(&self, _: Card) -> bool {
         true
     }
@@ -56,18 +56,18 @@ impl Screen {
     /// The number is in the tray; a badge would need a window.
     pub async fn count(&self, _: u32) {}
 
-    /// The plugin hears of no clicks on a desktop.
+    /// The plugin reports no clicks on a desktop.
     pub async fn next(&mut self) -> Option<Infallible> {
         std::future::pending().await
     }
 
-    /// Nothing comes.
+    /// Never called, since no event comes.
     pub async fn hear(&mut self, news: Infallible) -> Option<Heard> {
         match news {}
     }
 }
 
-/// Whether notifications can be shown is known to the system's settings alone.
+/// Assumes yes: only the system's settings know.
 pub async fn health(tray: bool) -> DesktopHealth {
     DesktopHealth { tray, notifications: true, notification_server: None, notification_problem: None }
 }

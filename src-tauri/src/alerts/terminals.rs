@@ -1,30 +1,29 @@
-//! How long terminals are waited for that are asked whether the person looks at them.
+//! How long the shell waits for a terminal's answer whether the user looks at it.
 
 use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A terminal that does not say whether it is in front by then counts as not in front: an alert too many is a nuisance, one
-/// too few a betrayal.
+/// A terminal that has not answered by then counts as not in front: a needless alert is better than a missing one.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long nobody is asked after one did not answer. What hangs is mostly what all of them hang on, and while it is waited
-/// for nothing else is shown or taken away.
+/// How long no terminal is asked after one did not answer. Mostly all of them hang for the same cause, and while the
+/// shell waits it neither shows nor closes anything else.
 const REST: Duration = Duration::from_secs(10);
 
-/// The terminals, as far as they answer.
+/// The state of asking terminals.
 #[derive(Debug, Default)]
 pub struct Terminals {
     rest_until: Option<Instant>,
 }
 
 impl Terminals {
-    /// By when an answer must have come that is asked for now.
+    /// The deadline for an answer to a question asked now.
     pub fn patience(&self) -> Instant {
         Instant::now() + PATIENCE
     }
 
-    /// Whether the terminal says in time that the person looks at it.
+    /// Whether the terminal says before the deadline that the user looks at it.
     pub async fn is_seen(&mut self, asked: impl Future<Output = Option<bool>>, until: Instant) -> bool {
         if self.rest_until.is_some_and(|rest| Instant::now() < rest) {
             return false;
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_hangs_is_waited_for_once_and_those_after_it_are_not_asked_for_a_while() {
+    async fn after_a_terminal_that_hangs_no_other_is_asked_for_a_while() {
         let mut terminals = Terminals::default();
         let begun = Instant::now();
         let until = terminals.patience();

@@ -1,4 +1,4 @@
-//! What the window may ask of the shell itself: its form, the switch for the desktop's start, the key from anywhere.
+//! The commands about the shell itself: the window's form, autostart, the global shortcut.
 
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
@@ -10,7 +10,7 @@ use crate::notes::Notes;
 use crate::shortcut::GlobalKey;
 use crate::window;
 
-/// What the shell has to tell, through `channel`, from now on.
+/// Sends the shell's messages through `channel` from now on.
 #[tauri::command]
 pub async fn shell_subscribe(
     app: AppHandle,
@@ -21,7 +21,7 @@ pub async fn shell_subscribe(
     Ok(())
 }
 
-/// Makes the window a strip, or the window that it was before.
+/// Makes the window a compact strip, or the full window again.
 #[tauri::command]
 pub async fn set_compact(app: AppHandle, on: bool) -> Result<(), ApiError> {
     window::set_compact(&app, on);
@@ -32,12 +32,12 @@ pub async fn set_compact(app: AppHandle, on: bool) -> Result<(), ApiError> {
 #[tauri::command]
 pub async fn autostart(switch: State<'_, Switch>) -> Result<bool, ApiError> {
     switch.is_on().map_err(|error| {
-        let message = format!("whether Watchbill starts with the desktop cannot be read: {error}");
+        let message = format!("the setting for starting Watchbill with the desktop cannot be read: {error}");
         ApiError::new(ErrorCode::Unreadable, message)
     })
 }
 
-/// Has the desktop start the program, or not; returns what is so afterwards.
+/// Turns autostart on or off; returns the state afterwards.
 #[tauri::command]
 pub async fn set_autostart(switch: State<'_, Switch>, on: bool) -> Result<bool, ApiError> {
     switch.set(on).and_then(|()| switch.is_on()).map_err(|error| {
@@ -46,7 +46,7 @@ pub async fn set_autostart(switch: State<'_, Switch>, on: bool) -> Result<bool, 
     })
 }
 
-/// The key that opens the window from anywhere, and whether it works.
+/// The global shortcut that opens the window, and whether it works.
 #[tauri::command]
 pub async fn shortcut(key: State<'_, GlobalKey>) -> Result<ShortcutState, ApiError> {
     Ok(key.shown())

@@ -1,4 +1,5 @@
-//! What the person says of chains and sessions. Answers when it is in force; the rows follow by themselves.
+//! The user commands about chains and sessions. Each answers when the command is in force; the rows follow on their
+//! own.
 
 use tauri::State;
 use watchbill_engine::{SessionId, Timestamp, Word};
@@ -7,7 +8,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use crate::desk::Desk;
 
-/// Names a chain; without a name it is called as its sessions call themselves.
+/// Names a chain; without a name, the chain takes the title of its sessions.
 #[tauri::command]
 pub async fn rename_chain(
     desk: State<'_, Desk>,
@@ -17,7 +18,7 @@ pub async fn rename_chain(
     said(&desk, Word::Name { session: SessionId::new(&session_id), name }).await
 }
 
-/// Makes one chain of two.
+/// Joins two chains into one.
 #[tauri::command]
 pub async fn join_chains(
     desk: State<'_, Desk>,
@@ -28,31 +29,31 @@ pub async fn join_chains(
     said(&desk, Word::Join { session, with }).await
 }
 
-/// Lets a session begin a chain of its own.
+/// Makes a session begin a chain of its own.
 #[tauri::command]
 pub async fn split_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
     said(&desk, Word::Split { session: SessionId::new(&session_id) }).await
 }
 
-/// The suggested link into a session is right.
+/// Accepts the suggested link into a session.
 #[tauri::command]
 pub async fn accept_link(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
     said(&desk, Word::Accept { session: SessionId::new(&session_id) }).await
 }
 
-/// The suggested link into a session is wrong, and is never suggested again.
+/// Rejects the suggested link into a session. It is never suggested again.
 #[tauri::command]
 pub async fn reject_link(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
     said(&desk, Word::Split { session: SessionId::new(&session_id) }).await
 }
 
-/// Takes back what was last joined or split in a chain.
+/// Undoes the last join or split in a chain.
 #[tauri::command]
 pub async fn undo_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
     said(&desk, Word::Undo { session: SessionId::new(&session_id) }).await
 }
 
-/// Lets a session need nobody until a time (RFC 3339); without one a snooze is over.
+/// Snoozes a session until a time (RFC 3339); without a time, ends the snooze.
 #[tauri::command]
 pub async fn snooze(
     desk: State<'_, Desk>,
@@ -60,21 +61,21 @@ pub async fn snooze(
     until: Option<String>,
 ) -> Result<(), ApiError> {
     let until = until.map(|text| {
-        let unclear = || ApiError::new(ErrorCode::Invalid, format!("`{text}` is no time as RFC 3339 has it"));
+        let unclear = || ApiError::new(ErrorCode::Invalid, format!("`{text}` is not an RFC 3339 time"));
         Timestamp::parse(&text).ok_or_else(unclear)
     });
     let word = Word::Snooze { session: SessionId::new(&session_id), until: until.transpose()? };
     desk.ask(move |engine| engine.say(word)).await
 }
 
-/// Puts a session away until something new happens in it, or takes it back.
+/// Puts a session away until its next record, or brings it back.
 #[tauri::command]
 pub async fn put_away(desk: State<'_, Desk>, session_id: String, away: bool) -> Result<(), ApiError> {
     let word = Word::PutAway { session: SessionId::new(&session_id), away };
     desk.ask(move |engine| engine.say(word)).await
 }
 
-/// Says a word, and shows the chain that follows from it.
+/// Carries out a user command, and returns the chain that follows from it.
 async fn said(desk: &State<'_, Desk>, word: Word) -> Result<WorkChain, ApiError> {
     desk.ask(move |engine| {
         let session = word.session().to_string();

@@ -1,4 +1,4 @@
-//! Engines that end, are started again, or are exchanged under an open window.
+//! Engines that end, are started again, or are replaced while a window is open.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -8,13 +8,13 @@ use watchbill_settings::{Given, settle};
 
 use super::*;
 
-/// A window's line, and the `type` of each message that comes through it.
+/// A window's channel, and the `type` of each message that comes through it.
 fn window() -> (Channel<RosterMessage>, Receiver<String>) {
     let (sender, seen) = channel();
     let line = Channel::new(move |body| {
         let InvokeResponseBody::Json(text) = body else { panic!("a roster message is JSON") };
         let value: serde_json::Value = serde_json::from_str(&text)?;
-        // The test may have seen enough.
+        // The test may have ended already.
         let _ = sender.send(value["type"].as_str().unwrap_or_default().to_owned());
         Ok(())
     });
@@ -22,7 +22,7 @@ fn window() -> (Channel<RosterMessage>, Receiver<String>) {
 }
 
 fn hears(seen: &Receiver<String>, wanted: &str) {
-    // A real engine on a busy machine; what comes before is of no interest.
+    // The timeout suits a real engine on a busy machine. Other messages before the wanted one do not matter.
     while let Ok(kind) = seen.recv_timeout(Duration::from_secs(30)) {
         if kind == wanted {
             return;
@@ -38,7 +38,7 @@ fn settings_of(home: &Path) -> Settings {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_ends_by_itself_is_started_again_and_not_over_and_over() {
+async fn an_engine_that_ends_by_itself_is_started_again_and_the_second_time_after_a_pause() {
     let home = tempfile::tempdir().expect("a folder");
     let first = engine::open(settings_of(home.path())).expect("a thread");
     let desk = Desk::new(first.clone(), false);
@@ -46,10 +46,10 @@ async fn an_engine_that_ends_by_itself_is_started_again_and_not_over_and_over() 
     first.stop();
     desk.engine_ended(first.clone()).await;
     let second = current(&desk.engine);
-    assert!(second.roster(true).is_ok(), "no window is open, and yet it runs");
+    assert!(second.roster(true).is_ok(), "it runs although no window is open");
     assert_eq!(begun.elapsed(), Duration::ZERO, "at once");
 
-    // Of one whose place another has taken nobody wants to know.
+    // The end of an engine that was already replaced changes nothing.
     desk.engine_ended(first).await;
     assert!(second.roster(true).is_ok());
 

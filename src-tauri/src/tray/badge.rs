@@ -1,6 +1,6 @@
-//! The number on the icon: how many need the person, legible where a panel draws it at sixteen pixels.
+//! The number on the icon: how many sessions need the user. Legible where a panel draws the icon at sixteen pixels.
 
-/// Digits on a grid of three by five, rows from the top, the leftmost pixel first.
+/// Digits on a grid of three by five. Rows from the top; the high bit is the leftmost pixel.
 const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b101, 0b101, 0b111],
     [0b010, 0b110, 0b010, 0b010, 0b111],
@@ -15,14 +15,14 @@ const DIGITS: [[u8; 5]; 10] = [
 ];
 const PLUS: [u8; 5] = [0b000, 0b010, 0b111, 0b010, 0b000];
 
-/// The two colours of a number, red, green, blue, alpha.
+/// The two colours of a number: red, green, blue, alpha.
 pub struct Paint {
     ink: [u8; 4],
     paper: [u8; 4],
 }
 
 impl Paint {
-    /// On an icon of one colour the number has that colour and stands in a corner cut out of the icon.
+    /// On an icon of one colour, the number has that colour and stands in a corner cut out of the icon.
     pub fn of(one_colour: Option<[u8; 3]>) -> Self {
         match one_colour {
             // Dark on amber has contrast on light panels and on dark ones.
@@ -32,14 +32,14 @@ impl Paint {
     }
 }
 
-/// Draws the number into the lower right of an RGBA picture; nothing for none, `9+` for more than nine.
+/// Draws the number into the lower right of an RGBA picture: nothing for 0, `9+` for more than nine.
 pub fn draw(pixels: &mut [u8], width: u32, height: u32, count: usize, paint: &Paint) {
     let signs: &[[u8; 5]] = match count {
         0 => return,
         1..=9 => &[DIGITS[count]],
         _ => &[DIGITS[9], PLUS],
     };
-    // Five rows of a digit and one of paper above and below take six tenths of the picture.
+    // Five rows of a digit plus one row of paper above and below take six tenths of the picture.
     let scale = (height * 6 / 10 / 7).max(1);
     let columns = u32::try_from(signs.len() * 4 + 1).unwrap_or(u32::MAX);
     let (wide, high) = (columns * scale, 7 * scale);
@@ -72,7 +72,7 @@ fn is_ink(signs: &[[u8; 5]], column: usize, row: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// The picture as letters: `#` ink, `o` paper, `.` what was there before.
+    /// The picture as letters: `#` ink, `o` paper, `.` unchanged.
     fn drawn(width: u32, height: u32, count: usize) -> Vec<String> {
         let mut pixels = vec![0; (width * height * 4) as usize];
         let paint = Paint::of(None);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_no_number_and_a_tiny_picture_stays_as_it_is() {
+    fn zero_draws_no_number_and_a_tiny_picture_stays_unchanged() {
         assert!(drawn(44, 44, 0).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(4, 6, 12).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(44, 44, 3).iter().any(|row| row.contains('#')));

@@ -1,4 +1,4 @@
-//! What the tray shows, as a pure function of the roster and the time.
+//! The look of the tray, as a pure function of the roster and the time.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -9,44 +9,44 @@ use crate::text::{cut, one_line};
 
 /// A title in the menu is cut to this many characters.
 const TITLE_LENGTH: usize = 40;
-/// The menu lists at most this many sessions; beyond that nobody reads a menu.
+/// The menu lists at most this many sessions; a longer menu is of no use.
 const LISTED: usize = 30;
 
-/// The tray at one moment. Two equal faces look the same, so only a change costs anything.
+/// The tray at one moment. Equal faces look the same, so only a change causes a redraw.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Face {
     /// Which icon.
     pub look: Look,
-    /// The number that the icon bears: how many need the person.
+    /// The number on the icon: how many sessions need the user.
     pub badge: usize,
-    /// As the person wants the icon.
+    /// The colours that the user wants for the icon.
     pub colours: TrayColours,
-    /// One line: the menu's first, and the tooltip.
+    /// One line: the first of the menu, and the tooltip.
     pub counts: String,
-    /// Until when there are no alerts, by the person's clock.
+    /// The end of a mute, in the user's time zone.
     pub muted: Option<String>,
-    /// Sessions that need the person, then those that work, in roster order.
+    /// Sessions that need the user, then working ones, in roster order.
     pub entries: Vec<Entry>,
-    /// Sessions that found no place in the menu.
+    /// Number of sessions that the menu leaves out.
     pub unlisted: usize,
 }
 
 /// The three icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {
-    /// Nobody works, nobody waits.
+    /// No session works or waits.
     #[default]
     Nothing,
-    /// Somebody works.
+    /// A session works.
     Working,
-    /// Somebody needs the person.
+    /// A session needs the user.
     NeedsYou,
 }
 
 /// One session in the menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Which session.
+    /// Its id.
     pub session_id: String,
     /// Glyph, title and age.
     pub label: String,
@@ -83,7 +83,7 @@ impl Face {
         Self { counts: "Watching has stopped; it begins again soon".to_owned(), ..Self::default() }
     }
 
-    /// When the face changes by the mere passing of time; `None` when it never does.
+    /// When the face next changes just because time passes; `None` if it never does.
     pub fn changes_at(rows: &[TrackedSession], now: Timestamp) -> Option<Timestamp> {
         listed(rows)
             .take(LISTED)
@@ -128,10 +128,10 @@ fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
     Entry { session_id: row.session_id.clone(), label: format!("{glyph} {}{age}", title(row)) }
 }
 
-/// The best name there is, on one line, without characters that would disturb the line around it.
+/// The best available name, on one line, without characters that would disturb that line.
 fn title(row: &TrackedSession) -> String {
     let folder = row.cwd.as_deref().map(|cwd| cwd.rsplit(['/', '\\']).next().unwrap_or(cwd));
-    // The window's order: a summary follows every answer, so the first prompt goes before it.
+    // The window's order. Every answer brings a new summary, so the first prompt comes before it.
     let names = [&row.work_chain_name, &row.title, &row.goal, &row.summary];
     let name = names
         .into_iter()
@@ -143,7 +143,7 @@ fn title(row: &TrackedSession) -> String {
     cut(name, TITLE_LENGTH)
 }
 
-/// The grain in which an age is told: coarser the older it is, never finer than a minute.
+/// The unit of an age: a minute at least, coarser for older ages.
 #[derive(Clone, Copy)]
 enum Step {
     Minute,
@@ -187,7 +187,7 @@ pub(crate) mod tests {
 
     const NOON: &str = "2026-11-20T12:00:00.000Z";
 
-    /// A row with what every row has.
+    /// A row with only the fields that every row has.
     pub(crate) fn row(id: &str, group: Group) -> TrackedSession {
         serde_json::from_value(json!({
             "sessionId": id, "source": "watcher", "agent": "claude", "status": "working", "state": "working",
@@ -212,7 +212,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn who_needs_the_person_comes_first_and_decides_the_look() {
+    fn a_session_that_needs_the_user_comes_first_and_decides_the_look() {
         let rows = [
             titled("w", Group::Working, "Build"),
             titled("n", Group::NeedsYou, "Deploy"),
@@ -228,7 +228,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_other_looks() {
+    fn the_looks_of_idle_working_and_waiting_rosters() {
         let now = at(NOON);
         assert_eq!(face_of(&[], now).look, Look::Nothing);
         assert_eq!(face_of(&[], now).counts, "No agent is at work");
@@ -255,20 +255,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_best_name_is_taken() {
+    fn a_label_uses_the_best_name() {
         let mut row = row("0123456789", Group::Working);
         let label =
             |row: &TrackedSession| face_of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
         assert_eq!(label(&row), "● 01234567 · now");
         row.session_id = "01\n\u{202e}23456789".into();
-        assert_eq!(label(&row), "● 01 23456 · now", "an id is the name of a file, which may hold anything");
+        assert_eq!(label(&row), "● 01 23456 · now", "an id is a file name, which may hold any character");
         row.cwd = Some("/home/dev/api".into());
         assert_eq!(label(&row), "● api · now");
         row.summary = Some("It is done".into());
         row.goal = Some("Fix it".into());
         assert_eq!(label(&row), "● Fix it · now");
         row.title = Some(" \n ".into());
-        assert_eq!(label(&row), "● Fix it · now", "an empty title is none");
+        assert_eq!(label(&row), "● Fix it · now", "an empty title does not count");
         row.work_chain_name = Some("Mine".into());
         assert_eq!(label(&row), "● Mine · now");
     }
@@ -293,7 +293,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_mute_says_until_when_by_the_persons_clock() {
+    fn a_mute_shows_its_end_in_the_users_time_zone() {
         let until = Some(at("2026-11-20T23:05:59Z"));
         let zone = TimeZone::posix("CET-1").expect("a rule");
         assert_eq!(Face::of(&[], until, &zone, at(NOON)).muted.as_deref(), Some("00:05"));
@@ -306,7 +306,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_long_menu_is_cut_and_says_so() {
+    fn a_long_menu_is_cut_and_counts_the_rest() {
         let rows: Vec<_> = (0..35).map(|n| row(&n.to_string(), Group::Working)).collect();
         let face = face_of(&rows, at(NOON));
         assert_eq!((face.entries.len(), face.unlisted), (30, 5));

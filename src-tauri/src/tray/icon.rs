@@ -1,4 +1,4 @@
-//! The tray icon itself: everything here runs on the main thread.
+//! The tray icon itself. Everything here runs on the main thread.
 
 use tauri::async_runtime;
 use tauri::image::Image;
@@ -22,10 +22,10 @@ const UNMUTE: &str = "unmute";
 const QUIT: &str = "quit";
 /// How long "Mute for an hour" mutes.
 const MUTE_SPAN: Millis = Millis::from_secs(3_600);
-/// What stands before the session's id in the id of its menu item.
+/// Prefix of a session's id in the id of its menu item.
 const SESSION: &str = "session:";
 
-/// Shows an icon for an empty roster. On Linux this fails while nothing on the bus shows icons.
+/// Builds an icon for an empty roster. On Linux this fails while no program on the bus shows icons.
 pub fn build(app: &AppHandle) -> tauri::Result<()> {
     let face = Face::default();
     let builder = TrayIconBuilder::with_id(ID)
@@ -45,7 +45,7 @@ pub fn build(app: &AppHandle) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Brings the icon from one face to the next.
+/// Changes the icon from one face to the next.
 pub fn redraw(app: &AppHandle, before: &Face, face: &Face) {
     let Some(icon) = app.tray_by_id(ID) else { return };
     let drawn = (|| {
@@ -56,7 +56,7 @@ pub fn redraw(app: &AppHandle, before: &Face, face: &Face) {
         if before.counts != face.counts {
             icon.set_tooltip(Some(&face.counts))?;
         }
-        // The back end compares menus itself and tells the panel only what differs.
+        // Tauri's tray back end compares the menus itself and sends the panel only the differences.
         icon.set_menu(Some(menu(app, face)?))
     })();
     if let Err(error) = drawn {
@@ -86,7 +86,7 @@ fn menu(app: &AppHandle, face: &Face) -> tauri::Result<Menu<Wry>> {
     builder.text(QUIT, "Quit").build()
 }
 
-/// An ampersand marks the next letter as the item's key; two of them are one ampersand.
+/// A single ampersand marks the item's access key; two of them show one ampersand.
 fn escaped(label: &str) -> String {
     label.replace('&', "&&")
 }
@@ -105,7 +105,7 @@ fn chosen(app: &AppHandle, id: &str) {
     }
 }
 
-/// No alerts for this long; without a span, alerts again.
+/// Mutes alerts for this long; without a span, unmutes them.
 fn mute(app: &AppHandle, span: Option<Millis>) {
     let app = app.clone();
     async_runtime::spawn(async move {
@@ -115,13 +115,14 @@ fn mute(app: &AppHandle, span: Option<Millis>) {
             None => desk.mute(None).await,
         };
         if let Err(error) = muted {
-            tracing::warn!(%error, "alerts are muted, or no longer");
+            tracing::warn!(%error, "muting or unmuting alerts reported an error");
             app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
 }
 
-/// On macOS it stands beside the icon in the bar; elsewhere it is the item's name, which screen readers say.
+/// On macOS the title stands beside the icon in the menu bar. Elsewhere it is the item's name, which screen readers
+/// read out.
 fn title(face: &Face) -> String {
     match face.badge {
         0 if cfg!(target_os = "macos") => String::new(),
@@ -132,7 +133,7 @@ fn title(face: &Face) -> String {
     }
 }
 
-/// Light enough for a dark panel, and dark enough for a light one.
+/// The colours of an icon of one colour: dark for a light panel, light for a dark one.
 const ONE_DARK: [u8; 3] = [0x24, 0x24, 0x24];
 const ONE_LIGHT: [u8; 3] = [0xf4, 0xf4, 0xf4];
 
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_icon_of_one_colour_has_no_other_and_differs_from_look_to_look() {
+    fn an_icon_of_one_colour_has_no_other_and_each_look_differs() {
         for (colours, only) in [(TrayColours::Dark, ONE_DARK), (TrayColours::Light, ONE_LIGHT)] {
             let mut seen = Vec::new();
             for (look, badge) in
@@ -174,7 +175,7 @@ mod tests {
                 let image = image(&Face { look, badge, colours, ..Face::default() });
                 let painted = image.rgba().chunks(4).filter(|pixel| pixel[3] > 0);
                 assert!(painted.clone().all(|pixel| pixel[..3] == only), "{look:?} {colours:?}");
-                assert!(painted.count() > 100, "{look:?} {colours:?}: something is to be seen");
+                assert!(painted.count() > 100, "{look:?} {colours:?}: the icon is visible");
                 assert!(!seen.contains(&image.rgba().to_vec()), "{look:?} {badge} looks like another");
                 seen.push(image.rgba().to_vec());
             }
@@ -182,6 +183,6 @@ mod tests {
         let own = image(&Face { look: Look::NeedsYou, badge: 3, ..Face::default() });
         let colours: std::collections::HashSet<&[u8]> =
             own.rgba().chunks(4).map(|pixel| &pixel[..3]).collect();
-        assert!(colours.len() > 2, "its own colours are several");
+        assert!(colours.len() > 2, "the own palette has several colours");
     }
 }

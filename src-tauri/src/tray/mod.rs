@@ -1,4 +1,4 @@
-//! The tray: an icon, a menu of who needs the person and who works, redrawn only when that changes.
+//! The tray: an icon, and a menu of the sessions that need the user or work. Redrawn only on a change.
 
 mod badge;
 pub mod face;
@@ -17,13 +17,13 @@ use crate::window;
 use face::Face;
 pub use roster::Tray;
 
-/// Shows the tray as soon as there is a place for it, and keeps it true for as long as the program runs.
+/// Shows the tray as soon as a panel can show it, and keeps it up to date while the program runs.
 ///
-/// `subscribe` goes to whichever engine there is by then.
+/// `subscribe` subscribes to the engine in force at that time.
 pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Send) {
     if !appear(&app).await {
         tray.unreachable.store(true, Ordering::Relaxed);
-        // The window may have been closed, or never opened, before this was known.
+        // The window may have been closed, or never opened, by now.
         return window::end_without(&app);
     }
     tray.shown.store(true, Ordering::Relaxed);
@@ -43,7 +43,7 @@ pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Se
         }
         match stays {
             Some(span) => {
-                // Either way the face is looked at again.
+                // After a change or the timeout, the loop makes the face anew.
                 let _ = tokio::time::timeout(span, tray.changed.notified()).await;
             }
             None => tray.changed.notified().await,
@@ -51,7 +51,7 @@ pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Se
     }
 }
 
-/// Builds the icon; where nothing shows icons yet, waits for it. `false`: there never will be one.
+/// Builds the icon. If no panel shows icons yet, waits for one. Returns `false` if there will never be one.
 #[cfg(target_os = "linux")]
 async fn appear(app: &AppHandle) -> bool {
     let Err(reason) = build(app).await else { return true };
@@ -59,12 +59,12 @@ async fn appear(app: &AppHandle) -> bool {
     let mut panels = match panel::Panels::watch().await {
         Ok(panels) => panels,
         Err(error) => {
-            tracing::warn!(%error, "no session bus, so there is no tray and a second start cannot raise the window");
+            tracing::warn!(%error, "there is no session bus: no tray icon, and a second start cannot raise the window");
             return false;
         }
     };
     loop {
-        // One may have come between the last look and the watch.
+        // A panel may have started between the first try and the watch.
         if build(app).await.is_ok() {
             return true;
         }
@@ -90,7 +90,7 @@ async fn build(app: &AppHandle) -> Result<(), String> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let app_ = app.clone();
     app.run_on_main_thread(move || {
-        // Nobody waits any more only when the program is ending.
+        // Fails only when the program is ending.
         let _ = sender.send(icon::build(&app_).map_err(|error| error.to_string()));
     })
     .map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Hears on the session bus when a panel begins to show tray icons.
+//! Reports when a panel begins to show tray icons, from signals of the session bus.
 
 use futures_util::StreamExt;
 use zbus::message::Type;
@@ -8,8 +8,8 @@ use crate::bus::{OWNER_CHANGED, has_owner, owner_changes};
 
 const WATCHER: &str = "org.kde.StatusNotifierWatcher";
 
-/// A panel starts after us when the person logs in, and again when it has crashed. Polling for it
-/// would wake a sleeping machine for years where there is none.
+/// At login a panel may start after this program; after a crash it starts again. On a machine without one, polling
+/// would wake the machine for ever.
 pub struct Panels {
     signals: MessageStream,
 }
@@ -20,7 +20,7 @@ impl Panels {
         let connection = zbus::Connection::session().await?;
         let signals = MessageStream::from(&connection);
         let bus = zbus::fdo::DBusProxy::new(&connection).await?;
-        // Some watchers are on the bus before the panel that draws for them.
+        // Some watchers are on the bus before their panel is.
         let host_registered = MatchRule::builder()
             .msg_type(Type::Signal)
             .interface(WATCHER)?
@@ -31,7 +31,7 @@ impl Panels {
         Ok(Self { signals })
     }
 
-    /// Waits until a panel may be there; `false` when the bus has gone.
+    /// Waits until a panel may be there; `false` when the bus is gone.
     pub async fn next(&mut self) -> bool {
         loop {
             let Some(Ok(message)) = self.signals.next().await else { return false };

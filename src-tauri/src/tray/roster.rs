@@ -1,4 +1,4 @@
-//! What the tray knows of the roster.
+//! The tray's copy of the roster, and its subscription.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,7 +12,7 @@ use watchbill_settings::TrayColours;
 use super::face::Face;
 use crate::roster_copy::RosterCopy;
 
-/// The tray, as the rest of the program has it.
+/// The handle of the tray for the rest of the program.
 #[derive(Default)]
 pub struct Tray {
     roster: Mutex<Roster>,
@@ -26,21 +26,21 @@ struct Roster {
     era: u64,
     copy: RosterCopy,
     colours: TrayColours,
-    /// When the newest message came, so that ages go on while the engine has nothing to say.
+    /// When the newest message came, so that ages advance while the engine sends nothing.
     heard: Option<Instant>,
-    /// Another subscription is needed: none yet, another engine, or a delta that did not fit.
+    /// Another subscription is needed: there is none yet, the engine was replaced, or a delta did not fit.
     astray: bool,
-    /// The engine has ended, and with it everything that it said.
+    /// The engine has ended, so the copy is no longer true.
     ended: bool,
 }
 
 impl Tray {
-    /// A tray that follows nobody yet.
+    /// A tray without a subscription yet.
     pub fn new() -> Self {
         Self { roster: Mutex::new(Roster { astray: true, ..Roster::default() }), ..Self::default() }
     }
 
-    /// The engine has been exchanged; another subscription begins at once.
+    /// The engine was replaced; another subscription begins at once.
     pub fn engine_changed(&self) {
         {
             let mut roster = self.lock();
@@ -49,30 +49,30 @@ impl Tray {
         self.changed.notify_one();
     }
 
-    /// The engine has ended: what it said is not so any more, and nobody says what is.
+    /// The engine has ended: the copy is no longer true, and no message will correct it.
     pub fn engine_ended(&self) {
         self.lock().ended = true;
         self.changed.notify_one();
     }
 
-    /// The icon has these colours from now on.
+    /// Sets the colours of the icon.
     pub fn colour(&self, colours: TrayColours) {
         self.lock().colours = colours;
         self.changed.notify_one();
     }
 
-    /// Whether a panel shows the icon, as far as we know.
+    /// Whether a panel shows the icon, as far as the shell knows.
     pub fn is_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// No tray will ever be shown, and no second start could reach us either: without its window
-    /// the program would run on where nobody could find it.
+    /// There will never be a tray, and no second start can reach the program either. Without its window the user could
+    /// not find it.
     pub fn is_unreachable(&self) -> bool {
         self.unreachable.load(Ordering::Relaxed)
     }
 
-    /// What the engine shall send to, when a new subscription is needed.
+    /// The sink for the engine, if a new subscription is needed.
     pub(super) fn new_sink(self: &Arc<Self>) -> Option<Sink> {
         let era = {
             let mut roster = self.lock();
@@ -100,7 +100,7 @@ impl Tray {
         })
     }
 
-    /// The face now, and how long it stays so if nothing is heard.
+    /// The face now, and how long it stays the same if no message comes.
     pub(super) fn face(&self) -> (Face, Option<Duration>) {
         let roster = self.lock();
         if roster.ended {
@@ -110,7 +110,7 @@ impl Tray {
             let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
             return (Face { colours: roster.colours, ..face }, None);
         };
-        // The demo has a clock of its own, so ages are reckoned from the engine's word, not from ours.
+        // The demo has a clock of its own, so ages follow the engine's clock, not the system's.
         let now = said.saturating_add(jiff::SignedDuration::try_from(heard.elapsed()).unwrap_or_default());
         let now = now.unwrap_or(said);
         let rows = &roster.copy.rows;
@@ -122,7 +122,7 @@ impl Tray {
     }
 
     fn lock(&self) -> MutexGuard<'_, Roster> {
-        // Nothing in here panics half-way through a change, so a poisoned roster is still whole.
+        // No code in here panics half-way through a change, so a poisoned roster is still whole.
         self.roster.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn ages_follow_the_engines_clock_and_only_while_something_is_listed() {
         let (tray, mut sink) = followed();
-        assert_eq!(tray.face().1, None, "before the first word there is nothing to wait for");
+        assert_eq!(tray.face().1, None, "before the first message there is nothing to wait for");
         assert!(sink(snapshot(Group::Working)));
         let (shown, stays) = tray.face();
         assert_eq!(shown.entries[0].label, "● a · 5 min");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn while_nothing_is_watched_it_says_so_and_lists_nobody() {
+    fn after_the_engine_ends_the_tray_says_so_and_lists_no_session() {
         let (tray, mut sink) = followed();
         assert!(sink(snapshot(Group::NeedsYou)));
         tray.engine_ended();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_engine_is_not_listened_to() {
+    fn messages_of_an_earlier_engine_are_ignored() {
         let (tray, mut sink) = followed();
         tray.engine_changed();
         let mut newer = tray.new_sink().expect("another engine");

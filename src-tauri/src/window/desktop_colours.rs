@@ -1,7 +1,7 @@
-//! Whether the desktop is dark, as its settings portal says: asked once, then heard. Nothing here wakes by itself.
+//! Whether the desktop is dark, from its settings portal: asked once, then followed by signals. It never polls.
 //!
-//! The portal is `org.freedesktop.portal.Settings`, its value `color-scheme` of `org.freedesktop.appearance`: 1 is dark,
-//! 2 is light, anything else no preference (XDG Desktop Portal, documentation of the interface Settings).
+//! The portal is `org.freedesktop.portal.Settings`; the value is `color-scheme` of `org.freedesktop.appearance`. 1 is
+//! dark, 2 is light, any other number is no preference (XDG Desktop Portal, documentation of the interface Settings).
 
 use futures_util::StreamExt;
 use tauri::{AppHandle, Manager, Theme, async_runtime};
@@ -18,27 +18,27 @@ const PATH: &str = "/org/freedesktop/portal/desktop";
 const INTERFACE: &str = "org.freedesktop.portal.Settings";
 const KEY: (&str, &str) = ("org.freedesktop.appearance", "color-scheme");
 
-/// What the desktop prefers. Tauri's managed state.
+/// The desktop's preference. Tauri's managed state.
 pub struct DesktopColours(watch::Receiver<Option<Theme>>);
 
 impl DesktopColours {
-    /// Begins to ask, and waits for nothing: a portal may have to be started first, and a window is not to wait for it.
+    /// Asks, and does not wait: the portal may have to start first, and a window must not wait for that.
     pub fn ask() -> Self {
         let (tell, told) = watch::channel(None);
         async_runtime::spawn(async move {
             if let Err(error) = listen(&tell).await {
-                tracing::debug!(%error, "the desktop's colours are not known; the window is light where nothing else is set");
+                tracing::debug!(%error, "the desktop's colours are not known; the window is light unless a theme is set");
             }
         });
         Self(told)
     }
 
-    /// What the desktop has said so far; `None` without a preference, and without a portal.
+    /// The preference as known so far; `None` without a preference or without a portal.
     pub fn theme(&self) -> Option<Theme> {
         *self.0.borrow()
     }
 
-    /// Calls `recolour` from now on after each change of what the desktop prefers.
+    /// Calls `recolour` after each change of the preference from now on.
     pub fn follow(&self, app: &AppHandle, recolour: fn(&AppHandle)) {
         let (app, mut told) = (app.clone(), self.0.clone());
         async_runtime::spawn(async move {
@@ -49,14 +49,14 @@ impl DesktopColours {
     }
 }
 
-/// What the desktop has said so far.
+/// The preference as known so far.
 pub fn theme(app: &AppHandle) -> Option<Theme> {
     app.try_state::<DesktopColours>().and_then(|colours| colours.theme())
 }
 
-/// Tells what the portal says, until the bus has gone.
+/// Sends what the portal reports, until the bus is gone.
 ///
-/// Answers and signals come through one stream, in the order in which the portal sent them: what comes last counts.
+/// Answers and signals come through one stream, in the order in which the portal sent them. The last one counts.
 async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
     let connection = Connection::session().await?;
     let mut messages = MessageStream::from(&connection);
@@ -81,7 +81,7 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
                 .deserialize::<(&str, &str, Value<'_>)>()
                 .ok()
                 .map(|(.., value)| theme_of(&value)),
-            // Who comes late, or again, may say something else. Of its going nothing follows.
+            // A portal that starts late or again may have another value. Its end changes nothing.
             Some(OWNER_CHANGED) => {
                 if has_owner(&message, PORTAL) {
                     asked = read(&connection).await?;
@@ -98,7 +98,8 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
     Ok(())
 }
 
-/// Asks the portal, and gives the number of the question. `Read`, which every version has: `ReadOne` came later.
+/// Asks the portal; returns the serial of the question. It calls `Read`, which every version has; `ReadOne` came
+/// later.
 async fn read(connection: &Connection) -> zbus::Result<std::num::NonZeroU32> {
     let question =
         Message::method_call(PATH, "Read")?.destination(PORTAL)?.interface(INTERFACE)?.build(&KEY)?;
@@ -106,16 +107,16 @@ async fn read(connection: &Connection) -> zbus::Result<std::num::NonZeroU32> {
     Ok(question.primary_header().serial_num())
 }
 
-/// What the portal has answered; nothing when there is none, or none that knows the value.
+/// The portal's answer; `None` without a portal, or if the portal does not know the value.
 fn answer(message: &Message) -> Option<Option<Theme>> {
     if message.message_type() == Type::Error {
-        tracing::debug!(error = ?message.header().error_name(), "the desktop's portal does not tell its colours");
+        tracing::debug!(error = ?message.header().error_name(), "the desktop's portal does not report its colours");
         return None;
     }
     message.body().deserialize::<Value<'_>>().ok().map(|value| theme_of(&value))
 }
 
-/// `Read` wraps the value once more than the signal does, and not with every portal.
+/// `Read` wraps the value once more than the signal does, but not with every portal.
 fn theme_of(value: &Value<'_>) -> Option<Theme> {
     match value {
         Value::Value(inner) => theme_of(inner),
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_understood_however_often_it_is_wrapped() {
+    fn a_portal_value_is_read_at_any_wrapping_depth() {
         let wrapped = |value: Value<'static>| Value::Value(Box::new(value));
         for (scheme, theme) in [(0, None), (1, Some(Theme::Dark)), (2, Some(Theme::Light)), (3, None)] {
             assert_eq!(theme_of(&Value::U32(scheme)), theme);

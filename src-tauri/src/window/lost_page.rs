@@ -1,6 +1,7 @@
-//! A page whose process has ended is loaded again: killed for its memory, say, it would leave a window that stays blank.
+//! Loads a page again whose process has ended, for example one killed for its memory. Otherwise the window would stay
+//! blank.
 //!
-//! On macOS Tauri does so by itself; WebKitGTK only tells, and nobody in between listens.
+//! On macOS Tauri does this itself. WebKitGTK only sends a signal, and neither Tauri nor wry handles it.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,16 +14,16 @@ use webkit2gtk::{WebProcessTerminationReason, WebViewExt};
 use crate::desk::Desk;
 use crate::notes::Notes;
 
-/// A page that ends so soon after the last one is not loaded at once, and without the session that it showed: if that is
-/// what ends it, the rest of the window shall live.
+/// A page that ends within this time after the last end is loaded after a pause, and without its session. If that
+/// session is the cause, the rest of the window then works.
 const SOON: Duration = Duration::from_secs(30);
-/// How long it waits then.
+/// That pause.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Follows the window's page from now on; `shows_roster` is true for the window whose session is to be shown again.
+/// Follows the window's page from now on. `shows_roster` is true for the window whose session is shown again.
 ///
 /// # Errors
-/// When the window has gone.
+/// When the window is gone.
 pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<()> {
     let (app, label) = (window.app_handle().clone(), window.label().to_owned());
     window.with_webview(move |view| {
@@ -36,7 +37,7 @@ pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<(
             tracing::error!(?reason, window = %label, "the window's page has ended; it is loaded again");
             if shows_roster {
                 app.state::<Desk>().page_lost(!soon);
-                // What is told from now on waits for the page that comes.
+                // Messages from now on wait for the new page.
                 app.state::<Notes>().disconnect();
             }
             let view = view.downgrade();
@@ -58,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_page_that_follows_the_last_one_closely_may_have_ended_by_what_it_showed() {
+    fn a_page_ends_soon_only_within_thirty_seconds_of_the_last_end() {
         let first = Instant::now();
-        assert!(!is_soon(None, first), "there was none before");
+        assert!(!is_soon(None, first), "no page ended before");
         assert!(is_soon(Some(first), first));
         assert!(is_soon(Some(first), first + SOON - Duration::from_millis(1)));
         assert!(!is_soon(Some(first), first + SOON));

@@ -1,4 +1,4 @@
-//! What is remembered of the window from one start to the next: where it was, small and large, and which of the two it was.
+//! What the shell remembers of the window between starts: its place in both forms, and which form it had.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 
-/// The window's two sizes, each with a place of its own.
+/// The window's two forms. Each has its own size and place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Form {
     /// The roster, with the details beside it where there is room.
     #[default]
     Full,
-    /// A strip with the counts and those who need the person, above other windows.
+    /// A strip with the counts and the sessions that need the user, above other windows.
     Compact,
 }
 
-/// The file's contents. What a file of another version does not have is as if nothing were remembered.
+/// The file's contents. Fields that a file of another version lacks get their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Remembered {
@@ -27,14 +27,14 @@ struct Remembered {
     compact: Place,
 }
 
-/// The memory, and the file it is kept in.
+/// The memory, and its file.
 pub struct Memory {
     file: Option<PathBuf>,
     remembered: Mutex<Remembered>,
 }
 
 impl Memory {
-    /// Reads the file. One that is missing or damaged costs a place on the screen, nothing else.
+    /// Reads the file. If it is missing or damaged, only the window's place is lost.
     pub fn read(file: Option<PathBuf>) -> Self {
         let remembered = file.as_deref().and_then(read).unwrap_or_default();
         Self { file, remembered: Mutex::new(remembered) }
@@ -59,7 +59,7 @@ impl Memory {
         self.lock().form = form;
     }
 
-    /// The window moved, or was made larger or smaller. A window that fills the screen keeps the place from before.
+    /// The window was moved or resized. A maximized window keeps the place from before.
     pub fn note(&self, now: Place) {
         let mut remembered = self.lock();
         let place = match remembered.form {
@@ -69,7 +69,7 @@ impl Memory {
         *place = if now.maximized { Place { maximized: true, ..*place } } else { now };
     }
 
-    /// Writes the file, in one step, so that a kill leaves the old one or the new one.
+    /// Writes the file in one step, so that a kill leaves either the old or the new one.
     ///
     /// # Errors
     /// When the folder cannot be written to.
@@ -78,18 +78,18 @@ impl Memory {
         let text = serde_json::to_string_pretty(&*self.lock())?;
         let folder = file.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
-        // Programs that watch different folders share it, so the name is this process's own.
+        // Several instances may share the folder, so the temporary name has this process's id.
         let fresh = folder.join(format!("window.json.{}", std::process::id()));
         let written = std::fs::write(&fresh, text.as_bytes()).and_then(|()| std::fs::rename(&fresh, file));
         if written.is_err() {
-            // What became of it does not matter beside what went wrong.
+            // This error does not matter beside the first one.
             let _ = std::fs::remove_file(&fresh);
         }
         written
     }
 
     fn lock(&self) -> MutexGuard<'_, Remembered> {
-        // Nothing in here panics half-way through a change, so a poisoned memory is still whole.
+        // No code in here panics half-way through a change, so a poisoned memory is still whole.
         self.remembered.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -97,7 +97,7 @@ impl Memory {
 fn read(file: &Path) -> Option<Remembered> {
     let text = std::fs::read_to_string(file).ok()?;
     serde_json::from_str(&text)
-        .inspect_err(|error| tracing::warn!(%error, "{} is not understood; the window opens where it likes", file.display()))
+        .inspect_err(|error| tracing::warn!(%error, "{} cannot be read; the window opens at the default place", file.display()))
         .ok()
 }
 
@@ -135,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_cannot_be_kept_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        // A folder stands where the file belongs.
+        // A folder at the path of the file.
         let file = folder.path().join("window.json");
         std::fs::create_dir(&file).expect("the folder is ours");
         assert!(Memory::read(Some(file)).keep().is_err());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_costs_a_place_and_nothing_else() {
+    fn a_damaged_file_gives_the_default_place() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("window.json");
         for text in ["", "{", "[]", "{\"full\":3}", "{\"form\":\"huge\"}", "{\"full\":{\"x\":1e99}}"] {
@@ -154,6 +154,6 @@ mod tests {
         }
         let other = "{\"full\":{\"x\":5,\"width\":9,\"height\":9,\"tilt\":3},\"later\":{}}";
         std::fs::write(&file, other).expect("the folder is ours");
-        assert_eq!(Memory::read(Some(file)).place(Form::Full).x, 5, "what is known counts");
+        assert_eq!(Memory::read(Some(file)).place(Form::Full).x, 5, "known fields count");
     }
 }

@@ -1,6 +1,7 @@
-//! The roster's window, and that of the settings. They exist only while they are open: a closed window costs no web process.
+//! The roster window and the settings window. Each exists only while it is open: a closed window costs no web process.
 //!
-//! It is never raised but when the person asks: by a second start, a link, the tray, an alert that was clicked, or the key.
+//! The roster window is raised only when the user asks: by a second start, a link, the tray, a click on an alert, or
+//! the global shortcut.
 
 #[cfg(target_os = "linux")]
 pub mod desktop_colours;
@@ -24,12 +25,12 @@ use crate::notes::Notes;
 use memory::{Form, Memory};
 use place::{Place, Screen};
 
-/// Its label in `tauri.conf.json`.
+/// The roster window's label in `tauri.conf.json`.
 pub const LABEL: &str = "main";
-/// The label of the settings' window there.
+/// The settings window's label there.
 const SETTINGS: &str = "settings";
 
-/// The smallest sizes, in logical pixels; the first is also in `tauri.conf.json`.
+/// The smallest sizes, in logical pixels. The first is also in `tauri.conf.json`.
 const SMALLEST: (f64, f64) = (320.0, 240.0);
 const SMALLEST_COMPACT: (f64, f64) = (240.0, 96.0);
 /// The size of a strip that was never resized.
@@ -44,7 +45,7 @@ pub fn open(app: &AppHandle) {
     });
 }
 
-/// Shows the window of the settings, in front. There is one.
+/// Shows the settings window, in front. There is only one.
 pub fn open_settings(app: &AppHandle) {
     on_main_thread(app, |app| {
         let shown = match app.get_webview_window(SETTINGS) {
@@ -55,12 +56,12 @@ pub fn open_settings(app: &AppHandle) {
             }),
         };
         if let Err(error) = shown.and_then(|window| to_front(&window)) {
-            tracing::error!(%error, "the window of the settings could not be opened");
+            tracing::error!(%error, "the settings window could not be opened");
         }
     });
 }
 
-/// Gives all windows the colours that the person wants, or the desktop.
+/// Gives all windows the colours that the user or the desktop wants.
 pub fn recolour(app: &AppHandle) {
     on_main_thread(app, |app| {
         app.set_theme(theme(app));
@@ -72,7 +73,7 @@ pub fn recolour(app: &AppHandle) {
     });
 }
 
-/// Gives all windows the colours, and the roster's the layer, that the person wants.
+/// Applies the wanted colours to all windows, and the wanted layer to the roster window.
 pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
     recolour(app);
     let wanted = wanted.clone();
@@ -86,7 +87,7 @@ pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
     });
 }
 
-/// Shows the window with a session selected: an id, or whatever else the engine takes for one.
+/// Shows the window with a session selected: an id, or another text that the engine accepts for one.
 pub fn open_on(app: &AppHandle, session: String) {
     if let Some(desk) = app.try_state::<Desk>() {
         desk.select(session);
@@ -94,7 +95,8 @@ pub fn open_on(app: &AppHandle, session: String) {
     open(app);
 }
 
-/// What a click on the tray icon and the key from anywhere do: bring the window to the front, or close it when it is there.
+/// A click on the tray icon and the global shortcut do this: bring the window to the front, or close it if it is
+/// there.
 pub fn toggle(app: &AppHandle) {
     let in_front = app.get_webview_window(LABEL).filter(|window| window.is_focused().unwrap_or(false));
     let Some(window) = in_front else { return open(app) };
@@ -103,7 +105,7 @@ pub fn toggle(app: &AppHandle) {
     }
 }
 
-/// Ends the program unless a window is open: a link may have opened the settings alone.
+/// Ends the program unless a window is open. A link may have opened only the settings.
 pub fn end_without(app: &AppHandle) {
     on_main_thread(app, |app| {
         if app.webview_windows().is_empty() {
@@ -112,12 +114,12 @@ pub fn end_without(app: &AppHandle) {
     });
 }
 
-/// Whether the window is, or will open as, a strip.
+/// Whether the window is a strip, or will open as one.
 pub fn is_compact(app: &AppHandle) -> bool {
     app.state::<Memory>().form() == Form::Compact
 }
 
-/// Makes the window a strip above all others, or the window that it was before.
+/// Makes the window a strip above all others, or the full window again.
 pub fn set_compact(app: &AppHandle, on: bool) {
     on_main_thread(app, move |app| {
         let form = if on { Form::Compact } else { Form::Full };
@@ -130,24 +132,24 @@ pub fn set_compact(app: &AppHandle, on: bool) {
         if let Some(window) = app.get_webview_window(LABEL)
             && let Err(error) = reshape(&window, form, &memory)
         {
-            tracing::warn!(%error, "the window could not be given its other form");
+            tracing::warn!(%error, "the window could not change its form");
         }
         keep_place(app);
         app.state::<Notes>().tell(ShellMessage::Compact { on });
     });
 }
 
-/// Takes note of where the window is now. It is asked before it closes, since afterwards nobody knows.
+/// Notes where the window is now. Called before it closes, because a closed window has no place.
 pub fn note_place(app: &AppHandle) {
     let Some(window) = app.get_webview_window(LABEL) else { return };
     match place_of(&window) {
         Ok(Some(place)) => app.state::<Memory>().note(place),
         Ok(None) => {}
-        Err(error) => tracing::debug!(%error, "the window does not say where it is"),
+        Err(error) => tracing::debug!(%error, "the place of the window could not be read"),
     }
 }
 
-/// Writes down what was noted. Not only at the end: a program in the tray usually ends with the machine.
+/// Saves the noted place. Not only at the end: a program in the tray usually ends with the machine.
 pub fn keep_place(app: &AppHandle) {
     if let Err(error) = app.state::<Memory>().keep() {
         tracing::warn!(%error, "the window's place could not be saved");
@@ -156,7 +158,7 @@ pub fn keep_place(app: &AppHandle) {
 
 fn on_main_thread(app: &AppHandle, work: impl FnOnce(&AppHandle) + Send + 'static) {
     let app_ = app.clone();
-    // Called from the bus, from the tray and from the main thread itself.
+    // Callers are on the bus's threads, the tray's and the main thread.
     if let Err(error) = app.run_on_main_thread(move || work(&app_)) {
         tracing::debug!(%error, "the event loop has ended");
     }
@@ -176,16 +178,16 @@ fn to_front(window: &WebviewWindow) -> tauri::Result<()> {
     window.set_focus()
 }
 
-/// Makes a window of the configuration, which nobody sees yet.
+/// Builds a window from the configuration, still hidden.
 fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
     let config = app.config();
     let window = config.app.windows.iter().find(|window| window.label == label);
     let window = window.ok_or(tauri::Error::WindowNotFound)?;
     let dev = config.build.dev_url.clone().filter(|_| tauri::is_dev());
     let window = WebviewWindowBuilder::from_config(app, window)?
-        // Put in its place before anybody sees it.
+        // Hidden until it is in its place.
         .visible(false)
-        // Transcripts hold links and the page shows them: it must never become another page.
+        // Transcripts hold links, and the page shows them. The page must never navigate to another one.
         .on_navigation(move |url| is_ours(url, dev.as_ref()))
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
@@ -194,13 +196,13 @@ fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
     Ok(window)
 }
 
-/// What is seen until the page has been drawn: white would flash in a dark room.
+/// The background until the page is drawn: white would flash in a dark room.
 fn colour(window: &WebviewWindow) -> tauri::Result<()> {
     let theme = theme(window.app_handle()).map_or_else(|| window.theme(), Ok)?;
     window.set_background_color(Some(background(theme)))
 }
 
-/// What the person wants; where that is what the desktop wants, that, as far as it is known.
+/// The theme that the user wants. For "system" it is the desktop's, as far as it is known.
 fn theme(app: &AppHandle) -> Option<Theme> {
     match app.state::<Arc<Configuration>>().settings().window.theme {
         #[cfg(target_os = "linux")]
@@ -233,7 +235,7 @@ fn reshape(window: &WebviewWindow, form: Form, memory: &Memory) -> tauri::Result
     window.set_always_on_top(compact || above)?;
     let mut place = memory.place(form);
     if compact && place.is_nowhere() {
-        // Where the window was, so that the eye finds it.
+        // At the place of the full window, where the user last saw it.
         let full = memory.place(Form::Full);
         place = if full.is_nowhere() { place } else { Place { maximized: false, ..full } }.resized(COMPACT);
     }
@@ -254,7 +256,8 @@ fn screens(window: &WebviewWindow) -> tauri::Result<Vec<Screen>> {
     Ok(window.available_monitors()?.iter().map(screen).collect())
 }
 
-/// Where the window is; `None` while it is minimized, when it is nowhere, and while it fills a screen, where it was before.
+/// Where the window is; `None` while it is minimized or in full screen. A minimized window has no place, and one in
+/// full screen keeps the place from before.
 fn place_of(window: &WebviewWindow) -> tauri::Result<Option<Place>> {
     if window.is_minimized()? || !window.is_visible()? {
         return Ok(None);
@@ -268,7 +271,7 @@ fn place_of(window: &WebviewWindow) -> tauri::Result<Option<Place>> {
         scale: window.scale_factor()?,
         maximized: window.is_maximized()?,
     };
-    // The library knows of a full screen only if it was asked for one; window managers have keys of their own.
+    // The library knows only the full screen that it set itself; window managers have keys of their own for it.
     let whole =
         |monitor: &tauri::Monitor| screen_of(*monitor.position(), *monitor.size(), monitor.scale_factor());
     let screens: Vec<Screen> = window.available_monitors()?.iter().map(whole).collect();
@@ -290,7 +293,7 @@ fn background(theme: Theme) -> Color {
 fn is_ours(url: &Url, dev: Option<&Url>) -> bool {
     match (url.scheme(), url.host_str()) {
         ("tauri", Some("localhost")) => true,
-        // Where a web view knows no schemes of our own.
+        // For web views without custom schemes.
         ("http" | "https", Some("tauri.localhost")) => true,
         _ => dev.is_some_and(|dev| dev.origin() == url.origin()),
     }
@@ -301,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_is_born_in_the_colour_of_its_page() {
+    fn the_background_of_the_window_equals_that_of_its_page() {
         let css = include_str!("../../../ui/src/app.css");
         let colours =
             css.lines().find_map(|line| line.trim().strip_prefix("--bg: light-dark(")?.strip_suffix(");"));
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_stays_ours() {
+    fn only_our_own_pages_may_be_loaded() {
         let dev: Url = "http://localhost:1420".parse().expect("a url");
         for (url, with_dev, without) in [
             ("tauri://localhost/", true, true),

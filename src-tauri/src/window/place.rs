@@ -1,8 +1,9 @@
-//! Where the window goes, as a pure function of where it was and of the screens that there are.
+//! Where to put the window, as a pure function of its last place and of the present screens.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a window was: physical pixels, with the scale of the screen it was on, so that it looks as large on another.
+/// Where a window was, in physical pixels, with the scale of its screen. With the scale, it looks equally large on
+/// another screen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Place {
@@ -14,9 +15,9 @@ pub struct Place {
     pub width: u32,
     /// Height without the frame.
     pub height: u32,
-    /// Physical pixels for each logical one.
+    /// Physical pixels per logical pixel.
     pub scale: f64,
-    /// It filled the screen; the other values are those from before.
+    /// It was maximized; the other values are from before that.
     pub maximized: bool,
 }
 
@@ -37,20 +38,21 @@ pub struct Screen {
     pub width: u32,
     /// Height.
     pub height: u32,
-    /// Physical pixels for each logical one.
+    /// Physical pixels per logical pixel.
     pub scale: f64,
 }
 
-/// Room for a title bar and edges, in logical pixels: a window's frame is not known before it is shown.
+/// Room for a title bar and edges, in logical pixels. The size of the frame is not known before the window is shown.
 const FRAME: f64 = 40.0;
 
 impl Place {
-    /// Nothing is remembered, or nothing that a window could be.
+    /// No place is remembered, or the values cannot be those of a window.
     pub fn is_nowhere(&self) -> bool {
         self.width == 0 || self.height == 0 || !(0.1..=16.0).contains(&self.scale)
     }
 
-    /// It covers a whole screen, panels and all, without being maximized: in full screen. `screens` are whole ones, too.
+    /// It covers a whole screen with its panels without being maximized: it is in full screen. `screens` are whole
+    /// screens as well.
     pub fn fills_one_of(&self, screens: &[Screen]) -> bool {
         let mine = (self.x, self.y, self.width, self.height);
         !self.maximized
@@ -63,8 +65,8 @@ impl Place {
         Self { width: whole(width * scale), height: whole(height * scale), scale, ..self }
     }
 
-    /// The place on the screens that there are now: as large as it was to the eye, on the screen that most of it was on,
-    /// wholly visible. `smallest` is in logical pixels. `None` where there is no screen, or nothing is remembered.
+    /// The place on the present screens: equally large to the eye, on the screen that held most of it, and wholly
+    /// visible. `smallest` is in logical pixels. `None` if there is no screen, or no remembered place.
     pub fn fitted(&self, screens: &[Screen], smallest: (f64, f64)) -> Option<Self> {
         if self.is_nowhere() {
             return None;
@@ -86,7 +88,7 @@ impl Place {
             i32::try_from(i64::from(was).clamp(i64::from(from), last.max(i64::from(from)))).unwrap_or(from)
         };
         Some(Self {
-            // Frames are wide at the top only.
+            // Only the top edge of a frame is wide.
             x: edge(self.x, screen.x, screen.width, width, 0.0),
             y: edge(self.y, screen.y, screen.height, height, frame),
             width,
@@ -106,7 +108,7 @@ impl Place {
             * along(self.y, self.height, screen.y, screen.height)
     }
 
-    /// How far its middle is from that of a screen, for a window that lies on none.
+    /// Distance of its middle from the screen's middle, for a window that lies on no screen.
     fn distance(&self, screen: &Screen) -> i64 {
         let along = |at: i32, long: u32, from: i32, room: u32| {
             (i64::from(at) + i64::from(long) / 2 - i64::from(from) - i64::from(room) / 2).abs()
@@ -116,8 +118,8 @@ impl Place {
     }
 }
 
-/// A number of pixels; what is too large or no number becomes the nearest that is one.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // It is within the bounds by then.
+/// Rounds to a number of pixels; values out of range become the nearest valid one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // The value is within the bounds here.
 fn whole(pixels: f64) -> u32 {
     pixels.round().clamp(0.0, f64::from(u32::MAX)) as u32
 }
@@ -140,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn full_screen_is_no_size() {
+    fn a_window_in_full_screen_is_recognized() {
         let full = place(1280, 0, 3840, 2160, 2.0);
         assert!(full.fills_one_of(&[LAPTOP, BIG]));
         assert!(!full.fills_one_of(&[LAPTOP]));
-        assert!(!Place { maximized: true, ..full }.fills_one_of(&[BIG]), "it is remembered as such");
+        assert!(!Place { maximized: true, ..full }.fills_one_of(&[BIG]), "maximized is not full screen");
         assert!(!place(1280, 30, 3840, 2130, 2.0).fills_one_of(&[BIG]));
     }
 
@@ -156,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn from_a_screen_that_is_gone_it_comes_to_one_that_is_there_and_is_as_large_to_the_eye() {
+    fn a_window_of_a_missing_screen_moves_to_another_at_the_same_visible_size() {
         assert_eq!(fitted(place(2000, 300, 840, 1440, 2.0), &[LAPTOP]), (860, 40, 420, 720));
         assert_eq!(fitted(place(-4000, -4000, 420, 600, 1.0), &[LAPTOP, BIG]), (0, 0, 420, 600));
     }
 
     #[test]
-    fn on_a_smaller_screen_it_is_smaller() {
+    fn a_window_shrinks_to_a_smaller_screen() {
         let small = Screen { width: 640, height: 480, ..LAPTOP };
         assert_eq!(fitted(place(100, 50, 1200, 900, 1.0), &[small]), (40, 0, 600, 440));
         let tiny = Screen { width: 200, height: 100, ..LAPTOP };
@@ -170,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_small_to_use_grows() {
+    fn a_window_below_the_smallest_size_grows() {
         assert_eq!(fitted(place(0, 0, 3, 3, 1.0), &[LAPTOP]), (0, 0, 320, 240));
     }
 
     #[test]
-    fn the_screen_that_has_most_of_it_counts() {
+    fn the_screen_with_the_largest_part_counts() {
         assert_eq!(fitted(place(1200, 100, 420, 600, 1.0), &[LAPTOP, BIG]), (1280, 100, 840, 1200));
         assert_eq!(fitted(place(900, 100, 420, 600, 1.0), &[LAPTOP, BIG]), (860, 100, 420, 600));
     }
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_makes_it_panic_and_whatever_comes_out_lies_on_a_screen() {
+    fn extreme_places_do_not_panic_and_always_fit_on_a_screen() {
         for at in [i32::MIN, -1, 0, 5000, i32::MAX] {
             for long in [1, 419, u32::MAX] {
                 for scale in [0.5, 1.0, 3.0] {

@@ -1,4 +1,4 @@
-"""What is driven: one function a scenario, by name. Importing the modules fills the list."""
+"""The scenarios: one function each, by name. Importing the modules fills the list."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ ALL = {}
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing that happens between a person and the client."""
+    """One interaction of the user and the client."""
 
     name: str
     shows: str
     play: object
     ways: Ways
-    # Part of every test run, not only of the whole table.
+    # It is part of every test run, not only of the whole table.
     smoke: bool
-    # The program that is driven, by its name in `Programs`.
+    # The tested program, by its name in `Programs`.
     needs: str
 
 

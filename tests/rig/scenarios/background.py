@@ -1,11 +1,11 @@
-"""Work that goes on beside or after the turn: subagents and shell commands in the background."""
+"""Work that continues beside or after the turn: subagents and shell commands in the background."""
 
 import truth
 from replies import Step, bash, text, tool
 
 from . import scenario
 
-# The command has ended, or the subagent: the client gathers the report and begins a turn for it.
+# The command has ended, or the subagent: the client collects the report and begins a turn for it.
 REPORTING = truth.phase("reporting", "working waiting_for_input idle", None, "background", "turn_ended")
 
 
@@ -29,7 +29,7 @@ def subagents(stage):
     stage.late()
     stage.rest(5)
     stage.open("first")
-    # The first report is a turn of its own, and after it the second subagent still works.
+    # The first report is a turn of its own; after it the second subagent still works.
     stage.turn(client, stage.answered("parent", 2).answered, truth.DELEGATED, "the first report was heard")
     stage.rest(2)
     stage.open("second")

@@ -1,4 +1,4 @@
-"""How a session ends: told to, by a signal, killed; and print mode, which ends by itself."""
+"""The ends of a session: by /exit, by a signal, killed; and print mode, which ends by itself."""
 
 import signal
 

@@ -5,7 +5,7 @@ from replies import Step, error, text
 
 from . import scenario
 
-# Told by the API beside the status: do not try again.
+# The API sends this beside the status: do not try again.
 FINAL = {"x_should_retry": "false"}
 
 

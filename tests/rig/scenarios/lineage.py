@@ -1,4 +1,4 @@
-"""Sessions that go on: cleared, continued, resumed, forked."""
+"""Sessions that continue: cleared, continued, resumed, forked."""
 
 import uuid
 
@@ -7,7 +7,7 @@ from replies import ASKING, Step, bash, text
 
 from . import scenario
 
-# Between the start of a client that takes up a session and the moment it takes keys.
+# Between the start of a client that resumes a session and the moment when it takes keys.
 RETURNING = truth.phase("returning", "ended waiting_for_input idle absent", None, "turn_ended")
 
 
@@ -22,7 +22,7 @@ def clear(stage):
     stage.turn(client, at + 1.5, truth.ENDED, "nobody is in it any more")
     client.label, client.session = "after", stage.observer.registry(client.pid)["sessionId"]
     stage.truth.bind(client.label, client.session)
-    # To the client the command itself is work.
+    # The client counts the command itself as work.
     stage.turn(client, at, truth.STARTING, "/clear")
     stage.turn(client, at + 0.5, truth.READY, "the command has been done")
     stage.rest(2)
@@ -46,7 +46,7 @@ def resumed(stage):
 
 
 def go_on(stage, arguments):
-    """Ends a session and takes it up again; then a permission is asked for in it."""
+    """Ends a session and resumes it; then a permission is asked for in it."""
     first = stage.client("session")
     stage.hello(first)
     stage.exit(first)

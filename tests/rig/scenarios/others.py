@@ -1,4 +1,4 @@
-"""Other agents at work beside it: what is not read yet must not be shown as anything."""
+"""Other agents beside the client: sessions that Watchbill does not read yet must not be shown."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ def codex_exec(stage):
     (folder / "config.toml").write_text(CONFIG.format(port=stage.sandbox.port))
     stage.model(run=[Step(text("I run it."), tool("exec_command", cmd="echo hi > out.txt")), Step(text("Done."))])
     stage.late()
-    # Its own sandbox cannot be made below a temporary folder; the namespace is one already.
+    # Codex cannot make its own sandbox below a temporary folder; the namespace is a sandbox already.
     words = [stage.programs.codex, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", "run it @@run"]
     ran = subprocess.run(
         [str(word) for word in words],

@@ -1,4 +1,4 @@
-"""The client asks the person: permission, question, plan; and the person answers, refuses or turns away."""
+"""The client asks the user: permission, question, plan; the user answers, refuses or leaves the dialog."""
 
 import truth
 from client import ESCAPE
@@ -118,7 +118,7 @@ def parallel_tools(stage):
     stage.rest(2)
     stage.approve(client)
     stage.rest(2)
-    # The second is asked for when the first command has ended.
+    # The client asks for the second one when the first command has ended.
     stage.turn(client, stage.open("gate"), truth.PERMISSION, "the first command ends")
     stage.hook("PermissionRequest", 2)
     stage.status(client, "waiting")

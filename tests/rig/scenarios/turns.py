@@ -1,4 +1,4 @@
-"""Turns in which nobody is asked: long tools, Escape, compaction, modes that ask nothing, queued prompts, two at once."""
+"""Turns without questions: long tools, Escape, compaction, modes that never ask, queued prompts, two at once."""
 
 import truth
 from client import CLEAR_INPUT, ESCAPE
@@ -124,7 +124,7 @@ def compact_by_itself(stage):
 
 
 def after(stage, script):
-    """The newest answered exchange, if it came after that script's."""
+    """The newest answered exchange, if it came after that script's exchange."""
     newest = stage.stub.exchanges[-1]
     return newest if newest.script != script and newest.answered else None
 

@@ -26,7 +26,7 @@ function showRow(session = everydayRows()[0]!) {
   return { button: screen.getByRole("button"), onopen };
 }
 
-test("a row says title, age, place, what goes on, and its badges", () => {
+test("a row shows title, age, place, current activity and badges", () => {
   const { button } = showRow();
   const text = button.textContent!.replace(/\s+/g, " ");
   expect(within(button).getByRole("img").getAttribute("aria-label")).toBe("Waiting for approval");
@@ -35,12 +35,12 @@ test("a row says title, age, place, what goes on, and its badges", () => {
   }
 });
 
-test("a row of a session about which nothing is known is still a row", () => {
+test("a session without any details still has a row", () => {
   const { button } = showRow(row({ sessionId: "abcdef123456", stateSince: "?" }));
   expect(button.textContent).toContain("Session abcdef12");
 });
 
-test("who has waited for five minutes is shown in the colour of a need; who works as long is not", () => {
+test("the age of a session that has waited for five minutes is coloured; that of a working one is not", () => {
   const asks = (seconds: number) => row({ sessionId: "a", state: "waiting_for_approval", stateSince: iso(ENGINE_START - seconds * 1000) });
   const isLong = (session = asks(0)): boolean => {
     const { button } = showRow(session);
@@ -69,7 +69,7 @@ test("a tool call is one line until it is opened, then an edit is a diff", async
   expect([...container.querySelectorAll("pre span")].map((line) => `${line.className.split(" ")[0]} ${line.textContent}`)).toEqual(["removed −x\n", "added +y\n"]);
 });
 
-test("boundaries and links are told in words", () => {
+test("boundaries and links are shown in words", () => {
   const boundary = { index: 0, key: "0", sessionId: "s", kind: "boundary", trigger: "auto", preTokens: 158_000, postTokens: 9_000 } as const;
   render(Entry, { ...entry, item: boundary });
   expect(screen.getByRole("separator").textContent).toContain("compacted automatically · 158k → 9k tokens");
@@ -93,12 +93,12 @@ test("Markdown becomes elements, HTML stays text, and nothing is fetched or foll
   expect(container.textContent).toContain("[image: pic]");
 });
 
-test.each([">".repeat(5000), "[".repeat(5000), "- ".repeat(2000) + "x", "*".repeat(10_000), "x".repeat(300_000)])("Markdown that means harm is shown all the same (%#)", (text) => {
+test.each([">".repeat(5000), "[".repeat(5000), "- ".repeat(2000) + "x", "*".repeat(10_000), "x".repeat(300_000)])("hostile Markdown is still shown (%#)", (text) => {
   const { container } = render(Markdown, { text });
   expect(container.querySelector(".markdown")!.childElementCount).toBeGreaterThan(0);
 });
 
-test("the menu mutes for an hour, then says until when and takes it back", async () => {
+test("the menu mutes for an hour, then shows the end and unmutes", async () => {
   const host = new MockHost({ rows: [] });
   const model = new RosterModel(host);
   await model.connect();
@@ -116,7 +116,7 @@ test("the menu mutes for an hour, then says until when and takes it back", async
   expect(model.roster.mutedUntil).toBeUndefined();
 });
 
-test("who has walked on does not stay, and who looks on does", async () => {
+test("`stays` is false after the timeline was left, and true while it is shown", async () => {
   for (const wanted of [false, true]) {
     const model = new TimelineModel(new MockHost({ rows: [] }), "s");
     const { unmount } = render(Timeline, { model, opened: new Opened(), head: "s", wanted });
@@ -127,7 +127,7 @@ test("who has walked on does not stay, and who looks on does", async () => {
   }
 });
 
-test("the card of an error says its cause once, in the code face where it is code, and not who said so", () => {
+test("the card of an error shows its cause once, code in the code font, and no witness", () => {
   const session = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: `529` overloaded", stateReason: { source: "registry", detail: "registry says `idle`; API Error: `529` overloaded", confidence: "observed" } });
   const { container } = render(AskCard, { session });
   const text = container.textContent!.replace(/\s+/g, " ").trim();

@@ -18,7 +18,7 @@ test.each([
   [NaN, ""],
 ])("an age of %d ms is %j", (ms, words) => expect(ageWords(ms)).toBe(words));
 
-test("the next word comes exactly when it is said to", () => {
+test("the age text changes exactly after `untilNextWord`", () => {
   for (const ms of [0, 1, 999, 30_500, 59_999, MINUTE, MINUTE + 1, 5 * MINUTE + 123, HOUR, 3 * HOUR + 7, 24 * HOUR, 50 * HOUR]) {
     const wait = untilNextWord(ms);
     expect(ageWords(ms + wait), `${ms} after ${wait}`).not.toBe(ageWords(ms));
@@ -26,7 +26,7 @@ test("the next word comes exactly when it is said to", () => {
   }
 });
 
-test("what begins in the future is looked at when its first second is over", () => {
+test("an age that begins in the future changes when its first second is over", () => {
   expect(untilNextWord(-2000)).toBe(3000);
   expect(untilNextWord(NaN)).toBe(Infinity);
 });

@@ -1,4 +1,4 @@
-// Ages and durations in words, and when such a word changes next.
+// Ages and durations in words, and when such a text next changes.
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -15,14 +15,14 @@ export function ageWords(ms: number): string {
   return `${Math.floor(age / DAY)} d`;
 }
 
-/** From then on a wait for the person is a long one. */
+/** A wait for the user is long from this age on. */
 const LONG_WAIT = 5 * MINUTE;
 
 export function isLongWait(ms: number): boolean {
   return ms >= LONG_WAIT;
 }
 
-/** Milliseconds until `ageWords` gives another word. */
+/** Milliseconds until `ageWords` gives another text. */
 export function untilNextWord(ms: number): number {
   if (!Number.isFinite(ms)) return Infinity;
   if (ms < 0) return SECOND - ms;
@@ -39,7 +39,7 @@ export function durationWords(ms: number): string {
   return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
 }
 
-/** "14:02", or with the date when it was another day. */
+/** "14:02"; with the date if it was another day. */
 export function timeWords(at: string, now: number): string {
   const when = new Date(at);
   if (Number.isNaN(when.getTime())) return "";

@@ -4,7 +4,7 @@ import { ChainWords } from "./chain-words";
 import { MockHost } from "./host/mock/mock";
 import { row } from "./host/mock/rows";
 
-test.each(["join", "accept"] as const)("the way back from a %s leads to the chain that was changed, wherever one is by then", async (did) => {
+test.each(["join", "accept"] as const)("undo of a %s applies to the changed chain, even if another session is selected by then", async (did) => {
   const host = new MockHost({ rows: ["a", "b", "c"].map((sessionId) => row({ sessionId, workChainId: `chain-${sessionId}` })) });
   const asked: string[] = [];
   const answer = async (sessionId: string) => (asked.push(sessionId), host.chain(sessionId));

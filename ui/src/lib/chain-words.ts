@@ -1,9 +1,10 @@
-// What the person says of a session and its chain: asked of the host, told in words, and undone while they are read.
+// User commands about a session and its chain: sent to the host, reported in a notice, with Undo while the notice is
+// shown.
 
 import type { WorkChain } from "./bindings/WorkChain";
 import { type Host, reasonOf } from "./host/host";
 
-/** Tells the person what happened; with a way back where there is one. */
+/** Shows a notice, with Undo if `undo` is given. */
 export type Say = (words: string, undo?: () => void) => void;
 
 export class ChainWords {
@@ -50,7 +51,7 @@ export class ChainWords {
     void this.#told(this.#host.snooze(session, until), until === null ? "The snooze is over" : "Snoozed", back);
   };
 
-  /** Says whether it is done. */
+  /** Resolves to whether it was done. */
   readonly putAway = (away: boolean): Promise<boolean> => {
     const session = this.#session();
     const back = away ? () => void this.#told(this.#host.putAway(session, false), "") : undefined;

@@ -4,7 +4,7 @@ import { storyChain } from "./host/mock/timelines";
 import { ENGINE_START } from "./host/mock/rows";
 import { branchesOf, stripOf } from "./chain";
 
-test("segments are as wide as they lasted, and the last one is the current", () => {
+test("segments are as wide as their duration, and the last one is the current one", () => {
   const parts = stripOf(storyChain("s", "w"), ENGINE_START);
   expect(parts.map((part) => Number(part.grow.toFixed(2)))).toEqual([0.48, 0.28, 0.24]);
   expect(parts.map((part) => part.current)).toEqual([false, false, true]);
@@ -28,7 +28,7 @@ test("forks to sessions outside branch off where their segment is", () => {
   ]);
 });
 
-test("times that are missing or mad still give a strip", () => {
+test("missing or impossible times still give a strip", () => {
   const chain = storyChain("s", "w");
   chain.segments = [
     { sessionId: "s", index: 0, transcriptPath: "", superseded: true, endedAt: "never" },

@@ -1,4 +1,4 @@
-// The chain strip: how wide each segment is, and how it is tied to its neighbour.
+// The chain strip: the width of each segment, and its tie to the neighbour.
 
 import type { Boundary } from "./bindings/Boundary";
 import type { Link } from "./bindings/Link";
@@ -12,7 +12,7 @@ export type StripPart = {
   readonly current: boolean;
   /** The boundary that ended the segment before. */
   readonly boundary?: Boundary;
-  /** The link from the session before, when another session begins here. */
+  /** The link from the session before, if another session begins here. */
   readonly link?: Link;
 };
 
@@ -20,7 +20,10 @@ export type StripPart = {
 export type Branch = {
   readonly sessionId: string;
   readonly into: boolean;
-  /** Where in the strip it leaves or comes in, from 0 to 1. When a fork was made nobody writes down: it leaves in the middle of its segment. */
+  /**
+   * Where in the strip it leaves or joins, from 0 to 1. The time of a fork is not recorded, so it leaves in the middle
+   * of its segment.
+   */
   readonly at: number;
 };
 

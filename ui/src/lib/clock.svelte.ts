@@ -1,9 +1,10 @@
-// The engine's clock as the window sees it: one shared timer, set for the next word that changes, none while hidden.
+// The engine's clock in the window. One shared timer fires when the next visible age changes; there is none while the
+// window is hidden.
 
 import { untilNextWord } from "./age";
 
 export class EngineClock {
-  /** The engine's time in milliseconds; it moves only when an age on the screen does. */
+  /** The engine's time in milliseconds. It advances only when a visible age changes. */
   now = $state(Date.now());
   #engineAt = Date.now();
   #localAt = Date.now();
@@ -22,12 +23,12 @@ export class EngineClock {
     this.#tick();
   }
 
-  /** The engine's time at this moment, for what begins with a key or a click. */
+  /** The engine's time at this moment, for actions that begin with a key or a click. */
   at(): number {
     return this.#engineAt + Math.max(0, Date.now() - this.#localAt);
   }
 
-  /** The moments whose ages are in sight: for others nobody is woken. */
+  /** Sets the moments whose ages are in view. Other ages cause no timer. */
   show(sinces: readonly string[]): void {
     this.#sinces = sinces.map((since) => Date.parse(since));
     this.#tick();
@@ -40,7 +41,7 @@ export class EngineClock {
     this.now = this.at();
     let wait = Infinity;
     for (const since of this.#sinces) wait = Math.min(wait, untilNextWord(this.now - since));
-    // A second at least: ages that change close together share one wake-up.
+    // At least a second: ages that change close together share one timer.
     if (wait !== Infinity) this.#timer = setTimeout(() => this.#tick(), Math.max(wait, 1000));
   }
 }

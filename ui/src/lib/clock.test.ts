@@ -23,7 +23,7 @@ test("ages follow the engine's clock, not the machine's", () => {
   expect(ageWords(clock.now - Date.parse(before(10)))).toBe("15 s");
 });
 
-test("what begins with a click begins at the engine's time, also where no age moves", () => {
+test("`at` gives the engine's time even if no age is shown", () => {
   const clock = new EngineClock();
   clock.sync(ENGINE);
   clock.show([]);
@@ -31,7 +31,7 @@ test("what begins with a click begins at the engine's time, also where no age mo
   expect(new Date(clock.at()).toISOString()).toBe("2020-01-01T00:00:05.000Z");
 });
 
-test("one timer, and only as often as a word changes", () => {
+test("there is one timer, and it fires only when an age text changes", () => {
   const clock = new EngineClock();
   clock.sync(ENGINE);
   clock.show([before(7200), before(90)]);
@@ -47,7 +47,7 @@ test("one timer, and only as often as a word changes", () => {
   expect(moves).toHaveLength(10);
 });
 
-test("nothing to show, nothing to wait for", () => {
+test("without visible ages there is no timer", () => {
   const clock = new EngineClock();
   clock.sync(ENGINE);
   clock.show([]);
@@ -67,7 +67,7 @@ test("a hidden window has no timer, and is right again when shown", () => {
   expect(ageWords(clock.now - Date.parse(ENGINE))).toBe("30 s");
 });
 
-test("a session with a time that is none costs no wake-up", () => {
+test("a session with an invalid time causes no timer", () => {
   const clock = new EngineClock();
   clock.sync(ENGINE);
   clock.show(["not a time"]);

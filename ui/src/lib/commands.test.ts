@@ -16,12 +16,12 @@ const run = (name: string, session = row({ sessionId: "a" }), how = means()): ty
   return how;
 };
 
-test("what the menu of a session offers, the palette offers as well", () => {
+test("the palette offers the same commands as the session's menu", () => {
   const names = sessionCommands(row({ sessionId: "a" }), means()).map((command) => command.name);
   for (const name of ["Rename", "Snooze: 15 minutes", "Snooze: 1 hour", "Snooze: until tomorrow, 9:00", "Put away until something new happens", "Join with another session…"]) expect(names).toContain(name);
 });
 
-test("a snooze begins when it is chosen, however long the palette stood open", () => {
+test("a snooze begins when it is chosen, even if the palette was open for long", () => {
   let now = NOW;
   const how = means({ now: () => now });
   const snooze = sessionCommands(row({ sessionId: "a" }), how).find((command) => command.name === "Snooze: 15 minutes")!;
@@ -30,13 +30,13 @@ test("a snooze begins when it is chosen, however long the palette stood open", (
   expect(how.words.snooze).toHaveBeenCalledWith("2026-03-14T14:15:00.000Z");
 });
 
-test("what is so already is offered the other way round", () => {
+test("a snoozed or put-away session offers the reverse command", () => {
   expect(run("End the snooze", row({ sessionId: "a", snoozedUntil: "2026-03-14T15:00:00.000Z" })).words.snooze).toHaveBeenCalledWith(null);
   expect(run("Put away until something new happens").words.putAway).toHaveBeenCalledWith(true);
   expect(run("Take back into the roster", row({ sessionId: "a", putAway: true })).words.putAway).toHaveBeenCalledWith(false);
 });
 
-test("alerts are muted for an hour, or heard again", () => {
+test("alerts can be muted for an hour, or unmuted", () => {
   const mute = vi.fn();
   muteCommand(undefined, () => NOW, mute).run();
   muteCommand("2026-03-14T15:00:00.000Z", () => NOW, mute).run();

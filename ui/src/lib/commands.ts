@@ -1,4 +1,4 @@
-// What the palette offers beside sessions: what is said of the selected one, and of alerts.
+// The palette's commands for the selected session and for alerts.
 
 import { clockWords } from "./age";
 import type { TrackedSession } from "./bindings/TrackedSession";
@@ -8,9 +8,9 @@ import { snoozeChoices } from "./snooze";
 
 const HOUR_MS = 3_600_000;
 
-/** How the window does it. */
+/** The window's functions that the commands call. */
 export type Means = {
-  /** The palette may stand open for long, so that the time is asked for when a command is chosen. */
+  /** Called when a command is chosen, because the palette may stay open for long. */
   readonly now: () => number;
   readonly words: Pick<ChainWords, "snooze" | "putAway">;
   readonly focus: () => void;
@@ -21,7 +21,7 @@ export type Means = {
   readonly join: () => void;
 };
 
-/** All that the pane of the session and its menu offer. */
+/** The same commands as the session's pane and its menu. */
 export function sessionCommands(session: TrackedSession, { now, words, ...means }: Means): Command[] {
   const snoozes = snoozeChoices(now()).map(({ name }, i) => ({
     name: `Snooze: ${name.charAt(0).toLowerCase()}${name.slice(1)}`,
@@ -45,7 +45,7 @@ export function sessionCommands(session: TrackedSession, { now, words, ...means 
   ];
 }
 
-/** Alerts are muted, or heard again. */
+/** Mutes or unmutes alerts. */
 export function muteCommand(mutedUntil: string | undefined, now: () => number, mute: (until: string | null) => void): Command {
   if (mutedUntil !== undefined) return { name: `Unmute alerts (muted until ${clockWords(mutedUntil)})`, run: () => mute(null) };
   return { name: "Mute alerts for an hour", run: () => mute(new Date(now() + HOUR_MS).toISOString()) };

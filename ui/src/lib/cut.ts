@@ -1,6 +1,6 @@
-// What is cut off shows under the pointer, as its title; what is not has none, since screen readers would say it twice.
+// A tooltip for text that is cut off. Other text has none, because screen readers would read it twice.
 
-/** Gives an element its whole text as a title for as long as that does not fit. */
+/** Gives an element its whole text as its title, but only while the text does not fit. */
 export function titledWhenCut(node: HTMLElement): { destroy: () => void } {
   const look = (): void => {
     node.title = node.scrollWidth > node.clientWidth ? node.innerText : "";

@@ -4,7 +4,7 @@ import type { Doctor } from "./bindings/Doctor";
 import { wrongIn } from "./doctor";
 import { UNWELL } from "./host/mock/presets";
 
-test("what the panel marks is what its first line counts", () => {
+test("the first line of the panel counts the marked lines", () => {
   // A folder that is missing, a registry that cannot be read, a limit that is too low.
   expect(wrongIn(UNWELL)).toBe(3);
   const well: Doctor = { ...UNWELL, roots: UNWELL.roots.slice(0, 1), registry: { readable: true, files: 0, live: 0 }, limits: [] };

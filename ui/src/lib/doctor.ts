@@ -1,4 +1,4 @@
-// What the doctor finds wrong. The panel marks each of them, and its first line counts the same ones.
+// Which findings of the doctor are wrong. The panel marks each of them, and its first line counts them.
 
 import type { Doctor } from "./bindings/Doctor";
 import type { HookSettings } from "./bindings/HookSettings";
@@ -11,12 +11,12 @@ export function areBroken(hooks: HookSettings): boolean {
   return ["unreadable", "program_missing", "disabled"].includes(hooks.state);
 }
 
-/** Events of hooks that could not be read, or for which there was no room. */
+/** Hook events that could not be read, or were dropped for lack of room. */
 export function areLost(hooks: NonNullable<Doctor["hooks"]>): boolean {
   return hooks.damaged > 0 || hooks.dropped > 0;
 }
 
-/** How many lines of the panel are marked. */
+/** Number of marked lines in the panel. */
 export function wrongIn({ roots, registry, limits, desktop, hooks }: Doctor): number {
   const settings = hooks?.settings ?? [];
   const isHeard = settings.some((file) => file.state === "installed");

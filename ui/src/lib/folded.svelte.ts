@@ -1,4 +1,4 @@
-// Which groups are folded; a habit of the person, so it outlives the window.
+// The folded groups. Kept in local storage, so that they outlive the window.
 
 import type { Group } from "./bindings/Group";
 import { GROUPS } from "./roster/layout";
@@ -27,7 +27,7 @@ export class Folded {
     try {
       localStorage.setItem(KEY, [...groups].join(" "));
     } catch {
-      // Without storage the habit lasts as long as the window.
+      // Without storage the folded groups last as long as the window.
     }
   }
 }

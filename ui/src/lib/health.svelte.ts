@@ -1,4 +1,4 @@
-// How well everything is watched, for the dot in the header: asked when there is a reason to, never by a clock.
+// The health of watching, for the dot in the header. Asked only when there is a reason, never by a timer.
 
 import type { Doctor } from "./bindings/Doctor";
 import type { Problem } from "./bindings/Problem";
@@ -12,18 +12,18 @@ export type Health = { readonly level: Level; readonly words: string };
 
 const UNKEPT = "The history is not kept at the moment";
 
-/** A full disk, a folder that may not be written, a locked or damaged database: what is shown is right all the same. */
+/** A full disk, a read-only folder, a locked or damaged database: the shown state is right all the same. */
 const isOfStore = (problem: Problem): boolean => problem.kind === "store";
 
-/** What the doctor's answer comes to, the gravest thing first. */
+/** Sums up the doctor's answer; the gravest finding counts. */
 export function healthOf(doctor: Doctor): Health {
   const unwatched = doctor.roots.filter((root) => !root.exists || root.watch === "none");
-  if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "No folder of sessions is there to be watched" };
+  if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "There is no session folder to watch" };
   if (unwatched.length > 0) return { level: "warn", words: `${plural(unwatched.length, "folder")} not watched` };
   if (doctor.store?.trouble !== undefined || doctor.problems.some(isOfStore)) return { level: "warn", words: UNKEPT };
   if (doctor.problems.length > 0) return { level: "warn", words: `${plural(doctor.problems.length, "problem")} while reading` };
   if (doctor.limits.some((limit) => !limit.enough)) return { level: "warn", words: "A limit of the system is too low to watch everything" };
-  if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Looked at now and then: changes come late" };
+  if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Folders are polled: changes are seen late" };
   const settings = doctor.hooks?.settings ?? [];
   if (settings.some((file) => file.state === "program_missing")) return { level: "warn", words: "The hooks name a program that is not there" };
   if (settings.some((file) => file.state === "outdated")) return { level: "note", words: "The hooks are for another data folder or another version of Claude Code" };
@@ -31,7 +31,7 @@ export function healthOf(doctor: Doctor): Health {
   return { level: "good", words: "All is watched" };
 }
 
-/** What is in trouble the roster says as it is now; the doctor said it as it was when he was asked. */
+/** The roster has the present problems; the doctor's answer has those from when it was asked. */
 function withoutTrouble({ store: _, ...doctor }: Doctor): Doctor {
   return { ...doctor, problems: [] };
 }
@@ -58,18 +58,18 @@ export class HealthModel {
     return this.#doctor === undefined ? { level: "good", words: "All is watched" } : healthOf(withoutTrouble(this.#doctor));
   });
 
-  /** Asks again: after the start, when problems changed, when the person has looked at the panel or installed the hooks. */
+  /** Asks again: after the start, when problems changed, after the user has seen the panel or installed the hooks. */
   async ask(): Promise<void> {
     this.#again = true;
     if (this.#asking) return;
     this.#asking = true;
-    // What changes while an answer is on its way may not be in it.
+    // An answer on its way may miss a change, so ask once more.
     while (this.#again) {
       this.#again = false;
       try {
         this.#doctor = await this.#host.doctor();
       } catch {
-        // The roster says by itself when the engine is gone; the panel says what went wrong here.
+        // The roster reports when the engine is gone; the panel shows this error.
       }
     }
     this.#asking = false;

@@ -41,7 +41,7 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   expect(health.words).toMatch(words);
 });
 
-/** A doctor who answers when the test says so. */
+/** A doctor that answers when the test lets it. */
 async function watched() {
   const host = new MockHost({ rows: [] });
   const roster = new RosterModel(host);
@@ -53,7 +53,7 @@ async function watched() {
 
 const turn = () => new Promise((done) => setTimeout(done));
 
-test("of the store's trouble the roster speaks, which hears when it is over", async () => {
+test("trouble of the store comes from the roster, which also reports its end", async () => {
   const { roster, health, answers } = await watched();
   const trouble = { path: "/home/dev/watchbill.db", kind: "store", count: 1, detail: "no space left" };
   roster.roster = { ...roster.roster, problems: [trouble] };
@@ -66,7 +66,7 @@ test("of the store's trouble the roster speaks, which hears when it is over", as
   expect(health.now.words).toMatch(/All is watched/);
 });
 
-test("what is asked while an answer is on its way is one more question", async () => {
+test("requests during a pending answer cause one more request", async () => {
   const { health, answers } = await watched();
   void health.ask();
   for (let i = 0; i < 5; i += 1) void health.ask();

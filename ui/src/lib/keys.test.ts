@@ -19,7 +19,7 @@ test("g and a second key go to a group", () => {
   expect(keys.read(press("w")), "the g is used up").toBeUndefined();
 });
 
-test("a second key that means nothing after g is not taken for itself", () => {
+test("an unknown key after g does nothing", () => {
   const keys = new KeyReader();
   keys.read(press("g"));
   expect(keys.read(press("c"))).toBeUndefined();
@@ -34,7 +34,7 @@ test("only K has a meaning with a modifier, so that the system's own keys stay",
   expect(keys.read(press("j", { altKey: true }))).toBeUndefined();
 });
 
-test("the help names every key that means something, and no other", () => {
+test("the help names every key with a meaning, and no other", () => {
   const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
   const known = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/?,.-+ ", "Enter", "Escape", "Home", "End", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Tab", "Delete"];
   const means = (...keys: KeyPress[]): boolean => {
@@ -47,7 +47,7 @@ test("the help names every key that means something, and no other", () => {
     ...known.filter((key) => means(press("g"), press(key))).map((key) => `g ${named(key)}`),
     ...known.filter((key) => key === key.toLowerCase() && means(press(key, { ctrlKey: true }))).map((key) => `${MODIFIER} ${key.toUpperCase()}`),
   ];
-  // Three spaces stand between keys with the same meaning, but single keys that all mean a move need only two.
+  // Three spaces separate keys with the same meaning. Single keys that all mean a move need only two.
   const told = KEY_HELP.flatMap(([keys]) => (/^\S {2}\S/.test(keys) ? keys.split("  ") : keys.split("   ")));
   expect(told.toSorted()).toEqual(read.toSorted());
 });

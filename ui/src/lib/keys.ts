@@ -1,4 +1,4 @@
-// Keys of the window, read one at a time. Pure: what a key means depends on the key before it alone.
+// Keys of the window, read one at a time. Pure: the meaning of a key depends only on the key before it.
 
 import type { Group } from "./bindings/Group";
 
@@ -36,10 +36,10 @@ const AFTER_G: Record<string, Intent> = {
   i: { do: "group", group: "idle" },
 };
 
-/** How this system calls the key for commands. */
+/** This system's name of the command key. */
 export const MODIFIER = typeof navigator === "object" && /Mac/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
-/** The same key as `aria-keyshortcuts` calls it. */
+/** The same key in `aria-keyshortcuts`. */
 export const COMMAND = MODIFIER === "⌘" ? "Meta" : "Control";
 
 export class KeyReader {
@@ -63,7 +63,7 @@ export class KeyReader {
   }
 }
 
-/** Whether what has the focus has a use for the key of its own. */
+/** Whether the focused element uses the key itself. */
 export function isTaken(event: KeyboardEvent): boolean {
   const target = event.target instanceof HTMLElement ? event.target : document.body;
   if (target.matches("input, textarea, select")) return !(event.ctrlKey || event.metaKey);
@@ -72,7 +72,7 @@ export function isTaken(event: KeyboardEvent): boolean {
   return event.key === "Enter" && target.matches("button, [role=option]");
 }
 
-/** All of it, for the help. */
+/** All keys, for the help. */
 export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["j  k  ↓  ↑", "Move in the roster"],
   ["Enter", "Open the session"],

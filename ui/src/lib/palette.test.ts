@@ -20,7 +20,7 @@ test("all words must occur", () => {
   expect(kinds("nothing of the kind")).toEqual([]);
 });
 
-test("what was found in the history comes last, since it comes later, and leaves room for itself", () => {
+test("search hits come last, and fewer sessions leave room for them", () => {
   const groups = choicesFor({ words: "e", sessions: manyRows(200), commands, hits: [hit, { ...hit, offset: 7 }] });
   expect(groups.map((group) => [group.name, group.choices.length])).toEqual([
     ["Sessions", 8],
@@ -31,7 +31,7 @@ test("what was found in the history comes last, since it comes later, and leaves
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("what was chosen lately comes first while nothing is typed, once, and only what is still there", () => {
+test("recent choices come first while nothing is typed, once each, and only if they still exist", () => {
   const sessions = manyRows(30);
   const third = `s-${sessions[2]?.sessionId}`;
   const groups = choicesFor({ words: "", sessions, commands, recent: ["c-Keyboard", "s-gone", third] });
@@ -41,12 +41,12 @@ test("what was chosen lately comes first while nothing is typed, once, and only 
   expect(choicesFor({ words: "keyb", sessions, commands, recent: [third] }).map((group) => group.name)).toEqual(["Commands"]);
 });
 
-test("with a filter the history alone is meant", () => {
+test("with a filter only the history is searched", () => {
   const groups = choicesFor({ words: "fix", narrowed: true, sessions: manyRows(30), commands, hits: [hit] });
   expect(groups.map((group) => group.name)).toEqual(["History"]);
 });
 
-test("who said it, and where", () => {
+test("a hit shows its speaker and its project", () => {
   expect(speakerOf(hit)).toBe("Output of Bash");
   expect(speakerOf({ ...hit, role: "tool_input" })).toBe("Bash");
   expect(speakerOf({ ...hit, role: "answer", agentId: "a7c1" })).toBe("Answer, subagent");
@@ -54,7 +54,7 @@ test("who said it, and where", () => {
   expect([projectName("/home/dev/api/"), projectName("-home-dev-api"), projectName("")]).toEqual(["api", "-home-dev-api", ""]);
 });
 
-test("a place in the history is said in one breath, with what cannot be seen shown", () => {
+test("a hit is one text for screen readers, with invisible characters shown", () => {
   const parts = [{ text: "run the ", found: false }, { text: "release\u202e", found: true }];
   expect(hitWords({ ...hit, snippetParts: parts, title: "Ship it" }, 0)).toBe("run the release⟨202E⟩, Output of Bash, Ship it, api");
 });

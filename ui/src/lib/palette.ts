@@ -1,4 +1,4 @@
-// What the palette offers for what was typed.
+// The palette's choices for the typed text.
 
 import { timeWords } from "./age";
 import type { Hit } from "./bindings/Hit";
@@ -19,27 +19,27 @@ export type Choice =
 /** Choices of one kind, under one heading. */
 export type ChoiceGroup = { readonly name: string; readonly choices: readonly Choice[] };
 
-/** More would not be read. */
+/** A longer list would not help. */
 const MOST_SESSIONS = 50;
-/** Beside what was found in the history. */
+/** The limit beside search hits in the history. */
 const MOST_SESSIONS_FOUND = 8;
 
 export type Offer = {
-  /** What was typed, without filters. */
+  /** The typed words, without filters. */
   readonly words: string;
-  /** Filters are set: then the history is meant, and nothing else is offered beside it. */
+  /** Filters are set. They apply only to the history, so nothing else is offered. */
   readonly narrowed?: boolean;
   readonly sessions: readonly TrackedSession[];
   readonly commands: readonly Command[];
   readonly completions?: readonly Completion[];
   readonly hits?: readonly Hit[];
-  /** Ids of what was chosen lately: it comes first while nothing is typed. */
+  /** Ids of recent choices. They come first while nothing is typed. */
   readonly recent?: readonly string[];
 };
 
 /**
- * Sessions in the roster's order, then commands; all words must occur. What was found in the history comes last: it
- * arrives later, and must not push away what is about to be taken.
+ * Sessions in the roster's order, then commands; all words must occur. Search hits come last: they arrive later, and
+ * must not move a choice that the user is about to take.
  */
 export function choicesFor({ words, narrowed = false, sessions, commands, completions = [], hits = [], recent = [] }: Offer): ChoiceGroup[] {
   const terms = words.toLocaleLowerCase().split(/\s+/).filter(Boolean);
@@ -81,7 +81,7 @@ function commandChoice(command: Command): Choice {
   return { kind: "command", id: `c-${command.name}`, command };
 }
 
-/** Of what was chosen lately, what is still there. */
+/** The recent choices that still exist. */
 function recentOf(recent: readonly string[], sessions: readonly TrackedSession[], commands: readonly Command[]): Choice[] {
   return recent.flatMap((id) => {
     const session = sessions.find((candidate) => `s-${candidate.sessionId}` === id);
@@ -99,19 +99,19 @@ const ROLES: ReadonlyMap<string, string> = new Map([
   ["title", "Title"],
 ]);
 
-/** Who said it: "Prompt", "Bash", "Output of Bash", with the subagent if it was one. */
+/** The speaker: "Prompt", "Bash", "Output of Bash", with "subagent" if it was one. */
 export function speakerOf(hit: Hit): string {
   const tool = hit.tool ?? "a tool";
   const words = hit.role === "tool_result" ? `Output of ${tool}` : hit.role === "tool_input" ? tool : (ROLES.get(hit.role) ?? hit.role);
   return hit.agentId === undefined ? words : `${words}, subagent`;
 }
 
-/** Models write Markdown; what people and tools write is shown as it stands. */
+/** Models write Markdown. Texts of people and tools are shown unchanged. */
 export function isMarkdown(hit: Hit): boolean {
   return hit.role === "answer" || hit.role === "thinking" || hit.role === "summary";
 }
 
-/** A place in the history in one breath, as screen readers say it: what, who, where, when. */
+/** A search hit as one text for screen readers: what, who, where, when. */
 export function hitWords(hit: Hit, now: number): string {
   const text = hit.snippetParts.map((part) => part.text).join("");
   const snippet = revealed(isMarkdown(hit) ? plain(text) : text);
@@ -119,7 +119,7 @@ export function hitWords(hit: Hit, now: number): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The last part of a path, as the roster names projects. */
+/** The last part of a path, as in the roster. */
 export function projectName(path: string): string {
   return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
 }

@@ -9,7 +9,7 @@ test("words alone are words alone", () => {
   expect(query('the "exact phrase" begin*')).toEqual({ query: 'the "exact phrase" begin*', typing: true, limit: 20 });
 });
 
-test("filters are taken out of the words, wherever they stand", () => {
+test("filters are removed from the words at any position", () => {
   expect(query("project:api flaky role:Tool-Input tests tool:Bash")).toMatchObject({ query: "flaky tests", project: "api", role: "tool_input", tool: "Bash" });
   expect(query('project:"my project" x')).toMatchObject({ query: "x", project: "my project" });
 });
@@ -21,7 +21,7 @@ test("since is a span, a date or a time", () => {
   expect(Date.parse(query("x since:2026-03-01").since ?? "")).toBe(new Date(2026, 2, 1).getTime());
 });
 
-test("what cannot be understood is said, and narrows nothing", () => {
+test("a wrong filter is reported and does not narrow the search", () => {
   expect(readTyped("x since:soon", NOW)).toMatchObject({ words: "x", filters: [], trouble: expect.stringContaining("since:soon is no time") });
   expect(readTyped("x role:king", NOW).trouble).toContain("role:king is none of prompt");
 });

@@ -1,8 +1,8 @@
-// What was typed into the palette: words, and what narrows the history (`project:api since:7d role:prompt tool:Bash`).
+// Parses the palette's text: words, and filters for the history (`project:api since:7d role:prompt tool:Bash`).
 
 import type { SearchQuery } from "./bindings/SearchQuery";
 
-/** What may stand before the colon, and what it says of itself. */
+/** The filter names, each with a description. */
 export const FILTERS = {
   project: "part of the project's name or path",
   since: "1h, 7d, 2026-11-20",
@@ -12,7 +12,7 @@ export const FILTERS = {
 
 export type Filter = keyof typeof FILTERS;
 
-/** Roles of the history, as the engine names them. */
+/** Roles in the history, by the engine's names. */
 export const ROLES = ["prompt", "answer", "thinking", "tool_input", "tool_result", "summary", "title", "command", "notice"] as const;
 
 const TOOLS = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "Task", "WebFetch", "WebSearch"] as const;
@@ -22,7 +22,7 @@ export type Typed = {
   /** The words without the filters. */
   readonly words: string;
   readonly filters: readonly { readonly filter: Filter; readonly value: string }[];
-  /** What cannot be understood, in words. */
+  /** What is wrong in the text, in words for the user. */
   readonly trouble: string;
 };
 
@@ -34,7 +34,7 @@ export function readTyped(text: string, now: number): Typed {
   const words = text.replace(TOKEN, (_, before: string, name: string, quoted: string | undefined, plain: string | undefined) => {
     const filter = name.toLowerCase() as Filter;
     const value = (quoted ?? plain ?? "").trim();
-    // While the value is being typed it narrows nothing yet.
+    // While the user types the value, the filter is not active yet.
     if (value === "") return before;
     if (filter === "since" && momentOf(value, now) === undefined) trouble = `since:${value} is no time: ${FILTERS.since}`;
     else if (filter === "role" && !roleOf(value)) trouble = `role:${value} is none of ${ROLES.join(", ")}`;
@@ -44,7 +44,7 @@ export function readTyped(text: string, now: number): Typed {
   return { words: words.replace(/\s+/g, " ").trim(), filters, trouble };
 }
 
-/** The question to the history. The last filter of a kind counts. */
+/** The query to the history. The last filter of a kind counts. */
 export function queryOf({ words, filters }: Typed, now: number, limit: number): SearchQuery {
   const query: SearchQuery = { query: words, typing: true, limit };
   for (const { filter, value } of filters) {
@@ -57,12 +57,12 @@ export function queryOf({ words, filters }: Typed, now: number, limit: number): 
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** A span back from now, or a date, or a time. */
+/** A span back from now, a date, or a time. */
 function momentOf(value: string, now: number): number | undefined {
   const span = /^(\d{1,5})([mhdw])$/i.exec(value);
   if (span) return now - Number(span[1]) * (UNITS[(span[2] ?? "").toLowerCase()] ?? 0);
   if (!/^\d{4}-\d\d-\d\d(T.*)?$/.test(value)) return undefined;
-  // A date alone is the beginning of the day here, not in Greenwich.
+  // A date alone means the beginning of the local day, not of the UTC day.
   const at = Date.parse(value.includes("T") ? value : `${value}T00:00`);
   return Number.isNaN(at) ? undefined : at;
 }
@@ -72,7 +72,7 @@ function roleOf(value: string): string | undefined {
   return ROLES.find((role) => role === wanted);
 }
 
-/** What the last word can become: a filter's name, or a value for it. */
+/** A completion of the last word: a filter's name, or a value for it. */
 export type Completion = { readonly text: string; readonly shown: string; readonly about: string };
 
 export function completionsFor(text: string, projects: readonly string[]): Completion[] {

@@ -1,4 +1,4 @@
-// What was chosen in the palette lately; a habit of the person, so it outlives the window.
+// Recent choices in the palette. Kept in local storage, so that they outlive the window.
 
 const KEY = "watchbill.recent";
 const MOST = 5;
@@ -17,6 +17,6 @@ export function rememberChoice(id: string): void {
   try {
     localStorage.setItem(KEY, JSON.stringify([id, ...recentChoices().filter((other) => other !== id)].slice(0, MOST)));
   } catch {
-    // Without storage nothing is remembered.
+    // Without storage no choice is remembered.
   }
 }

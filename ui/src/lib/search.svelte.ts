@@ -1,4 +1,4 @@
-// The search over all history, as somebody types: the newest words win.
+// The search over all history while the user types: the newest words count.
 
 import type { Hit } from "./bindings/Hit";
 import type { SearchAnswer } from "./bindings/SearchAnswer";
@@ -6,15 +6,15 @@ import type { SearchQuery } from "./bindings/SearchQuery";
 import { type Host, reasonOf } from "./host/host";
 import { queryOf, readTyped } from "./query";
 
-/** The first page; more would not be read in a palette. */
+/** One page; the palette has no room for more. */
 const LIMIT = 20;
 
 type Wanted = { readonly query: SearchQuery; readonly key: string; readonly trouble: string };
 
 export class HistorySearch {
-  /** Hits of the newest words that were answered; they stay while newer ones are on their way. */
+  /** Hits for the newest answered words. They stay while newer ones are on their way. */
   hits = $state.raw<readonly Hit[]>([]);
-  /** What is to be said beside them: a failure, or that not everything could be found. */
+  /** A note beside the hits: an error, or that the index is incomplete. */
   note = $state("");
   /** An answer is on its way. */
   busy = $state(false);
@@ -28,11 +28,11 @@ export class HistorySearch {
     this.#host = host;
   }
 
-  /** One question is asked at a time: what was typed meanwhile is asked next, and only the newest of it. */
+  /** Sends one query at a time. Of the words typed meanwhile, only the newest are sent next. */
   async ask(text: string, now = Date.now()): Promise<void> {
     const typed = readTyped(text, now);
     const query = queryOf(typed, now, LIMIT);
-    // As a key: the moments of `since` move with the clock, what was typed does not.
+    // The key is made from the typed text, because the moments of `since` move with the clock.
     this.#wanted = { query, key: JSON.stringify([typed.words, typed.filters, typed.trouble]), trouble: typed.trouble };
     if (!isWorthAsking(query.query)) {
       const half = typed.filters.length > 0 ? "Type the words to look for as well." : "";
@@ -65,7 +65,7 @@ export class HistorySearch {
   }
 }
 
-/** A single letter is in everything; a single ideograph is a word. */
+/** A single letter matches everything; a single ideograph is a word. */
 function isWorthAsking(text: string): boolean {
   return text.length > 1 || /[^\u0000-\u024f]/.test(text);
 }

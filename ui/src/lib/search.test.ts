@@ -9,7 +9,7 @@ function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer
   return { query, hits: [hit], more: false, index: "current", tookMs: 1, ...change };
 }
 
-/** A host whose answers come when the test says so. */
+/** A host that answers when the test lets it. */
 function slowHost() {
   const asked: { query: string; give: (answer: SearchAnswer) => void; refuse: (error: unknown) => void }[] = [];
   const search = ({ query }: { query: string }) =>
@@ -37,7 +37,7 @@ test("while an answer is on its way only the newest words wait, and an older ans
   expect(search.busy).toBe(false);
 });
 
-test("what was found stays until the next answer, and goes with the words", async () => {
+test("hits stay until the next answer, and go when the words do", async () => {
   const host = slowHost();
   const search = new HistorySearch(host);
   const first = search.ask("one");
@@ -53,7 +53,7 @@ test("what was found stays until the next answer, and goes with the words", asyn
   expect(search.busy).toBe(false);
 });
 
-test("one letter asks nothing, one ideograph does", () => {
+test("one letter sends no query, one ideograph does", () => {
   const host = slowHost();
   const search = new HistorySearch(host);
   void search.ask("a");
@@ -62,7 +62,7 @@ test("one letter asks nothing, one ideograph does", () => {
   expect(host.asked).toHaveLength(1);
 });
 
-test("filters go to the engine as such, and without words nothing is asked", async () => {
+test("filters go to the engine as fields, and without words no query is sent", async () => {
   const asked: SearchQuery[] = [];
   const search = new HistorySearch({ search: async (query) => (asked.push(query), answer(query.query)) });
   await search.ask("project:api flaky", 0);
@@ -84,7 +84,7 @@ test("the same words with another filter are another question", async () => {
   expect(asked.map(({ role }) => role)).toEqual([undefined, "prompt"]);
 });
 
-test("what has come to be in trouble is not asked, and the answer to the words before is not shown over it", async () => {
+test("a wrong filter sends no query, and an earlier answer does not replace its note", async () => {
   const host = slowHost();
   const search = new HistorySearch(host);
   const done = search.ask("flaky", 0);
@@ -95,7 +95,7 @@ test("what has come to be in trouble is not asked, and the answer to the words b
   expect([search.hits, search.note.includes("since:soon is no time"), search.busy]).toEqual([[], true, false]);
 });
 
-test("a failure and a history that is still read are said", async () => {
+test("a failure and an incomplete history are noted", async () => {
   const host = slowHost();
   const search = new HistorySearch(host);
   const first = search.ask("one");

@@ -1,4 +1,4 @@
-// What the window knows of the shell around it: whether it is a strip, whether it starts with the desktop.
+// The state of the shell: whether the window is a strip, and whether autostart is on.
 
 import { type Host, reasonOf } from "./host/host";
 import type { Command } from "./palette";
@@ -8,7 +8,7 @@ type Ears = { readonly says: (text: string) => void };
 export class ShellModel {
   /** The window is a strip above all others. */
   compact = $state(false);
-  /** The desktop starts the program; unknown until it has been asked. */
+  /** The desktop starts the program; undefined until the shell has answered. */
   autostart: boolean | undefined = $state();
 
   #host: Host;
@@ -28,7 +28,7 @@ export class ShellModel {
       });
       this.autostart = await this.#host.autostart();
     } catch {
-      // The roster tells by itself when nothing answers; a switch that cannot be read is not offered.
+      // The roster shows when the engine does not answer. A switch that cannot be read is not offered.
       this.autostart = undefined;
     }
   }
@@ -42,7 +42,7 @@ export class ShellModel {
     void this.setCompact(!this.compact);
   }
 
-  /** What the palette offers. */
+  /** The shell's commands in the palette. */
   commands(): Command[] {
     const name = this.autostart ? "Do not start with the desktop" : "Start with the desktop";
     return [
@@ -61,7 +61,7 @@ export class ShellModel {
   }
 }
 
-/** A link that opens the window on a session, from a note, an issue, a chat. */
+/** A link that opens the window on a session, for a note, an issue or a chat. */
 export function linkTo(sessionId: string): string {
   return `watchbill://session/${encodeURIComponent(sessionId)}`;
 }

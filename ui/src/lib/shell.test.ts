@@ -20,7 +20,7 @@ test("the window becomes a strip when the shell has made it one", async () => {
   expect(shell.compact).toBe(false);
 });
 
-test("what the shell says arrives", async () => {
+test("messages of the shell are shown", async () => {
   const { host, heard } = await model();
   host.tell({ type: "says", text: "This link leads nowhere." });
   expect(heard).toEqual(["This link leads nowhere."]);
@@ -36,7 +36,7 @@ test("the start with the desktop is off until it is turned on", async () => {
   expect(heard).toHaveLength(2);
 });
 
-test("a shell that refuses is heard, and nothing is taken for done", async () => {
+test("a refusal of the shell is shown, and the state stays", async () => {
   const { host, shell, heard } = await model();
   host.setAutostart = () => Promise.reject({ code: "unsupported", message: "The folder cannot be written to." });
   await shell.toggleAutostart();

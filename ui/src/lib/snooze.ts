@@ -1,6 +1,6 @@
-// Until when a session is snoozed: the choices of the menu, in the person's own time.
+// The snooze choices of the menu, in the user's time zone.
 
-/** What the menu offers at this time, each with its moment. */
+/** The menu's choices at this time, each with its moment. */
 export function snoozeChoices(now: number): { name: string; until: string }[] {
   const tomorrow = new Date(now);
   tomorrow.setDate(tomorrow.getDate() + 1);
@@ -12,7 +12,7 @@ export function snoozeChoices(now: number): { name: string; until: string }[] {
   ];
 }
 
-/** The next moment with this clock time ("14:30"); `undefined` for what is no time. */
+/** The next moment with this clock time ("14:30"); `undefined` if the text is no time. */
 export function nextAt(clock: string, now: number): string | undefined {
   const match = /^(\d{1,2}):(\d{2})$/.exec(clock.trim());
   const [hours, minutes] = [Number(match?.[1]), Number(match?.[2])];

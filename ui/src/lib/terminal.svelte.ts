@@ -1,22 +1,22 @@
-// The selected session's terminal: taking the person there.
+// Brings the selected session's terminal to the front.
 
 import type { FocusAnswer } from "./bindings/FocusAnswer";
 import { type Host, reasonOf } from "./host/host";
 
-/** What stands beside the button. `command` is a line for a shell that helps where the terminal cannot be shown. */
+/** The text beside the button. `command` is a shell command that helps if the terminal cannot be shown. */
 export type Said = { readonly words: string; readonly command?: string; readonly commandIs?: "attach" | "resume" };
 
 export class Terminal {
   #host: Host;
   #said = $state<{ sessionId: string; said: Said }>();
-  /** A terminal that is slow to answer must not be asked twice. */
+  /** The session of a pending request: a slow terminal must not be asked twice. */
   #asked = $state<string>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** What became of the last request, if it was about this session. */
+  /** The result of the last request, if it was about this session. */
   said(sessionId: string): Said | undefined {
     return this.#said?.sessionId === sessionId ? this.#said.said : undefined;
   }
@@ -35,7 +35,7 @@ export class Terminal {
     } catch (error) {
       said = { words: reasonOf(error) };
     }
-    // An answer that comes after a later question is nobody's.
+    // A later request has replaced this one, so its answer is dropped.
     if (this.#asked !== sessionId) return;
     this.#asked = undefined;
     this.#said = { sessionId, said };

@@ -7,7 +7,7 @@ import { saidOf, Terminal } from "./terminal.svelte";
 
 const answer = (rest: Partial<FocusAnswer>): FocusAnswer => ({ sessionId: "a", outcome: "notPossible", ...rest });
 
-test("each outcome has its words, and the line that helps", () => {
+test("each outcome has its words, and a command that helps", () => {
   expect(saidOf(answer({ outcome: "focused", by: "tmux in kitty" }))).toEqual({ words: "In front, by tmux in kitty" });
   expect(saidOf(answer({ outcome: "windowOnly", by: "VS Code", reason: "Editors keep their tabs." })).words).toBe(
     "Its window is in front, by VS Code. Editors keep their tabs.",
@@ -32,7 +32,7 @@ test("a terminal that has not answered is not asked again, and an answer belongs
   expect(terminal.said(second.sessionId)?.words).not.toBe("");
 });
 
-test("what the host refuses is said", async () => {
+test("a refusal of the host is shown", async () => {
   const terminal = new Terminal(new MockHost({ rows: [] }));
   await terminal.focus("gone");
   expect(terminal.said("gone")?.words).toContain("gone");

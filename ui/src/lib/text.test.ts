@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { commandLine, contextWords, cut, oneLine, outputText, plural, prose, revealed, tokenWords } from "./text";
 
-test("what deceives the eye is shown by its code, and line breaks stay", () => {
+test("deceiving characters are shown by their code, and line breaks stay", () => {
   expect(revealed("a\u202eb\u061c\u001b[0m\r\n\tc\u200b")).toBe("a⟨202E⟩b⟨061C⟩⟨001B⟩[0m\n\tc⟨200B⟩");
 });
 
@@ -15,7 +15,7 @@ test("writing that needs joiners keeps them", () => {
 test("a title is one line without controls", () => expect(oneLine("  a\n\n b\u0000\u202e c ")).toBe("a b c"));
 test("a command is one line with everything that matters", () => expect(commandLine("a \\\n  b\u0000")).toBe("a \\ b⟨0000⟩"));
 
-test("what is not seen is shown too: fillers, soft hyphens, tags", () => {
+test("invisible characters are shown too: fillers, soft hyphens, tags", () => {
   expect(commandLine("a\u00adb\u3164c\u{e0041}d\u2028e")).toBe("a⟨00AD⟩b⟨3164⟩c⟨E0041⟩d⟨2028⟩e");
   expect(oneLine("a\u00adb\u3164c\u{e0041}d")).toBe("abcd");
 });
@@ -34,11 +34,11 @@ test("no character is cut in half", () => {
   expect(cut("ab", 4)).toBe("ab");
 });
 
-test("running text keeps the marks that its writing needs and loses what would turn it around", () => {
+test("running text keeps the marks that its script needs and loses those that would reverse it", () => {
   expect(prose("\u202eabc\u202c ש\u200f! \u0007")).toBe("abc ש\u200f! ");
 });
 
-test("output is read without the colours of its terminal", () => {
+test("output is shown without terminal escapes", () => {
   expect(outputText("\u001b[1;31merror\u001b[0m: x\u001b]8;;http://evil\u0007y\u001b]8;;\u0007\u202e")).toBe("error: xy⟨202E⟩");
 });
 
@@ -50,13 +50,13 @@ test.each([
   [999_500, "1.0M"],
 ])("%d tokens are %s", (tokens, words) => expect(tokenWords(tokens)).toBe(words));
 
-test("a context is told by its share where that is known, and else by its tokens", () => {
+test("a context is shown by its share if that is known, else by its tokens", () => {
   expect(contextWords({ used: 134_000, size: 167_000, percent: 80.2 })).toBe("context 80 % full: 134k of 167k tokens");
   expect(contextWords({ used: 134_000, percent: 80.2 })).toBe("context 80 % full: 134k tokens");
   expect(contextWords({ used: 134_000 })).toBe("134k tokens in the context");
 });
 
-test("one is one", () => {
+test("a count of one is singular", () => {
   expect(plural(1, "file")).toBe("1 file");
   expect(plural(0, "process", "processes")).toBe("0 processes");
 });

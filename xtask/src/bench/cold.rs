@@ -1,4 +1,4 @@
-//! The pass over everything that a first start makes.
+//! The full read that a first start makes.
 
 use anyhow::Result;
 
@@ -10,18 +10,18 @@ use crate::call::Call;
 
 /// CPU seconds for each gigabyte.
 const CPU_PER_GIGABYTE: f64 = 0.9;
-/// Megabytes, whatever there is to read.
+/// Megabytes, however much there is to read.
 const PEAK: f64 = 80.0;
-/// Seconds for the default roster of a hundred thousand sessions, on two cores that nobody else uses.
+/// Seconds for the default roster of a hundred thousand sessions, on two free cores.
 const CROWD_TIME: f64 = 3.0;
-/// Megabytes of that.
+/// Megabytes for the same.
 const CROWD_PEAK: f64 = 150.0;
 
-/// Many sessions, in turn with the others, so that what else the machine does falls on all alike.
+/// Many sessions. Own runs and other tools' runs take turns, so that other load on the machine affects all alike.
 pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
     let mut rivals = rivals::present(bench, &corpus.claude_dir);
-    // The first round brings the files into memory and is not counted.
+    // The first round fills the page cache and is not counted.
     let ours = one(bench, &corpus)?;
     rivals.retain(|rival| {
         println!("  $ {}", rival.call.line());
@@ -41,7 +41,7 @@ pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
     let mut rows = summary("cold pass", &own, &corpus);
     rows.push(Row::told("cold pass, uncounted first run", format!("{:.2} s", ours.wall.as_secs_f64())));
     for (rival, runs) in rivals.iter().zip(&others) {
-        // Each ratio is between neighbours in time; their median is robust against a busy minute.
+        // Each ratio compares runs that follow each other; their median is robust against a busy minute.
         let ratio = median(own.iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
         let cpu = median(runs.iter().map(Used::cpu_seconds));
         let peak = median(runs.iter().map(Used::peak_megabytes));
@@ -61,12 +61,12 @@ pub fn huge(bench: &Bench) -> Result<Vec<Row>> {
     Ok(summary("huge session", &runs, &corpus))
 }
 
-/// A hundred thousand sessions, of which a few hundred are shown: neither may memory grow with those that are not, nor
-/// may anything but reading them take long.
+/// A hundred thousand sessions, of which a few hundred are shown: memory must not grow with the others, and only
+/// reading them may take long.
 pub fn crowd(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::crowd(bench)?;
     let call = bench.watchbill_on(&["roster", "--json"], &corpus.claude_dir, "nothing")?;
-    // The first one brings the files into memory.
+    // The first run fills the page cache.
     measure::run("watchbill", &call, &[0])?;
     let runs =
         (0..bench.rounds).map(|_| measure::run("watchbill", &call, &[0])).collect::<Result<Vec<_>>>()?;
@@ -96,9 +96,9 @@ fn one(bench: &Bench, corpus: &Generated) -> Result<Used> {
     measure::run("watchbill", &call, &[0])
 }
 
-/// The roster of everything, from files alone.
+/// The roster of all sessions, from files alone.
 pub fn all_rows(bench: &Bench, corpus: &Generated) -> Result<Call> {
-    // Where nothing was ever stored, everything is read.
+    // With an empty data folder everything is read.
     bench.watchbill_on(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir, "nothing")
 }
 

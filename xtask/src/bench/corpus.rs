@@ -1,4 +1,4 @@
-//! The made-up histories that are measured, each generated once.
+//! The generated histories of the benchmarks, each written once.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use super::Bench;
 use super::measure::{self, Used};
 use crate::call::Call;
 
-/// A history: the same words give the same bytes on every machine.
+/// A history: the same parameters give the same bytes on every machine.
 pub struct Corpus {
     name: &'static str,
     sessions: u32,
@@ -23,14 +23,14 @@ const MANY: Corpus = Corpus { name: "many", sessions: 2000, bytes: 1e9, seed: 1 
 const HUGE: Corpus = Corpus { name: "huge", sessions: 1, bytes: 6e8, seed: 7 };
 /// Ten times as many sessions, most of them short.
 const VERY_MANY: Corpus = Corpus { name: "very-many", sessions: 20_000, bytes: 2e9, seed: 3 };
-/// Stand-ins that take seconds, to try the drivers.
+/// Small stand-ins that take seconds, to try the drivers.
 const MANY_SMALL: Corpus = Corpus { name: "many-small", sessions: 60, bytes: 2e7, seed: 1 };
 const HUGE_SMALL: Corpus = Corpus { name: "huge-small", sessions: 1, bytes: 1e7, seed: 7 };
 
-/// Very many short sessions: how many, how many of them lately, and in how many folders.
+/// Very many short sessions: their number, the number of recent ones, and the number of folders.
 const CROWD: [u32; 3] = [100_000, 300, 500];
 const CROWD_SMALL: [u32; 3] = [600, 20, 10];
-/// What was lately when a history was written is so for as long.
+/// Recent sessions of a written history count as recent for that long.
 const LATELY: Duration = Duration::from_secs(2 * 3600);
 
 /// A history on disk.
@@ -42,12 +42,12 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// In the unit of the targets.
+    /// The size in the unit of the targets.
     pub fn gigabytes(&self) -> f64 {
         self.bytes as f64 / 1e9
     }
 
-    /// Reads every byte, so that all are in memory as far as they fit. What it used is the least that any index can.
+    /// Reads every byte into the page cache, as far as they fit. Its cost is the least that any index can have.
     pub fn read_through(&self) -> Result<Used> {
         let find = Call::new(Path::new("."), "find").args([&self.claude_dir]);
         measure::run("read every file", &find.args(["-type", "f", "-exec", "cat", "{}", "+"]), &[0])
@@ -69,7 +69,8 @@ pub fn huge(bench: &Bench) -> Result<Generated> {
     generate(bench, if bench.small { &HUGE_SMALL } else { &HUGE })
 }
 
-/// A hundred thousand sessions that ended long ago, and a few hundred of the last day: written anew once those are older.
+/// A hundred thousand sessions that ended long ago, and a few hundred of the last day; written anew when those are
+/// too old.
 pub fn crowd(bench: &Bench) -> Result<Generated> {
     let (name, [sessions, recent, projects]) =
         if bench.small { ("crowd-small", CROWD_SMALL) } else { ("crowd", CROWD) };
@@ -115,7 +116,7 @@ fn generate(bench: &Bench, corpus: &Corpus) -> Result<Generated> {
     Ok(Generated { claude_dir, bytes })
 }
 
-/// The longest transcript right below the projects of a folder.
+/// The largest transcript directly below the projects of a folder.
 pub fn largest(projects: &Path) -> Result<PathBuf> {
     let mut longest = None;
     for project in std::fs::read_dir(projects)? {
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_transcripts_are_added_up_however_deep() {
+    fn only_transcripts_count_at_any_depth() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("a/b/subagents");
         std::fs::create_dir_all(&deep).unwrap();

@@ -1,4 +1,4 @@
-//! What a hook costs the agent: from starting the program until it has ended, with somebody listening and with nobody.
+//! The cost of a hook for the client: the time from start to end of the hook program, with and without a receiver.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -10,23 +10,23 @@ use super::measure::{median, quantile};
 use super::watching::Watching;
 use super::{Bench, Row};
 
-/// Events that are sent each time.
+/// The number of events in each measurement.
 const EVENTS: usize = 500;
 /// Milliseconds at the median with a receiver, and without one.
 const HEARD: f64 = 5.0;
 const SPOOLED: f64 = 10.0;
 /// The data folder of this part.
 const DATA: &str = "hooks-data";
-/// How long a receiver may take to listen.
+/// The longest wait for the receiver to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends events with nobody listening, then to a `watch`.
+/// Sends events without a receiver, then to a `watch`.
 pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
     let home = bench.tree.target("bench-home");
     let (data, claude_dir) = (home.join(DATA), home.join("hooks-claude"));
     bench.forget(DATA)?;
     std::fs::create_dir_all(claude_dir.join("projects"))?;
-    let mut rows = send(bench, &data, "hook, nobody listening", SPOOLED)?;
+    let mut rows = send(bench, &data, "hook, without a receiver", SPOOLED)?;
     let watching = Watching::start_on(bench, &[&claude_dir], DATA)?;
     let begun = Instant::now();
     let spool = data.join("hooks/spool");
@@ -36,9 +36,9 @@ pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    rows.extend(send(bench, &data, "hook, a window listening", HEARD)?);
+    rows.extend(send(bench, &data, "hook, with a receiver", HEARD)?);
     let spooled = std::fs::read_dir(&spool)?.count();
-    rows.push(Row::told("of these, spooled all the same", spooled.to_string()));
+    rows.push(Row::told("of these, spooled anyway", spooled.to_string()));
     drop(watching);
     Ok(rows)
 }
@@ -71,7 +71,7 @@ fn send(bench: &Bench, data: &std::path::Path, what: &str, target: f64) -> Resul
             .context("the hook could not be started")?;
         child.stdin.take().context("a hook without a pipe")?.write_all(payload.as_bytes())?;
         if !child.wait()?.success() {
-            bail!("a hook has failed, which none may");
+            bail!("a hook failed, and no hook may fail");
         }
         took.push(begun.elapsed().as_secs_f64() * 1e3);
     }

@@ -1,4 +1,4 @@
-//! What it costs to watch two thousand sessions in which nothing happens. Linux only, since it reads `/proc`.
+//! The cost of watching two thousand idle sessions. Linux only, since it reads `/proc`.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 use super::watching::Watching;
 use super::{Bench, Row, corpus};
 
-/// How long is measured.
+/// The length of the measurement.
 const SPAN: Duration = Duration::from_secs(30);
-/// How long the program may take to come to rest.
+/// The longest time until the program rests.
 const SETTLING: Duration = Duration::from_secs(120);
 
-/// Waits until the program rests, then looks at what it uses.
+/// Waits until the program rests, then measures its use.
 pub fn idle(bench: &Bench) -> Result<Vec<Row>> {
     if !cfg!(target_os = "linux") {
         bail!("needs /proc, which only Linux has");
@@ -38,7 +38,7 @@ pub fn idle(bench: &Bench) -> Result<Vec<Row>> {
     ])
 }
 
-/// Waits until two seconds in a row cost nothing worth counting.
+/// Waits until two seconds in a row use almost no CPU time.
 pub fn settle(watching: &Watching) -> Result<()> {
     let deadline = Instant::now() + SETTLING;
     let mut before = look(watching.pid())?.running;
@@ -55,7 +55,7 @@ pub fn settle(watching: &Watching) -> Result<()> {
     Ok(())
 }
 
-/// Lets time pass by listening; nothing is done with what is heard.
+/// Lets time pass while events are read and dropped.
 pub fn pass(watching: &Watching, time: Duration) -> Result<()> {
     let end = Instant::now() + time;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
@@ -64,9 +64,9 @@ pub fn pass(watching: &Watching, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// A look at a process, all threads taken together.
+/// The use of a process, all threads added up.
 pub struct Look {
-    /// Time on processors.
+    /// CPU time.
     pub running: Duration,
     wake_ups: u64,
     /// Megabytes.
@@ -81,7 +81,7 @@ pub fn look(pid: u32) -> Result<Look> {
     let threads =
         fs::read_dir(folder.join("task")).with_context(|| format!("could not look at process {pid}"))?;
     for thread in threads.flatten() {
-        // A thread may end between being listed and being read.
+        // A thread may end between the listing and the read.
         let text = |name| fs::read_to_string(thread.path().join(name)).unwrap_or_default();
         running += Duration::from_nanos(first_number(&text("schedstat")));
         wake_ups += field(&text("status"), "voluntary_ctxt_switches:");
@@ -91,12 +91,12 @@ pub fn look(pid: u32) -> Result<Look> {
     Ok(Look { running, wake_ups, resident: megabytes("VmRSS:"), peak: megabytes("VmHWM:") })
 }
 
-/// `schedstat` begins with the nanoseconds on a processor: far finer than the ticks in `stat`.
+/// `schedstat` begins with the CPU time in nanoseconds: far finer than the ticks in `stat`.
 fn first_number(text: &str) -> u64 {
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// The number behind a name at the start of a line.
+/// The number after a name at the start of a line.
 fn field(status: &str, name: &str) -> u64 {
     status.lines().find_map(|line| line.strip_prefix(name)).map_or(0, first_number)
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_where_the_kernel_puts_them() {
+    fn numbers_are_read_from_the_kernels_lines() {
         let status =
             "Name:\tx\nVmRSS:\t    2000 kB\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t4\n";
         assert_eq!(field(status, "VmRSS:"), 2000);
@@ -117,7 +117,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_very_process_can_be_looked_at() {
+    fn the_use_of_this_process_can_be_read() {
         let look = look(std::process::id()).unwrap();
         assert!(look.running > Duration::ZERO);
         assert!(look.resident > 0.1 && look.peak >= look.resident);

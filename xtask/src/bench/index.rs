@@ -1,4 +1,4 @@
-//! The index of everything that was said, and how quickly the first page of a search comes.
+//! The full-text index of all texts, and the time to the first page of a search.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use super::rivals::{self, Rival};
 use super::{Bench, Row};
 use crate::call::Call;
 
-/// CPU seconds for the gigabyte, by the bytes of a tool's text that are stored.
+/// CPU seconds for the gigabyte, by the number of stored bytes of a tool's text.
 const CUTS: [(usize, f64); 2] = [(4_000, 5.5), (1_000, 3.6)];
-/// Megabytes, whatever there is to read.
+/// Megabytes, however much there is to read.
 const PEAK: f64 = 80.0;
 /// Milliseconds for the first page.
 const FIRST_PAGE: f64 = 10.0;
-/// Words that stand in very many texts of the made-up histories.
+/// Words that occur in very many texts of the generated histories.
 const COMMON: [&str; 6] = ["error", "the", "return", "await", "let", "const"];
 
-/// The whole index, at two cuts, in turn with other programs that index the same files.
+/// The whole index, at two cuts; its runs and those of other indexers take turns on the same files.
 pub fn index(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
     let mut rivals = if bench.rivals { rivals::indexers(bench, &corpus.claude_dir) } else { Vec::new() };
@@ -39,7 +39,7 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
     let (mut reading, mut yardsticks) = (Vec::new(), vec![Vec::new(); CUTS.len()]);
     for _ in 0..bench.rounds {
         for (((cut, _), runs), least) in CUTS.iter().zip(&mut own).zip(&mut yardsticks) {
-            // What of the files is no longer in memory would be the system's work.
+            // Files outside the page cache would add the system's work.
             reading.push(corpus.read_through()?);
             least.push(least::index(bench, &corpus.claude_dir, *cut)?);
             runs.push(full(bench, &corpus, *cut)?);
@@ -73,7 +73,7 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The first page of a search, for words that are everywhere and words that are hardly anywhere.
+/// The first page of a search, for common words and for rare ones.
 pub fn search(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
     let data = data_dir(bench, "search");
@@ -84,15 +84,15 @@ pub fn search(bench: &Bench) -> Result<Vec<Row>> {
         let mut took = Vec::new();
         for _ in 0..bench.rounds {
             for word in &words {
-                took.push(ask(bench, &corpus, &data, word)?["tookMs"].as_f64().context("no time was told")?);
+                took.push(ask(bench, &corpus, &data, word)?["tookMs"].as_f64().context("no time reported")?);
             }
         }
         println!("  {name}: {} searches, median {:.2} ms", took.len(), median(took.iter().copied()));
         let p95 = quantile(&took, 0.95);
         rows.push(Row::at_most(format!("first page, {name} words, p95"), p95, "ms", FIRST_PAGE));
     }
-    // What an answer tells of itself is the question to the store alone. Who asks by the program waits for its start too, and
-    // for its look at all files.
+    // The answer's own time covers only the query in the store. The command line also waits for its start and for its
+    // check of all files.
     let mut waited = Vec::new();
     for word in COMMON.iter().flat_map(|word| std::iter::repeat_n(word, bench.rounds)) {
         let call = watchbill(bench, &corpus, &data, &["search", word])?;
@@ -105,7 +105,7 @@ pub fn search(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The longest words around the common ones: made-up names, each in few texts.
+/// The longest words beside the common ones: generated names, each in few texts.
 fn rare_words(bench: &Bench, corpus: &Generated, data: &Path) -> Result<Vec<String>> {
     let mut words = BTreeSet::new();
     for common in COMMON {
@@ -126,7 +126,7 @@ fn ask(bench: &Bench, corpus: &Generated, data: &Path, word: &str) -> Result<ser
     Ok(serde_json::from_str(&out)?)
 }
 
-/// A full index into a data folder that is not there before.
+/// A full index into a new data folder.
 fn full(bench: &Bench, corpus: &Generated, cut: usize) -> Result<Used> {
     let data = data_dir(bench, "index");
     if data.exists() {

@@ -1,4 +1,4 @@
-//! From a line that an agent appends to the event that says so, with fifty agents at work.
+//! From an appended line to its event, with fifty clients at work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, OpenOptions};
@@ -15,30 +15,30 @@ use super::watching::{Event, Watching};
 use super::{Bench, Row, corpus};
 
 const SESSIONS: usize = 50;
-/// Lines appended while measuring.
+/// The number of lines appended while measuring.
 const APPENDS: usize = 2000;
-/// Between two lines, over all sessions: fifty agents that each write two and a half lines a second.
+/// The time between two lines, over all sessions: fifty clients that each write two and a half lines a second.
 const PACE: Duration = Duration::from_millis(8);
 /// Milliseconds that ninety-nine of a hundred lines may take.
 const P99: f64 = 50.0;
 /// Milliseconds of all threads for a line, until it is stored and can be found.
 const CPU: f64 = 1.0;
-/// Lines appended to an enormous session.
+/// The number of lines appended to an enormous session.
 const TO_HUGE: usize = 200;
-/// Between two of them.
+/// The time between two of them.
 const HUGE_PACE: Duration = Duration::from_millis(25);
-/// When nothing has been told for so long, everything is stored.
+/// After that long without an event, everything is stored.
 const QUIET: Duration = Duration::from_secs(5);
-/// For the last events, after the last line.
+/// The wait for the last events, after the last line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Appends and listens.
+/// Appends lines and reads events.
 pub fn latency(bench: &Bench) -> Result<Vec<Row>> {
     bench.forget("data")?;
     measure(bench, "line to event", &[])
 }
 
-/// One agent that goes on with a session of half a gigabyte: what a line costs must not grow with the file.
+/// One client that continues a session of half a gigabyte: the cost of a line must not grow with the file.
 pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
     bench.forget("append")?;
     let corpus = corpus::huge(bench)?;
@@ -46,7 +46,7 @@ pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
     let before = fs::metadata(&writer.path)?.len();
     let watching = Watching::start_on(bench, &[&corpus.claude_dir], "append")?;
     watching.snapshot()?;
-    // The first line takes up what was put aside; the others are the usual ones.
+    // The first line restores the evicted data; the others are typical.
     let (first, _) = go_on(&watching, &mut writer, 1)?;
     let (cpu, peak) = go_on(&watching, &mut writer, TO_HUGE)?;
     drop(watching);
@@ -58,8 +58,8 @@ pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
     ])
 }
 
-/// Appends so many lines to a program at rest. Gives the milliseconds that each cost until the program rests again,
-/// and its peak memory in megabytes.
+/// Appends that many lines to a program at rest. Returns the milliseconds that each cost until the program rests
+/// again, and its peak memory in megabytes.
 fn go_on(watching: &Watching, writer: &mut Writer, lines: usize) -> Result<(f64, f64)> {
     idle::settle(watching)?;
     let before = idle::look(watching.pid())?.running;
@@ -73,7 +73,7 @@ fn go_on(watching: &Watching, writer: &mut Writer, lines: usize) -> Result<(f64,
     Ok((used.as_secs_f64() * 1000.0 / lines as f64, after.peak))
 }
 
-/// The same with a store that has everything yet to learn.
+/// The same while the store is filled for the first time.
 pub fn while_indexing(bench: &Bench) -> Result<Vec<Row>> {
     bench.forget("data")?;
     let corpus = corpus::many(bench)?;
@@ -92,7 +92,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     let start = Instant::now();
     for n in 0..appends {
         let due = start + PACE * u32::try_from(n).unwrap_or(u32::MAX);
-        // Listening is how this waits for the next line's turn.
+        // It reads events while it waits for the next line's time.
         while let Some(left) = due.checked_duration_since(Instant::now()) {
             match watching.next(left)? {
                 Some(event) => ledger.heard(&event),
@@ -112,17 +112,17 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     }
     if ledger.times.is_empty() {
         bail!(
-            "no event told of any appended line; the snapshot had {} sessions",
+            "no event reported an appended line; the snapshot had {} sessions",
             sessions_in(&snapshot.value)
         );
     }
-    // The texts follow the rows within a moment; where much else is to be stored, the two cannot be told apart.
+    // The texts follow the rows within a moment. Beside other indexing work the two cannot be separated.
     let alone = beside.is_empty();
     while alone && watching.next(QUIET)?.is_some() {}
     let used = idle::look(watching.pid())?.running.saturating_sub(before);
     let cpu = alone.then(|| used.as_secs_f64() * 1000.0 / appends as f64);
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
-    // A stall has to be looked for where it happened.
+    // The place of a stall helps to find its cause.
     let slowest = ledger.slowest.map_or_else(String::new, |(took, written)| {
         let after = written.duration_since(start).as_secs_f64();
         format!("{:.1} ms, {after:.1} s after the first line", took.as_secs_f64() * 1000.0)
@@ -132,7 +132,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
         Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
         Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
         Row::told(format!("{name}, slowest"), slowest),
-        Row::at_most(format!("{name}, lines that no event told of"), ledger.open() as f64, "lines", 0.0),
+        Row::at_most(format!("{name}, lines without an event"), ledger.open() as f64, "lines", 0.0),
     ];
     Ok(times.into_iter().chain(cpu).collect())
 }
@@ -141,12 +141,12 @@ fn sessions_in(snapshot: &Value) -> usize {
     snapshot["sessions"].as_array().map_or(0, Vec::len)
 }
 
-/// Lines written, and how long until an event told of each.
+/// Written lines, and the time until an event reported each.
 #[derive(Default)]
 struct Ledger {
     waiting: BTreeMap<String, VecDeque<(String, Instant)>>,
     times: Vec<Duration>,
-    /// The longest of them, and when its line was written.
+    /// The longest of them, and the time when its line was written.
     slowest: Option<(Duration, Instant)>,
 }
 
@@ -155,7 +155,7 @@ impl Ledger {
         self.waiting.entry(session.to_owned()).or_default().push_back((stamp, at));
     }
 
-    /// An event that tells of a time tells of every line up to that time: events may be drawn together.
+    /// An event with a time reports every line up to that time: events may be coalesced.
     fn heard(&mut self, event: &Event) {
         let value = &event.value;
         let (session, told) = match value["event"].as_str() {
@@ -165,7 +165,7 @@ impl Ledger {
         };
         let (Some(session), Some(told)) = (session.as_str(), told.as_str()) else { return };
         let Some(waiting) = self.waiting.get_mut(session) else { return };
-        // Times of one form and zone compare as their texts do.
+        // Times of one form and zone sort like their texts.
         while waiting.front().is_some_and(|(stamp, _)| stamp.as_str() <= told) {
             if let Some((_, written)) = waiting.pop_front() {
                 let took = event.at.saturating_duration_since(written);
@@ -180,7 +180,7 @@ impl Ledger {
     }
 }
 
-/// One made-up agent that writes its transcript.
+/// One simulated client that writes its transcript.
 struct Writer {
     session: String,
     path: PathBuf,
@@ -196,7 +196,7 @@ impl Writer {
         let folder = claude_dir.join("projects").join(cwd.replace('/', "-"));
         fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
         let path = folder.join(format!("{session}.jsonl"));
-        // A run before this one left its own behind.
+        // An earlier run leaves its own transcript.
         fs::write(&path, "").with_context(|| format!("could not write {}", path.display()))?;
         let mut writer = Self { session, path, cwd, lines: 0, last: 0 };
         for _ in 0..4 {
@@ -205,7 +205,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Goes on with a transcript that is there.
+    /// Continues an existing transcript.
     fn go_on(path: &Path) -> Result<Self> {
         let session =
             path.file_stem().and_then(|stem| stem.to_str()).context("a transcript without a name")?;
@@ -213,8 +213,8 @@ impl Writer {
         Ok(Self { session: session.to_owned(), path: path.to_owned(), cwd, lines: 0, last: 0 })
     }
 
-    /// Appends one record with a time that no other record of this session has. Returns that time, and when the line
-    /// was handed to the system.
+    /// Appends one record with a time that no other record of this session has. Returns that time, and the moment of
+    /// the write.
     fn append(&mut self) -> Result<(String, Instant)> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         self.last = u64::try_from(now).unwrap_or(u64::MAX).max(self.last + 1);
@@ -255,7 +255,7 @@ impl Writer {
 /// Milliseconds since 1970 as RFC 3339 in UTC.
 fn rfc3339(milliseconds: u64) -> String {
     let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000);
-    // Years are counted from March, so that the leap day is the last one; an era is 400 years.
+    // Years begin in March, so that the leap day is the last one; an era is 400 years.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_transcripts_have_them() {
+    fn times_are_written_in_the_transcripts_form() {
         for (milliseconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999, "2000-02-28T23:59:59.999Z"),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_tells_of_every_line_up_to_its_time() {
+    fn an_event_reports_every_line_up_to_its_time() {
         let (start, mut ledger) = (Instant::now(), Ledger::default());
         let after = |ms| start + Duration::from_millis(ms);
         for (session, second) in [("a", 1), ("a", 2), ("a", 3), ("b", 1)] {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_agent_writes_whole_lines_with_rising_times() {
+    fn a_simulated_client_writes_whole_lines_with_rising_times() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Writer::create(folder.path(), 3).unwrap();
         writer.append().unwrap();

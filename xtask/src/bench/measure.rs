@@ -1,4 +1,4 @@
-//! One run of a program and what it used.
+//! One run of a program and its use of CPU and memory.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -8,22 +8,23 @@ use wait4::Wait4;
 
 use crate::call::Call;
 
-/// What a run used.
+/// The use of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Used {
-    /// Time in the program itself, and in its children.
+    /// CPU time of the program itself and its children.
     pub user: Duration,
-    /// Time of the system on their behalf. On a virtual machine that gives its free memory back, the first touch of each page
-    /// counts here, and so does reading what is no longer in memory: it may differ by a second where the program does not.
+    /// CPU time of the system on their behalf. On a virtual machine that gives its free memory back, the first touch
+    /// of each page counts here, and so does reading files outside the page cache. It may differ by a second between
+    /// equal runs.
     pub system: Duration,
     /// From start to end.
     pub wall: Duration,
-    /// Most memory at once, in bytes.
+    /// Peak memory, in bytes.
     pub peak: u64,
 }
 
 impl Used {
-    /// CPU seconds, of the program and the system. This is the figure to compare: wall time on a busy machine is not.
+    /// CPU seconds of the program and the system. Compare this figure: wall time depends on the machine's load.
     pub fn cpu_seconds(&self) -> f64 {
         (self.user + self.system).as_secs_f64()
     }
@@ -34,7 +35,7 @@ impl Used {
     }
 }
 
-/// Runs a program with its output thrown away. `good_ends` are the exit codes that mean success.
+/// Runs a program and drops its output. `good_ends` are the exit codes that mean success.
 pub fn run(name: &str, call: &Call, good_ends: &[i32]) -> Result<Used> {
     let start = Instant::now();
     let child = call
@@ -60,7 +61,7 @@ pub fn run(name: &str, call: &Call, good_ends: &[i32]) -> Result<Used> {
     Ok(used)
 }
 
-/// The middle of the numbers; the mean of the two middle ones where there is no one middle.
+/// The median; the mean of the two middle numbers if their count is even.
 pub fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.into_iter().collect();
     numbers.sort_by(f64::total_cmp);
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_quantiles_are_what_tables_of_statistics_say() {
+    fn medians_and_quantiles_follow_the_nearest_rank() {
         assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median([]).is_nan());
@@ -98,7 +99,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_run_tells_time_and_memory_and_fails_by_its_end() {
+    fn a_run_reports_time_and_memory_and_fails_by_its_exit_code() {
         let shell = |script: &str| Call::new(std::path::Path::new("."), "sh").args(["-c", script]);
         let used = run("sh", &shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), &[0]).unwrap();
         assert!(used.cpu_seconds() > 0.0 && used.peak > 100_000, "{used:?}");

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what reading, waiting and idling cost, beside other programs on the same files.
+//! `cargo xtask bench`: the cost of reading, waiting and idling, beside other programs on the same files.
 
 mod cold;
 mod corpus;
@@ -28,7 +28,7 @@ use crate::tree::Tree;
 use report::{Circumstances, Row, number, table};
 use setup::Bench;
 
-/// The parts, in order, with what each shows.
+/// The parts, in order, each with its subject.
 const PARTS: &[(&str, &str)] = &[
     ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
     ("crowd", "the roster of 100,000 short sessions, most of them months old, from files alone"),
@@ -36,13 +36,13 @@ const PARTS: &[(&str, &str)] = &[
     ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
     ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
-    ("warm", "starts that find everything in the store: 2,000 sessions"),
+    ("warm", "starts with everything in the store: 2,000 sessions"),
     ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
-    ("append", "what a line appended to a session of 495 MB costs"),
+    ("append", "the cost of a line appended to a session of 495 MB"),
     ("latency-indexing", "the same while 1 GB is read into the store"),
-    ("hooks", "what a hook costs the agent, start to end"),
-    ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
+    ("hooks", "the time of a hook for the client, start to end"),
+    ("idle", "thirty seconds over 2,000 idle sessions"),
     ("window", "the real window: start, frames and keys under a flood, 100,000 items, rest"),
 ];
 
@@ -58,7 +58,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         if !program.is_file() {
             bail!("there is no program {}", program.display());
         }
-        // Under another name `index` does without large pages, and would be slower for that alone.
+        // Under another name `index` runs without large pages, and is slower for that alone.
         if program.file_name().is_none_or(|name| name != "watchbill") {
             bail!("{} is not called watchbill", program.display());
         }
@@ -67,9 +67,9 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         }
     }
     packages::provide(tree, &[Need::Bench, Need::Node])?;
-    // The window has a program of its own, and its part builds that.
+    // The window is another program, and its part builds that.
     if options.only.iter().any(|part| part != "window") || options.only.is_empty() {
-        // Cargo puts the tree's own program back in its place with each build: another one has to lie elsewhere.
+        // Each build of cargo puts the tree's own program back in its place, so another program needs another place.
         if options.program.is_none() {
             Call::new(tree.root(), "cargo")
                 .args(["build", "--release", "--locked", "--package", "watchbill"])
@@ -84,7 +84,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
     let bench = Bench { tree, rounds: options.rounds, small: options.small, rivals: options.rivals, program };
     if options.program.is_some() {
         println!("{} is measured", bench.program.display());
-        // Each is to search the index that it has made itself.
+        // Each program must search its own index.
         bench.forget("data-search")?;
     }
     let mut measured = Vec::new();
@@ -110,7 +110,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             _ => idle::idle(&bench),
         };
         let rows = part.unwrap_or_else(|error| {
-            // The other parts may still be worth their time.
+            // The other parts may still succeed.
             println!("  {name} could not be measured: {error:#}");
             vec![Row::told(*name, "not measured")]
         });
@@ -127,7 +127,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
     Ok(())
 }
 
-/// The file that gets the page: the one that was named, or that of the tree for a whole run of the tree's own program.
+/// The file for the page: the named one, or the tree's own for a whole run of the tree's own program.
 fn page_of(tree: &Tree, options: &BenchOptions) -> Option<PathBuf> {
     let whole = options.only.is_empty() && !options.small && options.program.is_none();
     options.out.clone().or_else(|| whole.then(|| tree.path(report::PAGE)))

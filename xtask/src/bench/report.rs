@@ -1,4 +1,4 @@
-//! What was measured: as columns on the terminal, and as a page that is kept in the tree.
+//! The measured rows: as columns on the terminal, and as a page in the tree.
 
 use anyhow::{Context, Result};
 
@@ -8,7 +8,7 @@ use crate::tree::Tree;
 /// The page for the numbers of a whole run.
 pub const PAGE: &str = "docs/performance.md";
 
-/// One quantity that was measured.
+/// One measured quantity.
 pub struct Row {
     pub what: String,
     pub value: String,
@@ -54,7 +54,7 @@ pub fn table<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Under which circumstances the rows were measured.
+/// The circumstances of a measurement.
 pub struct Circumstances {
     pub commit: String,
     pub processors: usize,
@@ -62,7 +62,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Those of this run.
+    /// The circumstances of this run.
     pub fn of(tree: &Tree, rounds: usize) -> Self {
         let describe = ["-c", "safe.directory=*", "describe", "--always", "--dirty"];
         let commit = Call::new(tree.root(), "git").args(describe).quiet_output();
@@ -75,7 +75,7 @@ impl Circumstances {
     }
 }
 
-/// The page in Markdown. `parts` are the parts that were measured, with their rows.
+/// The page in Markdown. `parts` are the measured parts with their rows.
 pub fn page(circumstances: &Circumstances, parts: &[(&str, &str, Vec<Row>)]) -> String {
     let Circumstances { commit, processors, rounds } = circumstances;
     let mut page = format!(
@@ -96,7 +96,7 @@ pub fn page(circumstances: &Circumstances, parts: &[(&str, &str, Vec<Row>)]) -> 
     page
 }
 
-/// Text that a table of Markdown shows as it is.
+/// Text escaped for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
 }
@@ -109,7 +109,7 @@ pub fn write(file: &std::path::Path, page: &str) -> Result<()> {
     std::fs::write(file, page).with_context(|| format!("could not write {}", file.display()))
 }
 
-/// Three digits that matter, so that columns can be compared at a glance.
+/// About three significant digits, so that columns are easy to compare.
 pub fn number(value: f64) -> String {
     match value.abs() {
         whole if whole.fract() == 0.0 => format!("{value:.0}"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_what_was_missed() {
+    fn the_table_marks_missed_targets() {
         assert_eq!(
             table(&rows()),
             "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_the_digits_that_matter() {
+    fn numbers_keep_their_significant_digits() {
         for (value, text) in
             [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0"), (80.0, "80")]
         {

@@ -1,4 +1,4 @@
-//! Other programs that go over the same files, for comparison.
+//! Other programs that read the same files, for comparison.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,35 +11,35 @@ use crate::call::Call;
 use crate::node;
 use crate::tree::on_path;
 
-/// Adds up tokens of all transcripts; exact, so that its next release changes no number here.
+/// Adds up the tokens of all transcripts; an exact version, so that its next release changes no number here.
 const CCUSAGE: &str = "20.0.24";
 
 /// A program to compare with.
 pub struct Rival {
-    /// Name and version, for the table.
+    /// Its name and version, for the table.
     pub name: String,
-    /// How it is called.
+    /// Its command line.
     pub call: Call,
-    /// Exit codes that mean that it did its work.
+    /// Exit codes that mean success.
     pub good_ends: &'static [i32],
-    /// The home in which it keeps its index: made afresh before each run, so that each one is a whole one.
+    /// The home with its index: made anew before each run, so that each run is complete.
     pub fresh_home: Option<Home>,
 }
 
-/// A home in which a program finds the histories where it looks for them.
+/// A home in which a program finds the histories at their usual place.
 pub struct Home {
     folder: PathBuf,
     claude_dir: PathBuf,
 }
 
-/// Those that can be had on this machine. The others are named aloud.
+/// The programs that this machine has. The missing ones are reported.
 pub fn present(bench: &Bench, claude_dir: &Path) -> Vec<Rival> {
     let mut rivals = Vec::new();
     if on_path(&std::env::var_os("PATH").unwrap_or_default(), "rg") {
         let call = Call::new(bench.tree.root(), "rg")
             .args(["--no-ignore", "--hidden", "-c", "compact_boundary"])
             .args([claude_dir.join("projects")]);
-        // ripgrep ends with 1 when nothing was found.
+        // ripgrep exits with 1 when it finds nothing.
         rivals.push(Rival {
             name: "rg -c compact_boundary".to_owned(),
             call,
@@ -79,26 +79,26 @@ fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
     Ok(Rival { name: format!("ccusage {CCUSAGE}"), call, good_ends: &[0], fresh_home: None })
 }
 
-/// The program itself, without the script that looks for it: the comparison should be with its reading alone.
+/// The program itself, without the script that searches for it: the comparison is about reading alone.
 fn native(folder: &Path) -> Result<Option<PathBuf>> {
     let Ok(packages) = fs::read_dir(folder.join("node_modules/@ccusage")) else { return Ok(None) };
     let programs = packages.flatten().map(|package| package.path().join("bin/ccusage"));
     let program = programs.into_iter().find(|program| program.is_file());
     if let Some(program) = &program {
-        // npm unpacks it without leave to run, which the script would give.
+        // npm unpacks it without the executable bit, which the script would set.
         fs::set_permissions(program, fs::Permissions::from_mode(0o755))?;
     }
     Ok(program)
 }
 
-/// Programs from PyPI that index what was said, exact as well. Each is called as its help says for one run without a
-/// server that stays behind.
+/// Programs from PyPI that index the same texts, also in exact versions. Each is called as its help describes one run
+/// without a server that stays.
 const INDEXERS: [(&str, &str, &str, &[&str]); 2] = [
     ("agentsview", "0.46.1", "agentsview", &["sync", "--full"]),
     ("claude-session-search", "0.2.0", "cc-search", &["--reindex"]),
 ];
 
-/// Those that index, as far as they can be installed: into a folder of ours, for this alone.
+/// The indexers that can be installed, into a folder of their own in the build folder.
 pub fn indexers(bench: &Bench, claude_dir: &Path) -> Vec<Rival> {
     let mut rivals = Vec::new();
     for (package, version, program, words) in INDEXERS {
@@ -139,7 +139,7 @@ fn indexer(
     Ok(Rival { name: format!("{package} {version}"), call, good_ends: &[0], fresh_home: Some(home) })
 }
 
-/// Makes the home anew, with nothing in it but the way to the histories.
+/// Makes the home anew, with only a link to the histories in it.
 pub fn make_afresh(home: &Home) -> Result<()> {
     if home.folder.exists() {
         fs::remove_dir_all(&home.folder)?;

@@ -1,4 +1,4 @@
-//! What every part of the benchmark needs to know.
+//! The common facts of all parts of the benchmark.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::call::Call;
 use crate::tree::Tree;
 
-/// What every part needs to know.
+/// The common facts of all parts.
 pub struct Bench<'a> {
     pub tree: &'a Tree,
     pub rounds: usize,
@@ -17,12 +17,13 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// `watchbill` with a home and a data folder of this name of its own, so that no setting of the person's plays a part.
+    /// `watchbill` with a private home and a data folder of this name, so that no setting of the developer has an
+    /// effect.
     pub fn watchbill_on(&self, words: &[&str], claude_dir: &std::path::Path, data: &str) -> Result<Call> {
         self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join(data))
     }
 
-    /// The next start is a first one: nothing is stored.
+    /// Removes the stored data: the next start is a first one.
     pub fn forget(&self, data: &str) -> Result<()> {
         let folder = self.tree.target("bench-home").join(data);
         if folder.exists() {
@@ -31,7 +32,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The same with a data folder of choice.
+    /// The same with any data folder.
     pub fn watchbill_in(
         &self,
         words: &[&str],

@@ -1,4 +1,4 @@
-//! Starts that find everything in the store, and nothing changed since.
+//! Starts with everything in the store and no changes since.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const CPU: f64 = 30.0;
 const MANY_TIME: f64 = 300.0;
 /// Megabytes with twenty thousand.
 const MANY_PEAK: f64 = 150.0;
-/// When nothing has been told for so long, everything is stored.
+/// After that long without an event, everything is stored.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// Two thousand sessions.
@@ -50,7 +50,7 @@ fn peak(runs: &[Used]) -> f64 {
     median(runs.iter().map(Used::peak_megabytes))
 }
 
-/// Lets a program store everything, then starts one after the other that only looks, in turn with the least look.
+/// Lets a program store everything, then runs starts that only look, in turn with the least look.
 fn starts(bench: &Bench, corpus: &Generated, data: &str) -> Result<(Vec<Used>, Vec<Used>)> {
     bench.forget(data)?;
     let watching = Watching::start_on(bench, &[&corpus.claude_dir], data)?;
@@ -58,7 +58,7 @@ fn starts(bench: &Bench, corpus: &Generated, data: &str) -> Result<(Vec<Used>, V
     while watching.next(QUIET)?.is_some() {}
     drop(watching);
     let call = bench.watchbill_on(&["status"], &corpus.claude_dir, data)?;
-    // The first one brings the store into memory.
+    // The first run brings the store into the page cache.
     measure::run("watchbill", &call, &[0])?;
     let runs = (0..bench.rounds)
         .map(|_| Ok((measure::run("watchbill", &call, &[0])?, least::look(bench, &corpus.claude_dir)?)));

@@ -1,4 +1,4 @@
-//! A running `watchbill watch --json`, its lines stamped with the time at which they came.
+//! A running `watchbill watch --json`; each line gets its arrival time.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -13,20 +13,20 @@ use super::measure::median;
 use super::{Bench, Row, cold, corpus};
 use crate::call::Call;
 
-/// Longest wait for a first line; a debug build over a gigabyte needs some of it.
+/// The longest wait for a first line; a debug build over a gigabyte needs some of it.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Milliseconds from start to first rows.
 const FIRST_ROWS: f64 = 150.0;
 
-/// The process and what it says. Ends with its owner.
+/// The process and its lines. It ends with this value.
 pub struct Watching {
     child: Child,
     lines: Receiver<(Instant, String)>,
-    /// When it was started.
+    /// The start time.
     pub started: Instant,
 }
 
-/// A line, understood, and when it came.
+/// A parsed line, and its arrival time.
 pub struct Event {
     pub at: Instant,
     pub value: Value,
@@ -38,10 +38,10 @@ impl Watching {
         Self::start_on(bench, &[claude_dir], "data")
     }
 
-    /// Starts the program over folders, the first of which is not empty, with a data folder of this name.
+    /// Starts the program over folders, the first of which has sessions, with a data folder of this name.
     pub fn start_on(bench: &Bench, claude_dirs: &[&Path], data: &str) -> Result<Self> {
         let Some((first, others)) = claude_dirs.split_first() else { bail!("no folder is named") };
-        // The made-up sessions are older than those that a roster shows without being asked.
+        // The generated sessions are too old for the default roster.
         let mut call = bench.watchbill_on(&["watch", "--json", "--all"], first, data)?;
         for other in others {
             call = call.args(["--claude-dir"]).args([other]);
@@ -56,7 +56,7 @@ impl Watching {
             .with_context(|| format!("`{}` could not be started", call.line()))?;
         let output = child.stdout.take().context("the program has no output")?;
         let (sender, lines) = mpsc::channel();
-        // Ends by itself when the program does, or when nobody listens any more.
+        // The thread ends when the program ends, or when the receiver is dropped.
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 if sender.send((Instant::now(), line)).is_err() {
@@ -104,7 +104,7 @@ impl Drop for Watching {
     }
 }
 
-/// From the start of the program to its first rows, and to all of them.
+/// The time from the start of the program to its first rows, and to all of them.
 pub fn first_rows(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
     let expected = rows_of(&cold::all_rows(bench, &corpus)?)?;
@@ -147,7 +147,7 @@ pub fn first_rows(bench: &Bench) -> Result<Vec<Row>> {
     ])
 }
 
-/// How many rows a call of `roster --json` prints.
+/// The number of rows that a call of `roster --json` prints.
 fn rows_of(call: &Call) -> Result<usize> {
     let output = call.quiet_output().with_context(|| format!("`{}` failed", call.line()))?;
     let roster: Value = serde_json::from_str(&output).context("the roster is no JSON")?;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
-    /// A stand-in for `watchbill` that prints these lines and then does as told.
+    /// A stand-in for `watchbill` that prints these lines and then runs `then`.
     fn stand_in(lines: &[&str], then: &str) -> (tempfile::TempDir, Result<Watching>) {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("watchbill");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_or_begins_wrongly_is_an_error() {
+    fn a_watch_that_ends_or_begins_without_a_snapshot_is_an_error() {
         let (_folder, watching) = stand_in(&[], "exit 1");
         let error = watching.unwrap().snapshot().map(drop).unwrap_err();
         assert!(error.to_string().contains("ended by itself"), "{error}");

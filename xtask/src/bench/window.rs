@@ -1,5 +1,5 @@
-//! The real window on a private desktop. What it costs is measured by `window-figures` of the test kit, which knows
-//! displays and drivers; here it is called, and its figures become rows.
+//! The real window on a private desktop. `window-figures` of the test kit measures it, since that has displays and
+//! drivers; this part calls it and turns its figures into rows.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::packages;
 use crate::steps::Need;
 use crate::test::ui_install;
 
-/// Builds the window as users have it, and measures it.
+/// Builds the window as for users, and measures it.
 pub fn window(bench: &Bench) -> Result<Vec<Row>> {
     let tree = bench.tree;
     packages::provide(tree, &[Need::Compile, Need::Headless])?;

@@ -1,4 +1,4 @@
-//! Tauri's bundler, fetched once from the npm registry into the build folder, and what it makes on this platform.
+//! Tauri's bundler, fetched once from the npm registry into the build folder, and its packages for this platform.
 //!
 //! On Linux it only lays the files out, as a .deb; `deb` and `rpm` pack them.
 
@@ -15,10 +15,10 @@ use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;
 
-/// The newest version whose programs were published for every platform.
+/// The newest version with published programs for every platform.
 const CLI: &str = "@tauri-apps/cli@2.12.3";
 
-/// Makes every package of this platform and returns where each lies.
+/// Makes every package of this platform and returns their paths.
 pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>> {
     let folder = tree.target(FOLDER);
     let config = folder.join("tauri.bundle.json");
@@ -28,7 +28,7 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
         .and_then(|()| fs::write(&config, text))
         .with_context(|| format!("could not write {}", config.display()))?;
     let bundler = bundler(tree)?;
-    // The bundler writes the kind of package into the program; what cargo made stays as it is.
+    // The bundler writes the kind of package into the program; cargo's own output stays unchanged.
     let kinds: Vec<&str> =
         if asked.is_empty() { usual_kinds().to_vec() } else { asked.iter().map(String::as_str).collect() };
     for kind in bundled(&kinds) {
@@ -43,7 +43,7 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
     collect(tree, &kinds, build)
 }
 
-/// What the bundler itself is asked for.
+/// The kinds that the bundler itself makes.
 fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
     let mut bundled: Vec<&str> = Vec::new();
     for kind in kinds {
@@ -55,7 +55,7 @@ fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
     bundled
 }
 
-/// An AppImage needs programs that the bundler fetches from the web, so it is made only when it is asked for.
+/// An AppImage needs programs that the bundler fetches from the web, so it is made only on request.
 fn usual_kinds() -> &'static [&'static str] {
     match std::env::consts::OS {
         "linux" => &["deb", "rpm"],
@@ -64,12 +64,12 @@ fn usual_kinds() -> &'static [&'static str] {
     }
 }
 
-/// What differs from `tauri.conf.json`: files that are there only once everything is built.
+/// The differences to `tauri.conf.json`: files that exist only after the build.
 fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let host = Call::new(tree.root(), "rustc").args(["-vV"]).quiet_output().context("`rustc -vV` failed")?;
     let host =
         host.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
-    // The bundler wants a program beside the main one under a name with the platform in it.
+    // The bundler expects the platform in the name of a program beside the main one.
     let beside = tree.target(FOLDER).join(format!("watchbill-{host}{}", std::env::consts::EXE_SUFFIX));
     let own = tree.program(build.profile, "watchbill");
     fs::create_dir_all(tree.target(FOLDER))
@@ -96,7 +96,7 @@ fn bundler(tree: &Tree) -> Result<PathBuf> {
     }
     println!("The bundler of Tauri, {CLI}, is installed now with npm, into {} only.", folder.display());
     fs::create_dir_all(&folder)?;
-    // Without a manifest of its own, npm would look for one in the folders above.
+    // Without a manifest there, npm would search one in the folders above.
     fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
     node::npm(tree)
         .args(["install", "--prefix"])
@@ -110,7 +110,7 @@ fn bundler(tree: &Tree) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Takes the packages out of the bundler's folders; those of Linux are made on the way.
+/// Takes the packages out of the bundler's folders; those of Linux are packed on the way.
 fn collect(tree: &Tree, kinds: &[&str], build: &Build) -> Result<Vec<PathBuf>> {
     let bundles = tree.target(build.profile).join("bundle");
     let mut made = Vec::new();
@@ -140,7 +140,7 @@ fn collect(tree: &Tree, kinds: &[&str], build: &Build) -> Result<Vec<PathBuf>> {
     Ok(made)
 }
 
-/// Older versions may lie in the same folder.
+/// The newest package of a folder, which may also have older versions.
 fn newest_in(folder: &Path, kind: &str) -> Result<Vec<PathBuf>> {
     let extension = match kind {
         "nsis" => "exe",
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_an_rpm_are_laid_out_as_a_deb_and_once() {
+    fn the_files_of_an_rpm_are_laid_out_once_as_a_deb() {
         assert_eq!(bundled(&["deb", "rpm"]), ["deb"]);
         assert_eq!(bundled(&["rpm", "appimage"]), ["deb", "appimage"]);
         assert_eq!(bundled(&["app", "dmg"]), ["app", "dmg"]);

@@ -1,4 +1,4 @@
-//! A Debian system made for the purpose, on which the package is installed, tried as a plain user, and removed.
+//! A temporary Debian system on which the package is installed, tried as a plain user, and removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use super::package::FOLDER;
 use crate::call::Call;
 use crate::tree::Tree;
 
-/// What is done inside; it prints a line for each thing it has seen.
+/// The script that runs inside; it prints a line for each check.
 const SCRIPT: &str = "tests/package/inside";
 
-/// Makes the system, goes through the script in it, and takes it away again.
+/// Makes the system, runs the script in it, and removes it.
 pub fn check(tree: &Tree, package: &Path) -> Result<()> {
     let start = Instant::now();
     let root = tree.target(FOLDER).join("root");
@@ -25,7 +25,7 @@ pub fn check(tree: &Tree, package: &Path) -> Result<()> {
     for (from, to) in [(package.to_owned(), "watchbill.deb"), (tree.path(SCRIPT), "inside")] {
         fs::copy(&from, inside.join(to)).with_context(|| format!("could not copy {}", from.display()))?;
     }
-    // A mount and process table of its own: /proc is needed, and whatever is started there ends with it.
+    // A mount and process table of its own: /proc is needed, and every process that is started there ends with it.
     let result = Call::new(tree.root(), "unshare")
         .args(["--mount", "--pid", "--fork", "--kill-child", "--root"])
         .args([&root])
@@ -37,19 +37,19 @@ pub fn check(tree: &Tree, package: &Path) -> Result<()> {
         fs::copy(&picture, &kept)?;
         println!("  a picture of the installed window: {}", kept.display());
     }
-    result.context("on a clean system the package does not do what it should")?;
+    result.context("the package failed its checks on a clean system")?;
     remove(tree, &root)?;
     println!("== clean system: {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// From the package sources of this machine, whatever they are: a mirror that it uses is not named anywhere.
+/// Uses the package sources of this machine; no mirror is named in the tree.
 fn debian(tree: &Tree, root: &Path) -> Result<()> {
     let sources = sources()?;
     Call::new(tree.root(), "mmdebstrap")
         .args(["--variant=apt", "--mode=root", "--quiet"])
         .args(machine_settings().iter().flat_map(|file| {
-            // Settings that fetch by a proxy or with a helper would have to be inside too.
+            // Settings that use a proxy or a helper must be inside too.
             let (from, to) = (file.display().to_string(), file.display().to_string());
             [format!("--setup-hook=mkdir -p \"$1\"/etc/apt/apt.conf.d && cp '{from}' \"$1\"'{to}'")]
         }))
@@ -73,7 +73,7 @@ fn sources() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Proxies, where the machine has any.
+/// The machine's proxy settings, if it has any.
 fn machine_settings() -> Vec<PathBuf> {
     let entries = fs::read_dir("/etc/apt/apt.conf.d").into_iter().flatten().flatten();
     let names_proxy =
@@ -89,7 +89,7 @@ fn codename() -> Result<String> {
 
 fn remove(tree: &Tree, root: &Path) -> Result<()> {
     if root.exists() {
-        // One file system only: were anything mounted below, it must not be emptied.
+        // One file system only: anything mounted below must not be emptied.
         Call::new(tree.root(), "rm").args(["-r", "--force", "--one-file-system"]).args([root]).run()?;
     }
     Ok(())

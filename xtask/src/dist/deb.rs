@@ -1,5 +1,5 @@
-//! From the bundler's .deb to a tree of files that any package can hold, and to a .deb as Debian wants it: true dependencies,
-//! owners, times and checksums, the same bytes each time.
+//! Turns the bundler's .deb into a tree of files for any package, and into a .deb by Debian's rules: true
+//! dependencies, owners, times and checksums, the same bytes each time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::tree::Tree;
 
 const PROGRAMS: [&str; 2] = ["usr/bin/watchbill", "usr/bin/watchbill-desktop"];
 
-/// Unpacks what the bundler made, and gives every file and folder its mode and its time; returns where it lies.
+/// Unpacks the bundler's package, and gives every file and folder its mode and its time. Returns the folder.
 pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
     let root = tree.target(FOLDER).join("deb-root");
     if root.exists() {
@@ -26,7 +26,7 @@ pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Packs what was laid out; returns the package.
+/// Packs the laid-out files; returns the package.
 pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     let files = files_below(root, root)?;
     let control = root.join("DEBIAN/control");
@@ -37,7 +37,7 @@ pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     fs::write(root.join("DEBIAN/md5sums"), md5sums(root, &files)?)?;
     set_times(root, epoch)?;
     let package = tree.target(FOLDER).join(format!("watchbill_{version}_{architecture}.deb"));
-    // Packing takes a minute; one that was broken off must not be taken for a package.
+    // Packing takes a minute; an interrupted one must not leave a package.
     let fresh = package.with_extension("fresh");
     Call::new(tree.root(), "dpkg-deb")
         .args(["--root-owner-group", "-Zxz", "--build"])
@@ -49,16 +49,16 @@ pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     Ok(package)
 }
 
-/// Every file and folder bears this time.
+/// Gives every file and folder this time.
 fn set_times(root: &Path, epoch: u64) -> Result<()> {
     let touch = Call::new(root, "find").args([".", "-exec", "touch", "--no-dereference", "--date"]);
     touch.args([format!("@{epoch}"), "{}".into(), "+".into()]).run()
 }
 
-/// What the programs are linked with, in the versions they need: `dpkg-shlibdeps` reads it off them.
+/// The libraries of the programs, in the needed versions: `dpkg-shlibdeps` reads them from the programs.
 fn depends(tree: &Tree, root: &Path) -> Result<String> {
     let folder = tree.target(FOLDER).join("shlibdeps");
-    // It wants to be called where a source package lies.
+    // It must run where a source package lies.
     fs::create_dir_all(folder.join("debian"))?;
     fs::write(folder.join("debian/control"), "Source: watchbill\n\nPackage: watchbill\nArchitecture: any\n")?;
     let call =
@@ -81,7 +81,7 @@ fn control_text(version: &str, architecture: &str, kib: u64, depends: &str) -> S
     )
 }
 
-/// In KiB, each file rounded up, as Debian's policy reckons (5.6.20).
+/// In KiB, each file rounded up, as in Debian's policy (5.6.20).
 fn size(root: &Path, files: &[PathBuf]) -> Result<u64> {
     let mut kib = 0;
     for file in files {
@@ -95,7 +95,7 @@ fn md5sums(root: &Path, files: &[PathBuf]) -> Result<String> {
     call.quiet_output().with_context(|| format!("`{}` failed", call.line()))
 }
 
-/// Files of the package, relative to its root, sorted; control files are not among them.
+/// The package's files, relative to its root and sorted, without control files.
 pub fn files_below(folder: &Path, root: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))? {
@@ -124,7 +124,7 @@ fn set_mode(_: &Path, _: u32) -> Result<()> {
     Ok(())
 }
 
-/// Debian's own critic, where it is installed. What it says is shown; only errors end the task.
+/// Runs lintian. Its complaints are shown; only errors end the task.
 fn look_at(tree: &Tree, package: &Path) -> Result<()> {
     Call::new(tree.root(), "lintian")
         .args(["--allow-root", "--tag-display-limit", "0", "--fail-on", "error"])
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_is_one_that_dpkg_can_read() {
+    fn dpkg_can_read_the_description() {
         let text = control_text("1.0", "amd64", 7, "libc6");
         let (_, description) = text.split_once("Description: ").unwrap();
         for line in description.lines().skip(1) {

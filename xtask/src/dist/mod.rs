@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the packages. Programs first, then what lies beside them, then the bundles of this platform.
+//! `cargo xtask dist`: the packages. First the programs, then the other files, then the bundles of this platform.
 
 mod bundles;
 mod clean_root;
@@ -24,7 +24,7 @@ use crate::test;
 use crate::tree::Tree;
 use package::{Build, FOLDER};
 
-/// Builds the packages and says what they are; with `check`, packs them twice and tries them.
+/// Builds the packages and reports them; with `check`, packs them twice and tries them.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     let start = Instant::now();
     let mut made = Vec::new();
@@ -44,7 +44,7 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     }
     if options.check || options.check_only {
         packages::provide(tree, &[Need::Packages, Need::CleanRoot])?;
-        // Of what was made now, that; what else lies there is another tree's.
+        // Only the packages of this run; older ones in the folder belong to another tree.
         let packages = if options.check_only { lying_there(tree)? } else { made };
         if let Some(rpm) = of_kind(&packages, "rpm") {
             rpm::check(tree, rpm)?;
@@ -61,24 +61,24 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     Ok(())
 }
 
-/// The same programs, packed once more, must give the same bytes.
+/// The same programs, packed again, must give the same bytes.
 fn pack_again(tree: &Tree, options: &DistOptions, build: &Build, made: &[PathBuf]) -> Result<()> {
     let before: Vec<Option<String>> = made.iter().map(|path| sha256(path)).collect();
     staging::stage(tree, build)?;
     for (path, before) in bundles::make(tree, &options.bundles, build)?.iter().zip(before) {
         if before.is_none() || sha256(path) != before {
-            bail!("{} has other bytes when it is packed a second time", path.display());
+            bail!("{} differs when it is packed a second time", path.display());
         }
     }
     println!("ok   packed a second time: the same bytes");
     Ok(())
 }
 
-/// Both programs, in one call of cargo, so that what they share is built once.
+/// Both programs, in one call of cargo, so that shared crates are built once.
 fn programs(tree: &Tree, debug: bool) -> Result<()> {
     let call = Call::new(tree.root(), "cargo").args(["build", "--locked"]);
     if debug {
-        // As the tests build, so that little is built twice.
+        // The same selection as for the tests, so that little is built twice.
         return call.args(["--workspace", "--bins"]).run();
     }
     call.args(["--release", "--package", "watchbill", "--package", "watchbill-desktop"])
@@ -87,8 +87,8 @@ fn programs(tree: &Tree, debug: bool) -> Result<()> {
         .run()
 }
 
-/// The time that everything in a package bears: that of the commit, so that the same tree gives the same bytes.
-/// Seconds since 1970; `SOURCE_DATE_EPOCH` wins (reproducible-builds.org).
+/// The time of everything in a package: that of the commit, so that the same tree gives the same bytes. Seconds since
+/// 1970; `SOURCE_DATE_EPOCH` wins (reproducible-builds.org).
 fn epoch(tree: &Tree) -> Result<u64> {
     let given = std::env::var("SOURCE_DATE_EPOCH").ok();
     let text = given.or_else(|| {

@@ -1,4 +1,4 @@
-//! The licences of everything that is linked into the programs or shown in the window: most of them ask to be passed on.
+//! The licences of all code that is linked into the programs or shown in the window: most of them must be passed on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::tree::Tree;
 
-/// Packages of npm whose code is in the window's page; everything else there only builds it.
+/// npm packages with code in the window's page; the others only build it.
 const IN_THE_WINDOW: [&str; 3] = ["@tauri-apps/api", "marked", "svelte"];
 
-/// One text: each licence once, below the names of those who come under it.
+/// One text: each licence once, below the names of its projects.
 pub fn collect(tree: &Tree) -> Result<String> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, folder) in crates(tree)?.iter().chain(&window(tree)) {
@@ -34,7 +34,7 @@ pub fn collect(tree: &Tree) -> Result<String> {
 
 /// Name with version, and folder, of each crate that is linked on this platform.
 fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
-    // Ends of lines, not a tree: what a dependency is called and where it lies.
+    // A flat list with each dependency's name and version.
     let call = Call::new(tree.root(), "cargo").args([
         "tree",
         "--locked",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_linked_names_its_licences() {
+    fn linked_crates_have_licences() {
         let tree = Tree::find().unwrap();
         let crates = crates(&tree).unwrap();
         let names: Vec<&str> = crates.iter().filter_map(|(name, _)| name.split(' ').next()).collect();

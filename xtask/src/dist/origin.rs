@@ -1,8 +1,8 @@
-//! Programs that do not say where they were built: folders of this machine are given names of no machine.
+//! Programs that do not contain the path of their build: folders of this machine get neutral names.
 //!
-//! A panic names the file in which it happened, and so do the messages of many libraries. Without this, every program in a
-//! package holds the home folder of whoever built it, some hundred times, and the same sources in another folder are another
-//! program.
+//! A panic names its source file, and so do the messages of many libraries. Without this module, every packaged
+//! program contains the builder's home folder, some hundred times. The same sources in another folder would give
+//! another program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use anyhow::{Context, Result};
 
 use crate::tree::Tree;
 
-/// Flags for the compiler that contain spaces, each ended by [`BETWEEN`] (cargo's documentation of its variables). With it
-/// set, flags in a configuration of cargo's do not count: what is packed does not depend on the person's own.
+/// Flags for the compiler that contain spaces, each ended by [`BETWEEN`] (cargo's documentation of its variables). If
+/// it is set, cargo ignores the flags of its configuration files, so a package does not depend on the builder's own.
 pub const VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 const BETWEEN: &str = "\u{1f}";
 
-/// The flags: those of the environment, and a name for each folder.
+/// The flags: those of the environment, and a new name for each folder.
 pub fn flags(tree: &Tree) -> Result<OsString> {
     let mut flags = given(&|name| std::env::var(name).ok());
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let cargo = cargo.context("neither CARGO_HOME nor a home folder is known")?;
-    // Of several that fit, the compiler takes the last.
+    // If several match, the compiler takes the last one.
     for (folder, name) in
         [(cargo.as_path(), "/cargo"), (tree.root(), "/watchbill"), (&tree.target(""), "/build")]
     {
@@ -31,7 +31,7 @@ pub fn flags(tree: &Tree) -> Result<OsString> {
     Ok(flags.join(BETWEEN).into())
 }
 
-/// What the person has set for the compiler, by the first of cargo's two variables that is there.
+/// The user's own compiler flags, from the first of cargo's two variables that is set.
 fn given(variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     if let Some(encoded) = variable(VARIABLE) {
         return encoded.split(BETWEEN).filter(|flag| !flag.is_empty()).map(str::to_owned).collect();
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_person_has_set_for_the_compiler_still_counts() {
+    fn the_users_compiler_flags_are_kept() {
         let of = |encoded: Option<&str>, plain: Option<&str>| {
             given(&|name| match name {
                 VARIABLE => encoded.map(str::to_owned),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_this_machine_gets_a_name_of_no_machine() {
+    fn folders_of_this_machine_get_neutral_names() {
         let root = Tree::find().unwrap();
         let flags = flags(&root).unwrap().into_string().unwrap();
         let wanted = format!("--remap-path-prefix={}=/watchbill", root.root().display());

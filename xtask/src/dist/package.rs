@@ -1,23 +1,23 @@
-//! What the makers of packages share: the folder, the version, the maintainer, and which build is packed.
+//! The common facts of all packages: the folder, the version, the maintainer, and the packed build.
 
 use anyhow::{Context, Result};
 
 use crate::tree::Tree;
 
-/// The reserved domain says that there is no such address.
+/// The reserved domain shows that no such address exists.
 pub const MAINTAINER: &str = "Watchbill contributors <watchbill@example.invalid>";
-/// Everything `dist` makes lies here, below the build folder.
+/// The folder of everything that `dist` makes, below the build folder.
 pub const FOLDER: &str = "dist";
 
-/// What goes into the packages.
+/// The build that goes into the packages.
 pub struct Build {
-    /// Which of cargo's folders the programs lie in.
+    /// The profile folder of cargo with the programs.
     pub profile: &'static str,
-    /// The time that everything bears, in seconds since 1970.
+    /// The time of every file, in seconds since 1970.
     pub epoch: u64,
 }
 
-/// The version that stands in `tauri.conf.json`.
+/// The version in `tauri.conf.json`.
 pub fn version(tree: &Tree) -> Result<String> {
     let path = tree.path("tauri.conf.json");
     let text =

@@ -1,5 +1,5 @@
-//! The RPM, of the same files as the .deb: `rpmbuild` reads off the programs what they are linked with, and the package owns the
-//! folders that are its alone. The bundler's own names no library at all, and bears the time at which it was made.
+//! The RPM, with the same files as the .deb: `rpmbuild` reads the linked libraries from the programs, and the package
+//! owns the folders that only it uses. The bundler's own RPM names no library, and contains the time of its making.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,10 @@ use super::package::{FOLDER, version};
 use crate::call::Call;
 use crate::tree::Tree;
 
-/// Where zsh looks for completions, on Debian and elsewhere.
+/// zsh's folders for completions, on Debian and elsewhere.
 const ZSH: [&str; 2] = ["usr/share/zsh/vendor-completions", "usr/share/zsh/site-functions"];
 
-/// Packs what [`deb::lay_out`] has laid out; returns the package.
+/// Packs the files that [`deb::lay_out`] has laid out; returns the package.
 pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     let top = tree.target(FOLDER).join("rpm");
     if top.exists() {
@@ -40,21 +40,22 @@ pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     Ok(package)
 }
 
-/// What is done with the package in an empty root; it prints a line for each thing it has seen.
+/// The script that checks the package in an empty root; it prints a line for each check.
 const SCRIPT: &str = "tests/package/rpm";
 
-/// Installs the package into an empty root, verifies it there and removes it again (as root). The libraries that it needs are
-/// not there: this machine is no RPM system.
+/// Installs the package into an empty root, verifies it there and removes it again (as root). Its libraries are not
+/// there, since this machine is no RPM system.
 pub fn check(tree: &Tree, package: &Path) -> Result<()> {
     let root = tree.target(FOLDER).join("rpm-root");
     let files = tree.target(FOLDER).join("deb-root");
     let call = Call::new(tree.root(), "sh")
         .args([tree.path(SCRIPT).into_os_string()])
         .args([package, &root, &files]);
-    call.run().context("the RPM is not as it should be")
+    call.run().context("the RPM failed its checks")
 }
 
-/// No name and no time of this machine in the package, and no program of this system that changes what is packed.
+/// Settings that keep names and times of this machine out of the package, and stop programs of this system that
+/// change packed files.
 fn defines(top: &Path) -> impl Iterator<Item = String> {
     let all = [
         format!("_topdir {}", top.display()),
@@ -88,12 +89,12 @@ fn spec_text(version: &str, root: &Path, files: &[PathBuf]) -> String {
     )
 }
 
-/// Where a file of the .deb lies in the RPM.
+/// The path in the RPM of a file of the .deb.
 fn elsewhere(file: &Path) -> PathBuf {
     file.strip_prefix(ZSH[0]).map_or_else(|_| file.to_owned(), |name| Path::new(ZSH[1]).join(name))
 }
 
-/// Folders that bear the program's name: nobody else would take them away.
+/// Folders with the program's name in their path: no other package would remove them.
 fn own_folders(files: &[PathBuf]) -> BTreeSet<&Path> {
     let is_own =
         |folder: &Path| folder.components().any(|part| part == Component::Normal("watchbill".as_ref()));
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_lists_its_files_and_the_folders_that_are_its_own() {
+    fn the_package_lists_its_files_and_its_own_folders() {
         let files = [
             "usr/bin/watchbill",
             "usr/share/watchbill/plugin/hooks.json",

@@ -1,4 +1,5 @@
-//! What lies beside the programs in a Linux package: man pages, completions, icons, metadata, licences, the change log.
+//! The files beside the programs in a Linux package: man pages, completions, icons, metadata, licences, the change
+//! log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const SHELLS: [(&str, &str); 3] = [
     ("fish", "fish/vendor_completions.d/watchbill.fish"),
 ];
 
-/// Files that are taken as they are: where they lie in the tree, and where they go.
+/// Files that are copied unchanged: their path in the tree, and their path in the package.
 const COPIED: [(&str, &str); 6] = [
     ("src-tauri/icons/icon.svg", "icons/hicolor/scalable/apps/watchbill-desktop.svg"),
     ("src-tauri/icons/symbolic.svg", "icons/hicolor/symbolic/apps/watchbill-desktop-symbolic.svg"),
@@ -29,7 +30,7 @@ const COPIED: [(&str, &str); 6] = [
     ("dist/claude-plugin/.claude-plugin/plugin.json", "watchbill/claude-plugin/.claude-plugin/plugin.json"),
 ];
 
-/// Debian's change logs keep to a terminal's width.
+/// Debian's change logs keep to the width of a terminal.
 const CHANGELOG_WIDTH: usize = 78;
 
 /// Makes the folder anew.
@@ -55,7 +56,7 @@ pub fn stage(tree: &Tree, build: &Build) -> Result<()> {
     let mut packed: Vec<PathBuf> = listed(&pages)?;
     packed.extend(["changelog", "third-party-licenses"].map(|name| doc.join(name)));
     packed.sort();
-    // Without names and times in it, so that the same text gives the same bytes.
+    // Without names and times inside, so that the same text gives the same bytes.
     Call::new(tree.root(), "gzip").args(["-9nf"]).args(packed).run()
 }
 
@@ -64,8 +65,8 @@ fn printed(tree: &Tree, program: &Path, words: &[&str]) -> Result<String> {
     call.quiet_output().with_context(|| format!("`{}` failed", call.line()))
 }
 
-/// Debian's form of the change log, with one entry: the package is the first of its version, and CHANGELOG.md
-/// is for the person.
+/// The change log in Debian's form, with one entry: the package is the first of its version, and CHANGELOG.md is for
+/// users.
 fn changelog(tree: &Tree, epoch: u64) -> Result<String> {
     let path = tree.path("CHANGELOG.md");
     let text = fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_change_log_is_debians() {
+    fn the_change_log_has_debians_form() {
         let markdown = "# Changelog\n\nWords.\n\n## Unreleased\n\n### Added\n\n- One that is so long that it does not fit into the width of\n  a terminal, and so it is told in two lines.\n- Two.\n\n## 0.0.1\n\n- Old.\n";
         let entry = debian_changelog("0.1.0", markdown, "Sat, 21 Nov 2026 12:00:00 +0000");
         assert_eq!(
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_copied_is_there() {
+    fn copied_files_exist() {
         let tree = Tree::find().unwrap();
         for (from, _) in COPIED {
             assert!(tree.path(from).is_file(), "{from}");

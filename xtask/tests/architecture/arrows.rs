@@ -1,11 +1,11 @@
-//! Who may depend on whom, as ARCHITECTURE.md draws it.
+//! The dependencies between the crates, as ARCHITECTURE.md draws them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metadata::Metadata;
 use crate::{metadata, no_complaints, root};
 
-/// Each crate of the tree and the crates of the tree it may use outside tests.
+/// Each crate of the tree, and the crates of the tree that it may use outside tests.
 const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-core", &[]),
     ("watchbill-protocol", &["watchbill-core"]),
@@ -54,24 +54,25 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Used by tests alone, and by any of them.
+/// Crates that only tests use, in any crate.
 const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 
-/// Crates from outside that only some of ours may name, in any role. A trailing `*` stands for the rest of a name.
+/// Outside crates that only some of our crates may name, in any role. A trailing `*` stands for the rest of a name.
 const RESERVED: &[(&str, &[&str], &str)] = &[
-    ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
+    ("notify*", &["watchbill-watch"], "one crate handles file events, which are only hints"),
     ("walkdir", &["watchbill-watch"], "one crate walks folders"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
     ("statig", &["watchbill-core"], "the session machine is pure"),
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
-    ("x11rb*", &["watchbill-terminal"], "one crate asks for windows of others"),
+    ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
 ];
 
-/// What the pure crate may not name outside its tests, since each would bring in a clock, a file, a thread or chance.
+/// Crates that the pure crate may not name outside its tests: each would bring in a clock, files, threads or
+/// randomness.
 const NOT_IN_CORE: &[&str] = &[
     "tokio*",
     "notify*",
@@ -91,10 +92,10 @@ const NOT_IN_CORE: &[&str] = &[
     "parking_lot",
 ];
 
-/// What `watchbill` must not contain, however deep: it starts in a few milliseconds and links no web view.
+/// Crates that `watchbill` must not contain at any depth: it starts in a few milliseconds and links no web view.
 const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
 
-/// What no program of ours may contain on any of these platforms: nothing leaves the machine.
+/// Crates that no program of ours may contain on any of these platforms: no data leaves the machine.
 const NOT_IN_PROGRAMS: &[&str] = &[
     "reqwest",
     "ureq",
@@ -118,7 +119,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 #[test]
-fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
+fn crates_use_only_the_crates_that_their_arrows_allow() {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = metadata().ours().map(|package| package.name.as_str()).collect();
     let mut complaints = Vec::new();
@@ -148,7 +149,7 @@ fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
 }
 
 #[test]
-fn reserved_crates_are_named_only_where_they_belong() {
+fn reserved_crates_are_named_only_by_their_owners() {
     let mut complaints = Vec::new();
     for package in metadata().ours() {
         for dependency in &package.dependencies {
@@ -183,9 +184,7 @@ fn the_command_line_contains_no_web_view() {
     let complaints = inside
         .iter()
         .filter(|name| NOT_IN_COMMAND_LINE.iter().any(|pattern| matches(pattern, name)))
-        .map(|name| {
-            format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` says through whom")
-        })
+        .map(|name| format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` shows the path"))
         .collect();
     no_complaints(complaints);
 }
@@ -200,14 +199,14 @@ fn no_program_can_talk_to_the_network() {
             let clients =
                 inside.iter().filter(|name| NOT_IN_PROGRAMS.iter().any(|pattern| matches(pattern, name)));
             complaints.extend(clients.map(|name| {
-                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` says through whom")
+                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` shows the path")
             }));
         }
     }
     no_complaints(complaints);
 }
 
-/// The names of everything that a crate links, tests and build scripts left aside.
+/// The names of all crates that a crate links, without tests and build scripts.
 fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
     let package = metadata.ours().find(|package| package.name == name).expect("the crate is in the tree");
     let (mut open, mut seen) = (vec![package], BTreeMap::new());
@@ -220,7 +219,7 @@ fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_star_stands_for_the_rest_of_a_name_only_at_its_end() {
+fn a_star_matches_the_rest_of_a_name_only_at_its_end() {
     assert!(matches("tauri*", "tauri"));
     assert!(matches("tauri*", "tauri-plugin-opener"));
     assert!(!matches("tauri", "tauri-build"));

@@ -1,4 +1,4 @@
-//! No two files import each other, directly or through others: each file can be read after the files that it takes from.
+//! No two files import each other, directly or through others: each file can be read after its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn complaint(circle: &BTreeSet<&Path>, imports: &Imports) -> String {
     std::iter::once(head).chain(arrows).collect::<Vec<_>>().join("\n")
 }
 
-/// Sets of more than one file, each of which leads to all the others.
+/// Sets of more than one file in which each file leads to all the others.
 fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     let mut next: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
     for (from, to) in imports.keys() {
@@ -63,7 +63,7 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     both_ways.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The arrows of a made-up crate, each as `from -> to: names`.
+/// The imports of a sample crate, each as `from -> to: names`.
 fn arrows(files: &[(&str, &str)]) -> Vec<String> {
     let text = |file: &Path| {
         files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned())
@@ -77,7 +77,7 @@ fn arrows(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_name_is_followed_to_the_file_that_defines_it() {
+fn an_imported_name_is_traced_to_its_defining_file() {
     let lib = ("lib.rs", "mod a; mod b;");
     let a = ("a.rs", "pub struct One; pub const TWO: u8 = 2; pub fn three() {}");
     for (text, found) in [
@@ -106,7 +106,7 @@ fn a_name_is_followed_to_the_file_that_defines_it() {
 }
 
 #[test]
-fn a_parent_that_only_passes_names_on_imports_nothing() {
+fn a_parent_that_only_re_exports_imports_nothing() {
     let child = ("a/b.rs", "use super::Shared; pub struct B;");
     let other = ("c.rs", "use crate::a::B;");
     let lib = ("lib.rs", "mod a; mod c;");
@@ -118,7 +118,7 @@ fn a_parent_that_only_passes_names_on_imports_nothing() {
 }
 
 #[test]
-fn a_circle_is_found_once_and_what_only_leads_to_it_is_not_in_it() {
+fn a_circle_is_found_once_without_the_files_that_only_lead_to_it() {
     let arrow = |(from, to): (&str, &str)| ((PathBuf::from(from), PathBuf::from(to)), BTreeSet::new());
     let imports: Imports =
         [("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"), ("c", "e"), ("f", "g"), ("g", "f")]

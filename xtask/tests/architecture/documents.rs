@@ -1,18 +1,18 @@
-//! What the documents promise: they are short, their links lead somewhere, and what they name exists.
+//! The rules of the documents: they are short, their links have targets, and the things that they name exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::{no_complaints, root, text, tracked};
 
-/// A page that a person reads in three minutes.
+/// A page that a user reads in three minutes.
 const README_LINES: usize = 130;
 /// Half a page for each decision.
 const DECISION_WORDS: usize = 500;
-/// A map, and no more: reasons and numbers are in docs/decisions.
+/// Only a map: reasons and numbers are in docs/decisions.
 const ARCHITECTURE_WORDS: usize = 2_500;
 
-/// Paths that CONTRIBUTING.md names and that do not exist yet: a page that a whole run of the benchmark writes.
+/// Paths in CONTRIBUTING.md that do not exist yet: a whole run of the benchmark writes this page.
 const PLANNED: &[&str] = &["docs/performance.md"];
 
 /// The documents for people: those at the top of the tree, and in `docs`.
@@ -54,7 +54,7 @@ fn documents_keep_their_sizes() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_have_targets() {
     let anchors: BTreeMap<PathBuf, BTreeSet<String>> =
         documents().iter().map(|(file, text)| (file.to_path_buf(), anchors(text))).collect();
     let mut complaints = Vec::new();
@@ -147,7 +147,7 @@ fn every_path_that_contributing_names_exists() {
     let text = document("CONTRIBUTING.md");
     let mut complaints = Vec::new();
     for word in code(&text).iter().flat_map(|code| code.split_whitespace()) {
-        // A capital word stands for a name that the reader chooses.
+        // A word in capitals stands for a name that the reader chooses.
         let is_example =
             word.split(['/', '.']).any(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_uppercase()));
         if !tops.iter().any(|top| word.starts_with(top)) || is_example {
@@ -176,7 +176,7 @@ fn normal(path: &Path) -> PathBuf {
     whole
 }
 
-/// The variants of an enum of the command line, as they are typed.
+/// The variants of an enum of the command line, in the form that users type.
 fn variants(file: &str, head: &str) -> BTreeSet<String> {
     let source = document(file);
     let (_, body) = source.split_once(head).unwrap_or_else(|| panic!("{file} has no `{head}`"));
@@ -200,7 +200,7 @@ fn typed(variant: &str) -> String {
     word
 }
 
-/// Each word in lower case that follows `before`, where that begins a word itself.
+/// Each lower-case word after `before`, if `before` begins at the start of a word.
 fn words_after<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = String> + 't {
     let at = text.match_indices(before).map(|(at, _)| at);
     let at = at
@@ -213,7 +213,7 @@ fn words_after<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = Strin
     })
 }
 
-/// A document taken apart: its prose without code, and its pieces of code.
+/// A document in two parts: its prose without code, and its pieces of code.
 fn split(text: &str) -> (String, Vec<String>) {
     let (mut prose, mut code) = (String::new(), Vec::new());
     let mut block: Option<String> = None;
@@ -230,7 +230,7 @@ fn split(text: &str) -> (String, Vec<String>) {
         into.push('\n');
     }
     let mut outside = String::new();
-    // A piece of code within a line has no empty line in it.
+    // A piece of code within a line contains no empty line.
     for paragraph in prose.split("\n\n") {
         for (number, piece) in paragraph.split('`').enumerate() {
             match number % 2 {
@@ -254,7 +254,7 @@ fn links(text: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The anchors of the headings, as GitHub and others make them.
+/// The anchors of the headings, in GitHub's form.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     let mut in_code = false;
@@ -274,7 +274,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_document_is_taken_apart() {
+fn links_anchors_and_code_are_found() {
     let text = "# A `b`, c\n\nSee [x](y.md#z) and `[no](link)`.\n\n```sh\n# no heading\nwatchbill go\n```\n\n## A b c\n";
     assert_eq!(links(text), ["y.md#z"]);
     assert_eq!(anchors(text), BTreeSet::from(["a-b-c".to_owned(), "a-b-c-1".to_owned()]));

@@ -1,21 +1,21 @@
-//! Which file takes which names from which other file of its crate: modules, `use` trees and paths, as far as they can be
-//! read without a compiler. Tests inside the crate are left aside.
+//! The imports between the files of a crate, by name: modules, `use` trees and paths, as far as they can be read
+//! without a compiler. Tests inside the crate are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// From file to file: the names that the first takes from the second.
+/// From file to file: the names that the first imports from the second.
 pub type Imports = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
 
-/// What one module holds.
+/// The contents of one module.
 #[derive(Default)]
 struct Module {
     file: PathBuf,
-    /// What is defined here, child modules left aside.
+    /// Its definitions, without child modules.
     items: BTreeSet<String>,
-    /// Names that `use` brings in, and the paths that they stand for.
+    /// Names that `use` brings in, and their paths.
     bound: BTreeMap<String, Vec<Segments>>,
-    /// Names that this module passes on and does not use itself.
+    /// Names that this module only re-exports.
     passed_on: BTreeSet<String>,
     /// Paths in the code.
     paths: Vec<Segments>,
@@ -28,7 +28,7 @@ type Segments = Vec<String>;
 pub struct Crate(BTreeMap<Segments, Module>);
 
 impl Crate {
-    /// Reads a crate from its root file; `text` is how a file is read, nothing if there is none.
+    /// Reads a crate from its root file. `text` reads a file, and returns nothing if there is none.
     pub fn read(root: &Path, text: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut modules = Self(BTreeMap::new());
         modules.read_file(root, root.parent().unwrap_or(root), &[], text);
@@ -57,7 +57,7 @@ impl Crate {
         }
     }
 
-    /// Reads one module's tokens; returns the modules whose text is in files of their own.
+    /// Reads one module's tokens; returns its child modules with files of their own.
     fn read_module(&mut self, file: &Path, path: &[String], tokens: &[String]) -> Vec<Segments> {
         let mut module = Module { file: file.to_owned(), ..Module::default() };
         let mut passed_on = Vec::new();
@@ -132,9 +132,9 @@ impl Crate {
         imports
     }
 
-    /// The files that define what a path in a module stands for; none for what is outside the crate, or a module.
+    /// The files that define the target of a path in a module; none for a target outside the crate, or a module.
     fn defined(&self, from: &[String], path: &[String], depth: usize) -> Vec<(&Path, String)> {
-        // Two modules may pass each other's names on.
+        // Two modules may re-export each other's names.
         let (true, Some(mut module)) = (depth < 16, self.0.get_key_value(from)) else { return Vec::new() };
         let mut rest = path;
         while let Some((first, others)) = rest.split_first() {
@@ -163,7 +163,7 @@ impl Crate {
     }
 }
 
-/// The words and signs of a source text; comments are left out, and a literal is a quotation mark.
+/// The words and signs of a source text, without comments; a literal becomes a quotation mark.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -221,7 +221,7 @@ fn string(text: &str) -> Option<usize> {
     (hashes == 0).then(|| escaped(text, start, b'"'))
 }
 
-/// Where an escaped literal ends whose inside begins at `at`.
+/// The end of an escaped literal whose content begins at `at`.
 fn escaped(text: &str, mut at: usize, mark: u8) -> usize {
     let bytes = text.as_bytes();
     while at < bytes.len() && bytes[at] != mark {
@@ -248,7 +248,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// What is left when each item is gone that only tests see.
+/// The tokens without items that are only for tests.
 fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let marks = ["#[cfg(test)", "#[cfg(all(test,"];
     let mut kept = Vec::with_capacity(tokens.len());
@@ -268,7 +268,7 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// Where the item that begins at `at` ends: behind a semicolon, or behind its closing brace.
+/// The end of the item that begins at `at`: after a semicolon, or after its closing brace.
 fn end_of_item(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (end, token) in tokens.iter().enumerate().skip(at) {
@@ -285,7 +285,7 @@ fn end_of_item(tokens: &[String], at: usize) -> usize {
     tokens.len()
 }
 
-/// The path at a place, and where it ends.
+/// The path at a position, and its end.
 fn path_at(tokens: &[String], start: usize) -> (Segments, usize) {
     let (mut path, mut at) = (vec![tokens[start].clone()], start + 1);
     while let [sign, name, ..] = &tokens[at..] {
@@ -298,7 +298,7 @@ fn path_at(tokens: &[String], start: usize) -> (Segments, usize) {
     (path, at)
 }
 
-/// The names that a `use` brings in, and what each stands for.
+/// The names that a `use` brings in, each with its path.
 fn use_tree(tokens: &[String]) -> Vec<(String, Segments)> {
     let Some(first) = tokens.first() else { return Vec::new() };
     if first == "{" {
@@ -319,7 +319,7 @@ fn use_tree(tokens: &[String]) -> Vec<(String, Segments)> {
     }
 }
 
-/// The parts between the commas that are in no inner braces.
+/// The parts between commas outside inner braces.
 fn branches(tokens: &[String]) -> Vec<&[String]> {
     let mut depth = 0;
     let parts = tokens.split(|token| {

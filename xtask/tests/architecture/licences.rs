@@ -1,11 +1,11 @@
-//! Every dependency, of the programs and of the window, comes under a licence that we may pass on.
+//! Every dependency, of the programs and of the window, has a licence that allows redistribution.
 
 use serde_json::Value;
 
 use crate::{metadata, no_complaints, root};
 
-/// Licences under which parts of this program may come. MPL-2.0 is file by file: used unchanged, it asks for nothing
-/// but its text.
+/// Allowed licences for parts of this program. MPL-2.0 applies per file: an unchanged file only requires the
+/// licence's text.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -24,7 +24,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages of the window's tools, none of them in the window itself, under a licence for texts or data.
+/// Allowed for packages of the window's tools, which are not in the window itself: licences for texts or data.
 const TOOLS_ALLOWED: &[&str] = &["CC-BY-4.0", "CC-BY-3.0"];
 
 #[test]
@@ -66,7 +66,7 @@ fn every_package_of_the_window_comes_under_an_allowed_licence() {
     no_complaints(complaints);
 }
 
-/// Evaluates an SPDX expression: `OR` needs one side, `AND` both. What cannot be read is not allowed.
+/// Evaluates an SPDX expression: `OR` needs one side, `AND` both. An unreadable expression is not allowed.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     // Before SPDX, a slash meant a choice.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -76,7 +76,7 @@ fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     reader.words.is_empty() && verdict == Some(true)
 }
 
-/// Reads an expression from the left; `None` is a mistake in it.
+/// Parses an expression from the left; `None` is a syntax error.
 struct Reader<'a> {
     words: &'a [&'a str],
     allowed: &'a [&'a str],
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
 }
 
 #[test]
-fn expressions_are_read_as_spdx_means_them() {
+fn spdx_expressions_are_evaluated() {
     let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Unicode-3.0"];
     for (expression, verdict) in [
         ("MIT", true),

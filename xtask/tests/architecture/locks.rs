@@ -1,11 +1,11 @@
-//! What is locked: everything from the public registries, nothing tied to a mirror, and not without bounds.
+//! The lock files: all packages come from the public registries, no mirror is named, and their number is bounded.
 
 use crate::{metadata, no_complaints, root, text, tracked};
 
-/// More than this many packages of others in Cargo.lock is a decision, not an accident.
+/// A higher number of other projects' packages in Cargo.lock must be a decision.
 const MOST_PACKAGES: usize = 613;
 
-/// The one source of crates, as cargo itself writes it.
+/// The one source of crates, as cargo writes it.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 #[test]
@@ -16,8 +16,8 @@ fn the_number_of_crates_stays_bounded() {
     assert!(packages > 100, "Cargo.lock was not understood: {packages} packages");
     assert!(
         packages <= MOST_PACKAGES,
-        "Cargo.lock has {packages} packages of others, {MOST_PACKAGES} are allowed: is the new one worth what it brings along? \
-         `cargo tree -i NAME` says through whom; if it is worth it, raise the ceiling"
+        "Cargo.lock has {packages} packages of others, {MOST_PACKAGES} are allowed: is the new one worth its dependencies? \
+         `cargo tree -i NAME` shows what needs it; if it is worth it, raise MOST_PACKAGES"
     );
 }
 
@@ -34,8 +34,8 @@ fn crates_come_from_one_source() {
 }
 
 #[test]
-fn no_lock_or_setting_is_tied_to_a_mirror() {
-    // Spelt in pieces, since this file is looked at too.
+fn no_lock_or_setting_names_a_mirror() {
+    // In pieces, since this test reads this file too.
     let names: [String; 6] = [
         ["registry.", "npmjs.org"],
         ["registry.", "yarnpkg.com"],
@@ -48,7 +48,7 @@ fn no_lock_or_setting_is_tied_to_a_mirror() {
     let mut complaints = Vec::new();
     for file in tracked() {
         let name = file.to_string_lossy();
-        // Recordings hold what a client printed; they lead nobody anywhere.
+        // Recordings contain a client's output; nothing downloads from there.
         if name.starts_with("tests/fixtures/") {
             continue;
         }
@@ -89,7 +89,7 @@ fn the_packages_of_the_window_are_locked_exactly() {
     no_complaints(complaints);
 }
 
-/// Not every run builds the fuzz targets: nobody else would notice before somebody fuzzes.
+/// Most runs do not build the fuzz targets, so this test checks their lock file.
 #[test]
 fn the_fuzz_targets_are_locked_with_what_our_crates_need() {
     let lock = text("fuzz/Cargo.lock".as_ref()).expect("fuzz/Cargo.lock is text");
@@ -100,7 +100,7 @@ fn the_fuzz_targets_are_locked_with_what_our_crates_need() {
         let locked = locked.split("[[package]]").next().unwrap_or_default();
         found += 1;
         for needed in package.dependencies.iter().filter(|needed| !needed.is_for_tests()) {
-            // Where two versions are locked the name is followed by one of them.
+            // With two locked versions the name is followed by one of them.
             if !["\"", " "].iter().any(|end| locked.contains(&format!(" \"{}{end}", needed.name))) {
                 complaints.push(format!(
                     "fuzz/Cargo.lock does not know that {} needs {}: run `cargo metadata` in fuzz",

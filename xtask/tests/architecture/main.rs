@@ -1,7 +1,7 @@
-//! Promises about the tree itself, each a table and a check: who may depend on whom, under which licences, and what
-//! source files look like.
+//! Rules of the tree itself, each a table and a check: dependencies between crates, licences, and the form of source
+//! files.
 #![forbid(unsafe_code)]
-// A test may end at once when the tree cannot be read; clippy does not see that the functions here are tests' own.
+// A test may panic when the tree cannot be read; clippy does not know that these functions belong to tests.
 #![allow(clippy::expect_used)]
 
 mod arrows;
@@ -23,18 +23,18 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the tree")
 }
 
-/// What cargo knows of the tree, asked once.
+/// Cargo's metadata of the tree, read once.
 fn metadata() -> &'static Metadata {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
     METADATA.get_or_init(|| Metadata::ask(root(), None))
 }
 
-/// Every file that is or would be committed, relative to the top.
+/// Every file that is committed or would be, relative to the top.
 fn tracked() -> &'static [PathBuf] {
     static TRACKED: OnceLock<Vec<PathBuf>> = OnceLock::new();
     TRACKED.get_or_init(|| {
         let output = std::process::Command::new("git")
-            // On machines where the checkout belongs to somebody else, git would refuse to look.
+            // If the checkout belongs to another user, git would refuse to read it.
             .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(root())
             .output()
@@ -43,18 +43,18 @@ fn tracked() -> &'static [PathBuf] {
         let listing = String::from_utf8(output.stdout).expect("file names are UTF-8");
         let mut files: Vec<PathBuf> =
             listing.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
-        // A file that was removed but not yet committed is still listed.
+        // A removed file is listed until the removal is committed.
         files.retain(|file| root().join(file).is_file());
         files
     })
 }
 
-/// The text of a tracked file, or `None` for pictures and the like.
+/// The text of a tracked file, or `None` for pictures and other binary files.
 fn text(file: &Path) -> Option<String> {
     String::from_utf8(std::fs::read(root().join(file)).expect("a listed file can be read")).ok()
 }
 
-/// Fails with all complaints at once, so that one run shows everything there is to do.
+/// Fails with all complaints at once, so that one run shows all of them.
 #[track_caller]
 fn no_complaints(complaints: Vec<String>) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));

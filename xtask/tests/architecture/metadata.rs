@@ -1,14 +1,14 @@
-//! What `cargo metadata` says, as far as the checks ask.
+//! The output of `cargo metadata`, as far as the checks use it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
 
-/// All packages that are linked into anything of ours, and how they hang together.
+/// All packages that our crates link, and their dependencies.
 #[derive(Deserialize)]
 pub struct Metadata {
-    /// Ours and others'.
+    /// Our own packages and those of others.
     pub packages: Vec<Package>,
     workspace_members: Vec<String>,
     resolve: Resolve,
@@ -22,13 +22,13 @@ pub struct Package {
     pub version: String,
     /// An SPDX expression.
     pub license: Option<String>,
-    /// Where it was fetched from; nothing for our own.
+    /// The registry that it was fetched from; nothing for our own.
     pub source: Option<String>,
     pub dependencies: Vec<Dependency>,
     pub targets: Vec<Target>,
 }
 
-/// What a manifest names.
+/// A dependency in a manifest.
 #[derive(Deserialize)]
 pub struct Dependency {
     pub name: String,
@@ -36,7 +36,7 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// True if only tests see it.
+    /// True if only tests use it.
     pub fn is_for_tests(&self) -> bool {
         self.kind.as_deref() == Some("dev")
     }
@@ -50,7 +50,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// True for what ends up in a program, or runs while one is built.
+    /// True for a target that is part of a program, or runs during its build.
     pub fn is_shipped(&self) -> bool {
         self.kind.iter().all(|kind| !["test", "bench", "example"].contains(&kind.as_str()))
     }
@@ -79,7 +79,7 @@ struct LinkKind {
 }
 
 impl Metadata {
-    /// Asks cargo: for one platform, or for all at once.
+    /// Runs cargo: for one platform, or for all at once.
     pub fn ask(root: &Path, platform: Option<&str>) -> Self {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1", "--locked"])
@@ -96,7 +96,7 @@ impl Metadata {
         self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
     }
 
-    /// The packages that one links directly, tests and build scripts left aside.
+    /// The packages that a package links directly, without tests and build scripts.
     pub fn linked_by(&self, package: &Package) -> Vec<&Package> {
         let node =
             self.resolve.nodes.iter().find(|node| node.id == package.id).expect("every package is resolved");

@@ -1,26 +1,26 @@
-//! What every source file promises, and what none contains.
+//! Rules for every source file.
 
 use std::path::Path;
 
 use crate::{metadata, no_complaints, text, tracked};
 
-/// A file longer than this, tests at its end left aside, wants a reason.
+/// A longer file, not counting tests at its end, needs a reason.
 const LONG: usize = 400;
 
-/// A file of tests may be longer, since its parts have nothing to do with each other.
+/// A file of tests may be longer, since its parts do not depend on each other.
 const LONG_FOR_TESTS: usize = 600;
 
-/// Files that are longer, and why they are not two files.
+/// Longer files, with the reasons why they are not split.
 const LONG_WITH_REASON: &[(&str, &str)] = &[];
 
-/// The one file of the window that knows Tauri.
+/// The one file of the window that imports Tauri.
 const KNOWS_TAURI: &str = "ui/src/lib/host/tauri.ts";
 
 fn has_extension(file: &Path, extensions: &[&str]) -> bool {
     file.extension().and_then(|extension| extension.to_str()).is_some_and(|found| extensions.contains(&found))
 }
 
-/// The window's own files: its tests may name what it must not do.
+/// The window's own files without its tests, which may name forbidden things.
 fn window_files() -> impl Iterator<Item = &'static Path> {
     tracked()
         .iter()
@@ -59,7 +59,7 @@ fn no_test_uses_unsafe_code_either() {
         for (number, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
             if marks.iter().any(|mark| code.contains(mark.as_str())) {
-                complaints.push(format!("{}:{}: there is a safe way", file.display(), number + 1));
+                complaints.push(format!("{}:{}: use safe code", file.display(), number + 1));
             }
         }
     }
@@ -67,7 +67,7 @@ fn no_test_uses_unsafe_code_either() {
 }
 
 #[test]
-fn every_rust_file_says_first_what_it_is_for() {
+fn every_rust_file_begins_with_a_module_comment() {
     let complaints = rust_files()
         .iter()
         .filter(|(_, text)| !text.starts_with("//! "))
@@ -77,7 +77,7 @@ fn every_rust_file_says_first_what_it_is_for() {
 }
 
 #[test]
-fn no_comment_holds_an_example_that_nothing_runs() {
+fn no_comment_has_an_untested_example() {
     let mut complaints = Vec::new();
     for (file, text) in rust_files() {
         for (number, line) in text.lines().enumerate() {
@@ -125,7 +125,7 @@ fn long_files_have_a_reason() {
     no_complaints(complaints);
 }
 
-/// Lines up to the tests at the end of a file.
+/// The number of lines before the tests at the end of a file.
 fn own_lines(text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let tests =
@@ -141,7 +141,7 @@ fn tests_at_the_end_of_a_file_do_not_make_it_long() {
 
 #[test]
 fn no_test_is_switched_off() {
-    // Spelt in pieces, since this file is looked at too.
+    // In pieces, since this test reads this file too.
     let marks = [["#[", "ignore"].concat(), ["cfg(", "any())"].concat()];
     let mut complaints = Vec::new();
     for (file, text) in rust_files() {
@@ -152,9 +152,7 @@ fn no_test_is_switched_off() {
                     .filter(|mark| {
                         line.trim_start().starts_with(mark.as_str()) || line.contains(&format!("#[{mark}"))
                     })
-                    .map(|_| {
-                        format!("{}:{}: a test that does not run shows nothing", file.display(), number + 1)
-                    }),
+                    .map(|_| format!("{}:{}: a disabled test proves nothing", file.display(), number + 1)),
             );
         }
     }
@@ -174,7 +172,7 @@ fn no_test_is_switched_off() {
 }
 
 #[test]
-fn one_file_of_the_window_knows_tauri() {
+fn only_one_file_of_the_window_imports_tauri() {
     let scope = ["@tauri-apps", "/"].concat();
     let complaints = window_files()
         .filter(|file| *file != Path::new(KNOWS_TAURI))
@@ -201,7 +199,7 @@ fn no_untrusted_text_becomes_markup() {
 }
 
 #[test]
-fn no_file_names_a_place_on_somebodys_machine() {
+fn no_file_names_a_path_of_one_machine() {
     let mut complaints = Vec::new();
     for file in tracked().iter().filter(|file| !has_extension(file, &["png", "ico", "icns"])) {
         let Some(text) = text(file) else { continue };
@@ -214,8 +212,8 @@ fn no_file_names_a_place_on_somebodys_machine() {
     no_complaints(complaints);
 }
 
-/// A path that only makes sense where it was written. The made-up home of the recordings, `dev`, is fine; and what a
-/// client itself put into a recording about its temporary files is its own.
+/// A path that exists only on the machine where it was written. The recordings' own home, `dev`, is allowed, and so
+/// are a client's temporary files in a recording.
 fn machine_path(line: &str, is_fixture: bool) -> Option<String> {
     let homes = ["ho", "me/"].concat();
     let places =
@@ -248,7 +246,7 @@ fn machine_path(line: &str, is_fixture: bool) -> Option<String> {
 }
 
 #[test]
-fn machine_paths_are_told_from_others() {
+fn machine_paths_are_distinguished_from_others() {
     let tmp = ["/t", "mp"].concat();
     let root = ["/ro", "ot"].concat();
     let work = ["/wo", "rk"].concat();

@@ -1,25 +1,26 @@
-//! Options of `hooks`: which settings, and what to do with them.
+//! Options of `hooks`. The doc comments are help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// What to do with the hooks.
+/// The commands of `hooks`.
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {
-    /// Write our handlers into the agent's settings; the rest of the file stays as it is
+    /// Write Watchbill's hooks into the agent's settings; the rest of the file stays as it is
     Install {
         /// Which settings
         #[command(flatten)]
         place: SettingsPlace,
-        /// Leave a marker file in the project's .claude folder when a session was compacted
+        /// Leave a marker file in the project's .claude folder after a compaction
         #[arg(long)]
         markers: bool,
-        /// Version of the client, where it cannot be asked: it skips settings with events that it does not know
+        /// Version of the agent, if Watchbill cannot find it out: the agent skips a settings file that has events it
+        /// does not know
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
         client_version: Option<watchbill_hooks::install::Version>,
     },
-    /// Take our handlers out again, without a trace
+    /// Remove Watchbill's hooks from the settings, without a trace
     Uninstall {
         /// Which settings
         #[command(flatten)]
@@ -33,13 +34,13 @@ pub enum HooksCommand {
     },
 }
 
-/// Which settings of the agent are meant.
+/// The options that choose settings of the client.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
     /// All your sessions, a project's shared settings, or your own settings in a project
     #[arg(long, value_enum, default_value = "user")]
     pub scope: SettingsScope,
-    /// A settings file of another name
+    /// Another settings file
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub settings: Option<PathBuf>,
     /// Show what would change, and change nothing
@@ -47,7 +48,7 @@ pub struct SettingsPlace {
     pub dry_run: bool,
 }
 
-/// Whom settings are for.
+/// The sessions that settings apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SettingsScope {
     /// All your sessions

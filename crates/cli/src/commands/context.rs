@@ -1,4 +1,4 @@
-//! The settings that a command runs with, and one look at the sessions.
+//! The settings of a command, and a single look at the sessions.
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
@@ -9,7 +9,7 @@ use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::args::Global;
 
-/// One look at everything: the person's files, or the demo's.
+/// A single look at everything: the user's files, or the demo's.
 pub fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     if global.demo {
         return Ok(watchbill_engine::demo::look(outlook));
@@ -19,12 +19,12 @@ pub fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     Ok(look(settings, world, outlook, &SystemClock))
 }
 
-/// The settings that the options, the environment and the configuration file give.
+/// The settings from the options, the environment and the configuration file.
 pub fn settings(global: &Global) -> anyhow::Result<Settings> {
     Ok((*configuration(global)?.settings()).clone())
 }
 
-/// The same, for as long as the program runs.
+/// The same settings, which follow their changes while the program runs.
 pub fn configuration(global: &Global) -> anyhow::Result<Configuration> {
     let given = Given {
         claude_dirs: global.claude_dirs.clone(),

@@ -1,4 +1,4 @@
-//! `export`: a work chain with everything that happened in it, as a document that may be passed on.
+//! `export`: writes a work chain with all its entries as a document that may be shared.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::render;
 /// Writes the chain of a session.
 ///
 /// # Errors
-/// When the session is not known, its transcripts cannot be read, or the file is there already or cannot be written.
+/// When the session is not known, its transcripts cannot be read, or the file exists or cannot be written.
 pub fn export(
     global: &Global,
     session: &str,
@@ -41,14 +41,14 @@ pub fn export(
         ExportFormat::Json => to_json(&export)?,
         ExportFormat::Md => render::export::markdown(&export),
     };
-    // As everywhere; a file of that name is `./-`.
+    // `-` is standard output, as in other programs; a file of that name is `./-`.
     match output.filter(|path| path.as_os_str() != "-") {
         None => emit(&text),
         Some(path) => write_new(&path, &text),
     }
 }
 
-/// Writes a file that is not there yet, for the person alone: a history may hold what nobody else should read.
+/// Writes a new file with mode 0600: a history may hold text that no other user should read.
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -62,7 +62,8 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     };
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a document is none. That it could not be written is the news, not that it could not be removed.
+        // An incomplete document is useless, so it is removed. The caller reports the error of writing, not one of
+        // removing.
         std::fs::remove_file(path).unwrap_or_default();
     }
     written.with_context(|| format!("cannot write {}", path.display()))

@@ -8,7 +8,7 @@ use super::{emit, to_json};
 use crate::args::Global;
 use crate::paint::one_line;
 
-/// Brings the terminal to the front and says how far that went. What the person can do instead stands on the output.
+/// Brings the terminal to the front and prints the result. If that fails, it prints a command that helps.
 ///
 /// # Errors
 /// When the session is not known, or its terminal cannot be shown.
@@ -26,7 +26,7 @@ pub fn focus(global: &Global, session: &str, json: bool) -> anyhow::Result<()> {
     }
 }
 
-/// For the person; where it was not possible, the line that helps, and nothing else.
+/// The result for the user. If the terminal cannot be shown, the command that helps, and nothing else.
 fn words(answer: &FocusAnswer) -> String {
     let by = one_line(answer.by.as_deref().unwrap_or_default());
     match answer.outcome {

@@ -1,4 +1,4 @@
-//! `search`, `index`, `stats` and `forget`: what is stored, and what becomes of it.
+//! `search`, `index`, `stats` and `forget`: commands about the stored history.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,17 +27,17 @@ use crate::paint::Paint;
 use crate::progress::{Bar, RemovalBar};
 use crate::render;
 
-/// Pause between two tries to reach the program that holds the store.
+/// Pause between two attempts to reach the program that holds the store.
 const RETRY: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Finds words in all that is stored, after what is new has been read.
+/// Searches the stored history, after reading the new records.
 ///
 /// # Errors
 /// When a filter makes no sense, or the store cannot be read.
 pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
     let query = wanted.query.join(" ");
     if query.trim().is_empty() {
-        crate::args::wrong_usage("search", "no word was given to look for; name at least one");
+        crate::args::wrong_usage("search", "no word to search for was given; name at least one");
     }
     let settings = reading_settings(global)?;
     let query = SearchQuery {
@@ -54,15 +54,15 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         match running.search(&query) {
             Ok(answer) => return found(&answer, wanted, paint),
             Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error.into()),
-            // It has ended, or knows nothing yet: its store is read here.
+            // The program has ended or is not ready, so this program reads the store itself.
             Err(_) => {}
         }
     }
     let brought_up = if wanted.as_stored { Ok(false) } else { bring_up_to_date(&settings) };
     let searcher = Searcher::new(&settings);
     if let Ok(true) = brought_up {
-        // Everything was looked at this very moment. That a session at work has written since is no reason to do so again,
-        // nor to send anybody away.
+        // The index has just seen everything. A busy session may have written since, but that is no reason to look
+        // again or to tell the user to.
         searcher.reach().set(Reached::Current);
     }
     let fs = with_archive(real_world(), &settings).fs;
@@ -79,29 +79,29 @@ fn found(answer: &SearchAnswer, wanted: &Search, paint: Paint) -> anyhow::Result
     emit(&if wanted.json { to_json(answer)? } else { render::search::render(answer, width(), paint) })
 }
 
-/// Reads what is new. Says whether everything is stored, as far as is known.
+/// Reads the new records. Returns whether everything is stored, as far as is known.
 ///
 /// # Errors
-/// When it cannot be read or written now; what is stored may be asked all the same.
+/// When records cannot be read or the store cannot be written. The stored history can still be read then.
 fn bring_up_to_date(settings: &Settings) -> anyhow::Result<bool> {
     Ok(match run_index(settings, Options::default())? {
-        // Whoever writes keeps it up to date: the window does so within a moment.
+        // The holder of the store keeps it up to date; the window does so within a moment.
         Indexed::ByAnother { .. } => false,
         Indexed::Here(report) => !report.interrupted,
     })
 }
 
-/// Says why what is new is not among what was `asked`.
+/// Warns that new records are missing from the answer. `asked` says what was done with the stored ones.
 fn only_stored(error: &anyhow::Error, asked: &str) {
     tracing::warn!(
-        "what is new could not be read into the history, so only what is stored is {asked}: {error}"
+        "new records could not be read into the history, so only stored ones are {asked}: {error}"
     );
 }
 
-/// Brings the store up to date, or waits for the process that does, and reports what that took.
+/// Brings the store up to date, or waits for the program that does, and reports the result.
 ///
 /// # Errors
-/// When the store cannot be written, or another process writes it that is not to be waited for.
+/// When the store cannot be written, or another program writes it and must not be waited for.
 pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> anyhow::Result<()> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     crate::large_pages::use_them();
@@ -110,8 +110,7 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
         match run_index(&settings, Options { full, cut })? {
             Indexed::Here(report) => break report,
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
-                "{} keeps the history up to date now, probably the window, and reads nothing anew for others; quit it to use \
-                 --full or --cut",
+                "{} keeps the history up to date now, probably the window; quit it to use --full or --cut",
                 query::who(pid)
             ),
             Indexed::ByAnother { pid } => {
@@ -120,15 +119,15 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
                 if let Some(report) = kept {
                     return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });
                 }
-                // It has ended, or will: what it has not read is read here.
+                // The holder has ended, or will. The next attempt reads the rest here.
             }
         }
     };
     emit(&if json { to_json(&report)? } else { render::history::indexed(&report) })
 }
 
-/// Waits until the program that holds the store has stored everything; `None` when it is to be tried again, since it has
-/// ended or does not listen.
+/// Waits until the holder of the store has stored everything. Returns `None` when the caller should try again,
+/// because the holder has ended or does not listen.
 fn kept_by_holder(
     settings: &Settings,
     progress: &mut dyn FnMut(&index::Progress) -> bool,
@@ -139,7 +138,7 @@ fn kept_by_holder(
     };
     let holder = settings.data_dir.as_deref().and_then(Client::connect);
     let Some(mut holder) = holder else {
-        // `index` holds the store without listening, and ends by itself.
+        // Another `index` holds the store without listening. It ends by itself.
         progress(&index::Progress::default());
         return again();
     };
@@ -158,13 +157,13 @@ fn kept_by_holder(
     }
 }
 
-/// One run, with a bar, that an interrupt ends between two transactions.
+/// One run of the index, with a bar. An interrupt ends it between two transactions.
 fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
     let world = with_archive(real_world(), settings);
     Ok(interruptible("reading the history", |progress| index::run(settings, &world, options, progress))?)
 }
 
-/// Has `work` show how far it is, in a bar that says what is done, and end when it is interrupted; then the program ends.
+/// Runs `work` with a progress bar. On an interrupt, `work` is asked to end, and then the program ends.
 fn interruptible<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progress) -> bool) -> T) -> T {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     static LISTENING: std::sync::Once = std::sync::Once::new();
@@ -176,24 +175,25 @@ fn interruptible<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progres
     });
     bar.end();
     if INTERRUPTED.load(Ordering::Relaxed) {
-        // As any program that an interrupt has ended.
+        // The exit code of a program that an interrupt has ended.
         std::process::exit(130);
     }
     done
 }
 
-/// Has an interrupt raise the flag instead of ending the program at once, from the moment that this returns.
+/// Makes an interrupt set the flag instead of ending the program. It holds from the moment that this function
+/// returns.
 fn end_on_interrupt(flag: &'static AtomicBool) {
     let (ready, heard) = std::sync::mpsc::channel();
     let raise = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let mut interrupts = interrupts()?;
-            // Whoever waits for this may have ended.
+            // The receiver may be gone already.
             let _ = ready.send(());
             interrupts.recv().await;
             flag.store(true, Ordering::Relaxed);
-            // A second one is meant: whatever is being done is not waited for.
+            // A second interrupt ends the program at once, without waiting for the work.
             interrupts.recv().await;
             std::process::exit(130)
         })
@@ -205,7 +205,7 @@ fn end_on_interrupt(flag: &'static AtomicBool) {
         }
     });
     match spawned {
-        // Where there is no listening to interrupts the other end is dropped, and nobody waits.
+        // If listening fails, the other end is dropped, and this returns.
         Ok(_) => drop(heard.recv()),
         Err(error) => tracing::debug!(%error, "an interrupt ends the program at once"),
     }
@@ -221,7 +221,7 @@ fn interrupts() -> std::io::Result<tokio::signal::windows::CtrlC> {
     tokio::signal::windows::ctrl_c()
 }
 
-/// Counts what was used.
+/// Counts tokens, requests and tool calls.
 ///
 /// # Errors
 /// When nothing is stored or the store cannot be read.
@@ -241,7 +241,7 @@ pub fn stats(
         StatsKey::Tool => StatsBy::Tool,
     };
     let stats = match (query::stats(&settings, by, since), brought_up) {
-        // Nothing is stored, and that is why.
+        // Nothing is stored, and this error is the reason.
         (Err(_), Err(error)) => return Err(error),
         (stats, brought_up) => {
             brought_up.err().inspect(|error| only_stored(error, "counted"));
@@ -254,7 +254,8 @@ pub fn stats(
 /// Removes sessions from the store for good, after asking.
 ///
 /// # Errors
-/// When nothing fits, nobody may be asked, another process writes the store and does not answer, or it cannot be written.
+/// When no session fits, the user cannot be asked, another program writes the store and does not answer, or the store
+/// cannot be written.
 pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
     if wanted.again {
@@ -283,10 +284,10 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     emit(&if wanted.json { to_json(&report)? } else { render::history::forgotten(&report) })
 }
 
-/// Asks the person. Where nobody can be asked, nothing is removed.
+/// Asks the user. Without a terminal to ask on, nothing is removed.
 fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!("this removes what is stored for good: say --yes, or see with --dry-run what it would be");
+        bail!("this removes stored sessions for good: confirm with --yes, or see them with --dry-run");
     }
     let mut err = std::io::stderr().lock();
     write!(err, "{}Forget for good? [y/N] ", render::history::forgotten(would))?;
@@ -296,11 +297,11 @@ fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<boo
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// The same, for a command that reads what is new first. What cannot be read is said as the roster says it, since "nothing
-/// found" would sound as if there were nothing; the answer is given all the same.
+/// The settings, for a command that reads new records first. It warns of folders that cannot be read, as the roster
+/// does: "nothing found" would sound as if nothing were there. The command answers all the same.
 fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
     let settings = stored_settings(global)?;
-    // Where nothing is to be stored, what is said with that is another thing.
+    // If storing is in doubt, the reason is reported in another place.
     let troubles = query::health::troubles_with_roots(&settings, &*real_world().fs);
     for trouble in troubles.iter().filter(|_| settings.doubt.is_none()) {
         tracing::warn!("{}: {}", trouble.path, trouble.detail);
@@ -308,8 +309,8 @@ fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// The settings, for a command that needs what is stored. What is wrong with them is said, since a misspelt `exclude` would
-/// have stored what nobody wanted stored.
+/// The settings, for a command that needs the store. It warns of errors in them: with a misspelt `exclude`, the store
+/// would get text that the user wants excluded.
 fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
     if global.demo {
         bail!(
@@ -317,7 +318,7 @@ fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
         );
     }
     let settings = settings(global)?;
-    // Where they are in doubt, that is why nothing is stored, and is said with it.
+    // If storing is in doubt, the error that says so names the reason.
     for problem in settings.problems.iter().filter(|_| settings.doubt.is_none()) {
         tracing::warn!("{}: {}", problem.path, problem.detail);
     }

@@ -1,4 +1,4 @@
-//! `hooks install`, `uninstall`, `status`: our handlers in the agent's settings.
+//! `hooks install`, `uninstall`, `status`: our handlers in the client's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -17,16 +17,16 @@ use crate::paint::Paint;
 use crate::render;
 use crate::render::hooks::{Report, ScopeReport};
 
-/// What is asked of the hooks.
+/// Runs one of the `hooks` commands.
 ///
 /// # Errors
-/// When a settings file cannot be understood or written; then it is as it was, and the others are done.
+/// When a settings file cannot be parsed or written. That file stays as it was, and the others are changed.
 pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Result<()> {
     let settings = settings(global)?;
     if let (Some(doubt), HooksCommand::Install { .. } | HooksCommand::Uninstall { .. }) =
         (&settings.doubt, &command)
     {
-        // Whose settings would be written is among what is not known.
+        // The doubt is also about which settings to write.
         anyhow::bail!("{doubt}");
     }
     match command {
@@ -48,7 +48,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
     }
 }
 
-/// What the hooks are installed for: one of the agent's folders.
+/// The data for installing into one of the client's folders.
 struct Setting {
     claude_dir: PathBuf,
     data_dir: PathBuf,
@@ -63,13 +63,13 @@ impl AsRef<Path> for Setting {
 }
 
 impl Setting {
-    /// One for each of the agent's folders.
+    /// One for each of the client's folders.
     fn all(settings: &Settings, client: Option<Version>, markers: bool) -> anyhow::Result<Vec<Self>> {
         let env = |name: &str| std::env::var_os(name);
         let data_dir = absolute(settings.data_dir.as_deref().ok_or_else(|| {
             anyhow::anyhow!("no folder for Watchbill's own files is known; name one with --data-dir")
         })?)?;
-        // An agent has no variable of ours set, so only the platform's own folder goes without saying.
+        // The client runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
         let of = |root: &PathBuf| {
@@ -81,13 +81,13 @@ impl Setting {
     }
 }
 
-/// The agent runs hooks in a folder of its own choice.
+/// Hooks run in a working folder that the client chooses, so paths must be absolute.
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(path)?)
 }
 
-/// Does something with each settings file that is meant: the person's own in every folder of the agent's, or one. What
-/// fails for one keeps nothing from the others.
+/// Runs `act` for each settings file: the user's file in each of the client's folders, or a single file. An error of
+/// one file does not stop the others.
 fn each<T: AsRef<Path>>(
     place: &SettingsPlace,
     roots: &[T],
@@ -117,30 +117,30 @@ fn each<T: AsRef<Path>>(
     }
 }
 
-/// The options of `hooks` that name these settings once more, as a shell takes them, in whatever folder it is; `None` where
-/// a name is no text.
+/// The options of `hooks` that name the same settings from any working folder, quoted for a shell; `None` if a path
+/// is not valid UTF-8.
 fn options_of(global: &Global, place: &SettingsPlace) -> anyhow::Result<Option<String>> {
     let file = match (&place.settings, place.scope) {
         (Some(file), _) => Some(file.clone()),
         (None, SettingsScope::User) => None,
-        // A scope of a project means the folder in which one is.
+        // The scope of a project means the current folder.
         (None, SettingsScope::Project) => Some(Scope::Project.file(Path::new(""), &std::env::current_dir()?)),
         (None, SettingsScope::Local) => Some(Scope::Local.file(Path::new(""), &std::env::current_dir()?)),
     };
     options(global, file.as_deref())
 }
 
-/// A word of a line to be typed.
+/// One word of a command line, quoted for the user's shell.
 fn word(text: &str) -> String {
     if cfg!(windows) { quoted(text) } else { watchbill_engine::focus::quoted(text) }
 }
 
-/// The same for the person's own settings, or for the file that is named.
+/// The same for the user's settings, or for a named file.
 fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let user = file.is_none();
     let roots = global.claude_dirs.iter().filter(|_| user).map(|root| ("--claude-dir", root.as_path()));
     let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
-        // The configuration may name the agent's folders.
+        // The configuration file may name the client's folders.
         [
             global.config.as_deref().filter(|_| user).map(|path| ("--config", path)),
             global.data_dir.as_deref().map(|path| ("--data-dir", path)),
@@ -157,7 +157,7 @@ fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String
     Ok(Some(options.join(" ")))
 }
 
-/// The command that puts a settings file right, as a shell takes it; `None` for those that only an administrator writes.
+/// The command that repairs a settings file, quoted for a shell; `None` for files that only an administrator writes.
 pub fn advice(global: &Global, scope: Scope, path: &Path) -> Option<String> {
     let file = match scope {
         Scope::User => None,
@@ -195,7 +195,7 @@ fn take_out(path: &Path, data_dir: Option<&Path>, dry_run: bool, paint: Paint) -
 
 fn report(all: &[Setting]) -> anyhow::Result<Report> {
     let project = std::env::current_dir()?;
-    // Every list of roots has one.
+    // A list of roots is never empty.
     let first = all.first().ok_or_else(|| anyhow::anyhow!("no folder of the agent is known"))?;
     let users = all.iter().map(|setting| (Scope::User, setting));
     let others = [Scope::Project, Scope::Local, Scope::Managed].map(|scope| (scope, first));

@@ -16,10 +16,10 @@ use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
 
-/// Messages that wait for the reader of our output; one is seldom more than a row or two.
+/// Messages that may wait for the reader of standard output. Most hold a row or two.
 const BACKLOG: usize = 256;
 
-/// Follows the roster until the reader of the output goes away or the program is interrupted.
+/// Follows the roster until the reader of standard output closes it, or an interrupt comes.
 ///
 /// # Errors
 /// When the engine cannot be started or the output cannot be written.
@@ -30,7 +30,7 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
         (watchbill_engine::demo::start()?, None)
     } else {
         let configuration = Arc::new(configuration(global)?);
-        // Its end is the moment to keep watch here.
+        // When the running program ends, this one watches itself.
         while let Some(running) = running::client(&configuration.settings()) {
             if !print(&mut printer, follow_running(running, all)?.0)? {
                 return Ok(());
@@ -48,12 +48,12 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
             return Ok(());
         }
         if !left_behind.load(Ordering::Acquire) {
-            anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
+            anyhow::bail!("watching has stopped after an internal error; run `watchbill watch` again")
         }
     }
 }
 
-/// Prints messages until there are no more; `false` when the reader of the output has gone.
+/// Prints messages until they end; `false` when the reader of standard output has gone.
 fn print(printer: &mut Printer, messages: mpsc::Receiver<RosterMessage>) -> anyhow::Result<bool> {
     let mut out = std::io::stdout();
     for message in messages {
@@ -66,18 +66,18 @@ fn print(printer: &mut Printer, messages: mpsc::Receiver<RosterMessage>) -> anyh
     Ok(true)
 }
 
-/// What stands for an empty roster: how many older sessions there are is not known before everything was looked at.
-const QUIET: &str = "Nothing is going on now; what begins is shown here as it happens.\n";
+/// The text for an empty roster. The number of older sessions is not known until everything is read.
+const QUIET: &str = "Nothing is going on now; new activity appears here as it happens.\n";
 
-/// Ends the program when the reader of our output goes away, also while there is nothing to write: without
-/// this, a `watch` whose reader is gone would stay until the next change.
+/// Ends the program when the reader of standard output closes it, also while there is nothing to write. Otherwise a
+/// `watch` without a reader would run until the next change.
 #[cfg(unix)]
 fn end_with_the_reader() {
     use rustix::event::{PollFd, PollFlags, poll};
     let wait = || {
         let out = std::io::stdout();
         loop {
-            // No event is asked for: an error or a hang-up is always told, and nothing else wakes us.
+            // No event is requested: errors and hang-ups are always reported, and nothing else wakes the thread.
             let mut fds = [PollFd::new(&out, PollFlags::empty())];
             match poll(&mut fds, None) {
                 Ok(_) if fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
@@ -88,18 +88,19 @@ fn end_with_the_reader() {
             }
         }
     };
-    // Without the thread the next write notices.
+    // Without the thread, the next write notices it.
     let spawned = std::thread::Builder::new().name("watchbill-reader".into()).spawn(wait);
     if let Err(error) = spawned {
-        tracing::debug!(%error, "nobody looks out for the end of the reader");
+        tracing::debug!(%error, "a reader that closes is noticed at the next write only");
     }
 }
 
-/// Elsewhere the next write notices.
+/// On other systems, the next write notices it.
 #[cfg(not(unix))]
 fn end_with_the_reader() {}
 
-/// Subscribes to a running program. The messages end with it, or when the reader of our output was left behind.
+/// Subscribes to a running program. The messages end with that program, or when the reader of standard output is too
+/// slow.
 fn follow_running(mut running: Client, all: bool) -> std::io::Result<Following> {
     let (sender, receiver) = mpsc::sync_channel(BACKLOG);
     let left_behind = Arc::new(AtomicBool::new(false));
@@ -112,10 +113,10 @@ fn follow_running(mut running: Client, all: bool) -> std::io::Result<Following> 
     Ok((receiver, left_behind))
 }
 
-/// The messages of a subscription, and why they have ended.
+/// The messages of a subscription, and a flag that says why they ended.
 type Following = (mpsc::Receiver<RosterMessage>, Arc<AtomicBool>);
 
-/// Subscribes. The flag is true when the messages have ended because the reader of our output was left behind.
+/// Subscribes. The flag is true when the messages ended because the reader of standard output was too slow.
 fn follow(handle: &Handle, all: bool) -> Following {
     let (sender, receiver) = mpsc::sync_channel(BACKLOG);
     let left_behind = Arc::new(AtomicBool::new(false));
@@ -124,8 +125,8 @@ fn follow(handle: &Handle, all: bool) -> Following {
     (receiver, left_behind)
 }
 
-/// Only passes on: a slow reader of our output must neither hold up the engine nor fill the memory, a pager that
-/// somebody left open for instance. It gets a snapshot of what there is by then.
+/// A sink that never blocks. A slow reader, such as a pager left open, must neither delay the engine nor fill the
+/// memory. Its messages end, and a new subscription begins with a snapshot.
 fn passing_on(sender: mpsc::SyncSender<RosterMessage>, left_behind: Arc<AtomicBool>) -> Sink {
     Box::new(move |message| match sender.try_send(message) {
         Ok(()) => true,
@@ -200,8 +201,8 @@ impl Printer {
     }
 }
 
-/// A person wants to see changes of state, of what is going on and of the title; not each new token count. A session
-/// comes to need them when its state has lasted, which changes its group alone.
+/// Whether a change is worth a line: of the state, the activity or the title, but not of a token count. When a state
+/// has lasted long enough to need the user, only the group changes.
 fn shows_change(before: &TrackedSession, after: &TrackedSession) -> bool {
     before.state != after.state
         || before.group != after.group
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_is_left_behind_is_told_apart_from_one_that_is_gone() {
+    fn a_slow_reader_is_distinguished_from_a_closed_one() {
         let message = || RosterMessage::Select { session_id: "a".into() };
         let (sender, receiver) = mpsc::sync_channel(1);
         let left_behind = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands, one file each.
 
 pub mod answer;
 pub mod ask;
@@ -39,10 +39,10 @@ use context::{configuration, engine, settings};
 use output::to_json;
 pub use output::{emit, width};
 
-/// Runs a command. The error is one line for the person; a closed pipe is no error.
+/// Runs a command. The error is one line for the user. A closed pipe is no error.
 ///
 /// # Errors
-/// When the request could not be fulfilled.
+/// When the command fails.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
     let Cli { command, global } = cli;
     let paint = Paint(match global.color {
@@ -57,7 +57,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
-        // Dealt with before the options are read; only options in front of the word lead here.
+        // `main` handles this before the options are parsed. It gets here only if options stand before the word.
         Command::Hook { markers, .. } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
@@ -96,8 +96,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 Command::Roster { at, no_live, .. } => (!*no_live && at.is_none(), *at),
                 _ => (true, None),
             };
-            // The process ends with the answer: the system takes all memory back at once, and to give it back piece by
-            // piece would cost as much as reading it from the store did.
+            // The process ends after the answer, and the system then takes all memory back at once. Freeing it piece
+            // by piece would take as long as reading it from the store.
             let outlook = Outlook { live, until };
             let engine = std::mem::ManuallyDrop::new(match command {
                 Command::Status { .. } | Command::Roster { all: false, .. } if !global.demo => {
@@ -110,7 +110,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// One look at what the default roster shows.
+/// A single look at the sessions of the default roster.
 fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     let settings = settings(global)?;
     let world = with_archive(real_world(), &settings);
@@ -148,7 +148,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             render::status::render(&snapshot(&engine.current(false)), *format) + "\n"
         }
         Command::Doctor { json, .. } => {
-            // The demo has no folder that could be watched.
+            // The demo has no folder to watch.
             let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
             let doctor = match global.demo {
                 true => doctor::doctor(engine, &|_| WatchMode::None),
@@ -157,7 +157,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             let advice = |scope, path: &Path| hooks::advice(global, scope, path);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }
         }
-        // They need no look at everything, or more than one text.
+        // These commands do not need the engine, or print more than one text.
         Command::Watch { .. }
         | Command::Serve { .. }
         | Command::Focus { .. }

@@ -1,4 +1,4 @@
-//! `open`: starts the window, or raises the one that is open.
+//! `open`: starts the window, or raises the open one.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::args::Global;
 
 const DESKTOP: &str = "watchbill-desktop";
 
-/// Starts the desktop program, which hands over to a running one by itself.
+/// Starts the desktop program. It hands over to a running one by itself.
 ///
 /// # Errors
 /// When the session is not known or the program cannot be started.
@@ -48,7 +48,7 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
         command.arg("--session").arg(session.as_str());
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // An interrupt that is meant for the terminal's programs is not meant for the window.
+    // An interrupt from the terminal must not end the window.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     match command.spawn() {
@@ -60,8 +60,8 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
     }
 }
 
-/// Waits a moment: a window that cannot be shown ends at once, and the person should know. One that hands over to
-/// a running window ends at once too, and well.
+/// Waits a moment, because a window that cannot be shown ends at once, and the user should know. A program that hands
+/// over to a running window also ends at once, with success.
 fn first_moments(window: &mut std::process::Child) -> anyhow::Result<()> {
     for _ in 0..25 {
         match window.try_wait() {
@@ -76,7 +76,7 @@ fn first_moments(window: &mut std::process::Child) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The desktop program beside this one, else whatever PATH has.
+/// The desktop program beside this one, else the one on PATH.
 fn desktop() -> PathBuf {
     let name = format!("{DESKTOP}{}", std::env::consts::EXE_SUFFIX);
     std::env::current_exe()

@@ -1,4 +1,4 @@
-//! Standard output: JSON, text, and how wide it may be.
+//! Standard output: JSON, text, and the width of lines.
 
 use std::io::Write;
 
@@ -8,10 +8,10 @@ pub fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(json(serde_json::to_string(value)?) + "\n")
 }
 
-/// Writes to standard output. A reader that has closed the pipe has seen enough.
+/// Writes to standard output. A closed pipe is no error.
 ///
 /// # Errors
-/// When the output cannot be written for any other reason, a full disk for instance.
+/// When the output cannot be written for another reason, a full disk for instance.
 pub fn emit(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -20,7 +20,7 @@ pub fn emit(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Columns to fill: as many as COLUMNS says, else as the terminal has, else 100.
+/// The width in columns: from COLUMNS, else from the terminal, else 100.
 pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

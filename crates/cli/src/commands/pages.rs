@@ -1,4 +1,4 @@
-//! Completions and the man page, generated from the options themselves.
+//! Completions and the man page, generated from the options.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub fn man() -> anyhow::Result<()> {
     emit(&String::from_utf8_lossy(&text))
 }
 
-/// Writes `watchbill.1`, and `watchbill-COMMAND.1` for each command, into a folder, as packages want them.
+/// Writes `watchbill.1`, and `watchbill-COMMAND.1` for each command, into a folder, for packages.
 ///
 /// # Errors
 /// When the folder cannot be made or written to.

@@ -1,4 +1,4 @@
-//! Commands that a running Watchbill answers at once: the one that holds the store, if it sees what this program would see.
+//! Commands that the holder of the store answers, if it has the same settings as this program.
 
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::socket::access::{Access, AccessError};
@@ -12,18 +12,18 @@ use crate::args::Command;
 use crate::paint::Paint;
 use crate::render;
 
-/// The running program that shows the same roster as this one would.
+/// A connection to the holder of the store, if it shows the same roster as this program would.
 pub fn client(settings: &Settings) -> Option<Client> {
     let client = Client::connect(settings.data_dir.as_deref()?)?;
-    // What is wrong with the settings is told by the program that reads them.
+    // Only the program that reads faulty settings reports them.
     let is_same = client.hello().view == settings.view() && settings.doubt.is_none();
     is_same.then_some(client)
 }
 
-/// The answer of a running program, as it is printed; `None` where this one has to look for itself.
+/// The holder's answer as text; `None` if this program has to answer itself.
 ///
 /// # Errors
-/// When the request makes no sense to the running program.
+/// When the holder refuses the request.
 pub fn answer(settings: &Settings, command: &Command, paint: Paint) -> anyhow::Result<Option<String>> {
     let ask: &dyn Fn(&mut Client) -> Result<anyhow::Result<String>, AccessError> = match command {
         Command::Roster { json, all, at: None, no_live: false } => &|client| {
@@ -31,7 +31,7 @@ pub fn answer(settings: &Settings, command: &Command, paint: Paint) -> anyhow::R
             Ok(if *json {
                 to_json(&roster)
             } else {
-                // Only a look at everything tells how many sessions are hidden.
+                // Only a look at everything shows how many sessions are hidden.
                 not_empty(roster).map(|roster| render::roster::render(&roster, "", width(), paint))
             })
         },

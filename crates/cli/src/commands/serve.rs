@@ -13,14 +13,14 @@ use crate::args::Global;
 /// Keeps watch until the program is interrupted or terminated.
 ///
 /// # Errors
-/// When the engine cannot be started, or has stopped by a fault.
+/// When the engine cannot be started, or has stopped by an error.
 pub fn serve(global: &Global) -> anyhow::Result<()> {
     anyhow::ensure!(!global.demo, "the demo needs a window or a terminal: leave --demo or `serve` out");
     let configuration = Arc::new(configuration(global)?);
     let settings = configuration.settings();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        // Before the engine begins: an early signal ends it in order, too.
+        // Before the engine starts, so that an early signal also stops it in order.
         let mut ends = ends()?;
         let handle = start((*settings).clone())?;
         handle.follow(&configuration);
@@ -32,14 +32,14 @@ pub fn serve(global: &Global) -> anyhow::Result<()> {
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {
             () = ends.next() => {}
-            _ = ended => anyhow::bail!("keeping watch has stopped by a fault; run `watchbill serve` again"),
+            _ = ended => anyhow::bail!("watching has stopped after an internal error; run `watchbill serve` again"),
         }
         handle.stop();
         Ok(())
     })
 }
 
-/// What ends the program.
+/// The signals that end the program.
 struct Ends {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
@@ -72,10 +72,10 @@ impl Ends {
     }
 }
 
-/// Prints a unit for systemd's user manager that runs `serve` with the folders that were given.
+/// Prints a unit for systemd's user manager that runs `serve` with the given folders.
 ///
 /// # Errors
-/// When this program's own path is not known, or a path is no text.
+/// When this program's own path is not known, or a path is not valid UTF-8.
 pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut words = vec![quoted(&program)?];
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_that_systemd_reads_back() {
+    fn a_path_is_quoted_as_one_word_for_systemd() {
         let word = |path: &str| quoted(Path::new(path)).unwrap_or_else(|error| error.to_string());
         assert_eq!(word("/opt/watchbill"), "\"/opt/watchbill\"");
         assert_eq!(word("/a b/\"c\"/100%/$x/\\"), "\"/a b/\\\"c\\\"/100%%/$$x/\\\\\"");

@@ -1,4 +1,4 @@
-//! `chain --name` and the like, `snooze`, `put-away`: what the person says, stored at once.
+//! User commands, stored at once: `chain --name` and the like, `snooze`, `put-away`.
 
 use anyhow::bail;
 use watchbill_engine::archive::with_archive;
@@ -12,7 +12,7 @@ use crate::args::{Chain, Global, Snooze};
 use crate::paint::{Paint, one_line};
 use crate::render;
 
-/// What the options of `chain` say; `None` where they only ask.
+/// The user command that the options of `chain` mean; `None` if they only show the chain.
 pub fn command_of(wanted: &Chain) -> Option<Word> {
     let session = SessionId::new(&wanted.session);
     if let Some(name) = &wanted.name {
@@ -29,23 +29,23 @@ pub fn command_of(wanted: &Chain) -> Option<Word> {
     said.into_iter().find(|(is, _)| *is).map(|(_, word)| word)
 }
 
-/// Says it, and shows the chain that follows.
+/// Carries the command out, and prints the chain that results.
 ///
 /// # Errors
-/// When it makes no sense, or cannot be stored.
+/// When the command makes no sense, or cannot be stored.
 pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyhow::Result<()> {
     let chain = carried_out(global, word)?.chain;
     emit(&if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) })
 }
 
-/// Snoozes a session, or ends that.
+/// Snoozes a session, or ends its snooze.
 ///
 /// # Errors
 /// When the time has passed, the session is not known, or it cannot be stored.
 pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
     let until = wanted.span.or(wanted.until);
     let words = |until: Timestamp| render::local_date_time(&until.to_string());
-    // The engine refuses it too, and knows no time zone.
+    // The engine refuses it too, but knows no time zone for the message.
     if let Some(until) = until.filter(|until| *until <= SystemClock.now()) {
         bail!("{} has passed; name a time to come", words(until));
     }
@@ -73,10 +73,10 @@ pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> 
     })
 }
 
-/// Carries a command out, in the program that holds the store or here.
+/// Carries a user command out, in the program that holds the store or here.
 fn carried_out(global: &Global, word: &Word) -> anyhow::Result<Carried> {
     if global.demo {
-        bail!("the demo keeps nothing that is said: leave --demo out");
+        bail!("the demo stores no changes: leave --demo out");
     }
     let settings = settings(global)?;
     let world = with_archive(real_world(), &settings);

@@ -1,4 +1,4 @@
-//! `chain`: segments in order, and how each link is known.
+//! `chain`: segments in order, and the reason for each link.
 
 use watchbill_protocol::chain::{Boundary, WorkChain};
 
@@ -47,7 +47,7 @@ pub fn render(chain: &WorkChain, paint: Paint) -> String {
     out
 }
 
-/// From when to when; the day is said once where both are on it.
+/// Start and end. If both are on one day, the day is printed once.
 fn span(from: Option<&str>, to: Option<&str>) -> String {
     let [began, ended] = [from, to].map(|at| at.map(local_moment).unwrap_or_default());
     let (day, clock) = ended.split_once(' ').unwrap_or_default();
@@ -55,12 +55,12 @@ fn span(from: Option<&str>, to: Option<&str>) -> String {
         (true, _) => format!("? – {ended}").trim_end().to_owned(),
         (false, true) => format!("{began} –"),
         (false, false) if began.starts_with(day) => format!("{began} – {clock}"),
-        // From one day to another seconds say nothing any more.
+        // Over several days, seconds do not matter.
         (false, false) => [from, to].map(|at| at.map(local_date_time).unwrap_or_default()).join(" – "),
     }
 }
 
-/// A compaction in words.
+/// A compaction as text.
 pub fn boundary_words(boundary: &Boundary) -> String {
     let by = match boundary.trigger.as_str() {
         "auto" => "compacted automatically",

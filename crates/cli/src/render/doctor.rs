@@ -1,4 +1,4 @@
-//! `doctor`: what is found, watched, limited and wrong.
+//! `doctor`: what Watchbill has found and watches, limits, and problems.
 
 use std::path::Path;
 
@@ -30,8 +30,8 @@ pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
         ));
         let how = match root.watch {
             WatchMode::Native => "changes are reported by the system",
-            WatchMode::Poll => "looked at every few seconds",
-            WatchMode::None => "looked at once, for this report",
+            WatchMode::Poll => "checked every few seconds",
+            WatchMode::None => "read once, for this report",
         };
         out.push_str(&format!("  {how}\n"));
     }
@@ -48,7 +48,7 @@ pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
         }
     ));
     if let Some(config) = &doctor.config {
-        let there = if config.exists { "" } else { " (not there, and need not be)" };
+        let there = if config.exists { "" } else { " (not there, and not needed)" };
         out.push_str(&format!("configuration: {}{there}\n", one_line(&config.path)));
     }
     for limit in &doctor.limits {
@@ -103,9 +103,7 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
             0 => "  everything that is there is stored\n".to_owned(),
             files => {
                 let files = plural(count(files), "file");
-                format!(
-                    "  everything that is there is stored, but for what `exclude` leaves out of {files}\n"
-                )
+                format!("  everything that is there is stored, except what `exclude` leaves out of {files}\n")
             }
         },
         files => {
@@ -115,13 +113,13 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     });
     if health.exclude_changed {
         out.push_str(
-            "  what is stored is to be looked at anew by what `exclude` says; `watchbill index`, or a window that is started, \
-             removes what it names, and reads what it names no more\n",
+            "  `exclude` has changed since the history was stored; `watchbill index`, or the next start of the window, removes \
+             what it names now, and reads what it names no more\n",
         );
     }
     if health.pages_unseen == Some(true) {
         out.push_str(
-            "  not all of the database was looked at for damage, since it is large or being filled\n",
+            "  not all of the database was checked for damage, because it is large or being filled\n",
         );
     }
     if let Some(pid) = health.writer_pid {
@@ -136,12 +134,12 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     }
 }
 
-/// What is archived, and when more will be.
+/// The archive's content, and when more transcripts will be archived.
 fn archive(out: &mut String, health: &StoreHealth) {
     let on = health.archive_after.map(|after| {
         let hours = usize::try_from(after / 3_600_000).unwrap_or(0);
         let age = if hours.is_multiple_of(24) { plural(hours / 24, "day") } else { plural(hours, "hour") };
-        format!("what has not changed for {age} is archived by `watchbill index`, and while the window or `watch` runs")
+        format!("transcripts unchanged for {age} are archived by `watchbill index`, and while the window or `watch` runs")
     });
     if health.archived > 0 || on.is_some() {
         let archived = plural(count(health.archived), "transcript");
@@ -149,21 +147,20 @@ fn archive(out: &mut String, health: &StoreHealth) {
         out.push_str(&format!("  {archived} archived in {}{on}\n", size(health.archive_bytes)));
     }
     if !health.archive_unreadable.is_empty() {
-        out.push_str("  damaged or gone, so that what was archived in it cannot be read:\n");
+        out.push_str("  damaged or missing, so the transcripts archived in it cannot be read:\n");
     }
     for file in &health.archive_unreadable {
         out.push_str(&format!("    {}\n", one_line(file)));
     }
 }
 
-/// What lies in the data folder of databases that were damaged.
+/// Damaged databases in the data folder.
 fn damaged(out: &mut String, health: &StoreHealth) {
     let words = [
-        (false, "what can be read of it is taken over by the next start, or by `watchbill index`"),
+        (false, "the next start of the window, or `watchbill index`, recovers what can be read of it"),
         (
             true,
-            "what could be read of it was taken over, so it may be removed (it holds also what was forgotten \
-             since)",
+            "what could be read of it is recovered, so you may delete it (it still holds what you forgot since)",
         ),
     ];
     for (taken_over, words) in words {
@@ -180,8 +177,10 @@ fn damaged(out: &mut String, health: &StoreHealth) {
 fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Paint) {
     out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
     let sessions = match health.sessions {
-        0 => "no hook of the agent was heard in the last hour".to_owned(),
-        sessions => format!("hooks of {} heard in the last hour", plural(sessions as usize, "session")),
+        0 => "no hook event of the agent arrived in the last hour".to_owned(),
+        sessions => {
+            format!("hook events of {} arrived in the last hour", plural(sessions as usize, "session"))
+        }
     };
     out.push_str(&format!("  {sessions}\n"));
     for settings in &health.settings {
@@ -190,7 +189,7 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
             "installed" if settings.missing.is_empty() => ("installed", None, false),
             "installed" => ("installed, but not for all events", Some("adds the rest"), true),
             "absent" => ("not installed", Some("adds them"), false),
-            "disabled" => ("the agent is told to run no hooks", None, true),
+            "disabled" => ("the agent's settings turn all hooks off", None, true),
             "program_missing" => ("installed, but their program is gone", Some("mends that"), true),
             "outdated" => (
                 "installed, but for another data folder or another client (`watchbill hooks status` says which)",

@@ -1,7 +1,7 @@
-//! `export`: a work chain as Markdown that reads well as text and in a browser.
+//! `export`: a work chain as Markdown, for reading as text or in a browser.
 //!
-//! What was said stands in quotations, what tools were given and gave back in blocks of code, and names in a line are escaped:
-//! all else is the document's own, so that no text of a transcript passes for an entry.
+//! Prompts and answers are quotations, tools' input and output are blocks of code, and names within a line are
+//! escaped. So no text of a transcript can look like an entry of the document.
 
 use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::export::ExportChain;
@@ -88,7 +88,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
     }
 }
 
-/// A call, folded away, with what its subagent did.
+/// A tool call, collapsed, with its subagent's entries.
 fn call(out: &mut String, what: &What) {
     let What::Tool {
         tool, target, input, input_cut, outcome, output, output_cut, duration_ms, subagent, ..
@@ -123,20 +123,20 @@ fn nested(out: &mut String, subagent: &Subagent) {
     details(out, &head, &|out| items(out, &subagent.items));
 }
 
-/// A part that a browser folds away, and that is plain text elsewhere. `head` is HTML.
+/// A part that a browser collapses and that is plain text elsewhere. `head` is HTML.
 fn details(out: &mut String, head: &str, inside: &dyn Fn(&mut String)) {
-    // An empty line lets Markdown begin again inside of HTML.
+    // Markdown begins again inside HTML after an empty line.
     out.push_str(&format!("<details><summary>{head}</summary>\n\n"));
     inside(out);
     out.push_str("\n</details>\n");
 }
 
-/// Text without what steers a terminal, each line ended.
+/// Text without control characters for terminals, each line ended.
 fn clean(text: &str) -> String {
     lines(text).flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
-/// What a tool was given or gave back, and below it whether that is only the beginning.
+/// A tool's input or output, with a note below it if the rest is missing.
 fn payload(out: &mut String, what: &str, text: &str, cut: Option<bool>) {
     if text.is_empty() {
         return;
@@ -147,14 +147,14 @@ fn payload(out: &mut String, what: &str, text: &str, cut: Option<bool>) {
     }
 }
 
-/// Text without what steers a terminal, between fences longer than any in it.
+/// Text without control characters for terminals, between fences longer than any in the text.
 fn fenced(out: &mut String, text: &str) {
     let text = clean(text);
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     out.push_str(&format!("{fence}text\n{text}{fence}\n"));
 }
 
-/// Text as it is, in HTML: a summary is where Markdown does not reach.
+/// Text for HTML: a summary is not parsed as Markdown.
 fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_folded_and_what_its_subagent_did_stands_in_it() {
+    fn a_call_is_collapsed_and_contains_its_subagents_entries() {
         let said = item(What::Response { text: "Two links were dead.".into() });
         let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
         let text = written(called("done", Some(subagent)));
@@ -203,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
+    fn tool_output_cannot_close_its_code_block_or_control_a_terminal() {
         let text = written(called("```\n````\n\x1b]0;t\x07", None));
         assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
-        // What is dropped joins what stood around it.
+        // The parts around a dropped character join.
         let text = written(called("``\u{7}`\n</details>\n`\u{200e}`\r``", None));
         assert!(text.contains("`````text\n```\n</details>\n````\n`````\n"), "{text}");
     }
 
     #[test]
-    fn what_is_left_open_ends_with_its_part() {
+    fn unclosed_markup_ends_with_its_entry() {
         let answer = |text: &str| written(What::Response { text: text.into() });
         assert!(answer("look:\n````sh\nls\n```").ends_with("\n> look:\n>\n> ````sh\n> ls\n> ```\n> ````\n"));
         assert!(answer("a\n\n<!-- b").ends_with("> a\n>\n> &lt;!-- b\n"));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_looks_like_no_entry() {
+    fn transcript_text_cannot_look_like_an_entry() {
         let forged: String = [
             What::Prompt { text: "delete it".into(), origin: "human".into() },
             What::Interrupted,

@@ -1,11 +1,11 @@
-//! `index` and `forget`: what was done to the stored history.
+//! `index` and `forget`: reports of what they did.
 
 use watchbill_history::query::who;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 
 use super::{plural, short, size};
 
-/// What the process did that the index has waited for.
+/// What the other program did while `index` waited.
 pub fn kept(report: &IndexReport) -> String {
     let who = who(report.kept_by);
     let files = plural(usize::try_from(report.files).unwrap_or(usize::MAX), "file");
@@ -26,7 +26,7 @@ fn unread(out: &mut String, report: &IndexReport) {
     }
 }
 
-/// What a run of the index did.
+/// The report of a run of the index.
 pub fn indexed(report: &IndexReport) -> String {
     let count = |n: u64, what: &str| plural(usize::try_from(n).unwrap_or(usize::MAX), what);
     let mut out = format!(
@@ -86,8 +86,8 @@ pub fn forgotten(report: &ForgetReport) -> String {
     out.push('\n');
     if report.wiped_later {
         out.push_str(
-            "Another program reads the store now: their bytes are taken out of its file by the next start of the window, or \
-             by the next `watchbill index`.\n",
+            "Another program reads the store now. The next start of the window, or the next `watchbill index`, removes their \
+             bytes from its file.\n",
         );
     }
     out

@@ -1,4 +1,4 @@
-//! `hooks`: what was changed, what would be, and how things are.
+//! `hooks`: changes, dry runs, and the status.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 use super::{local_date_time, plural, size};
 use crate::paint::{Paint, Tone, lines, one_line};
 
-/// Everything about the hooks, as `hooks status --json` prints it.
+/// The whole status, as `hooks status --json` prints it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The client that would be started, where it says its version.
+    /// The version of the client that a shell would start, if known.
     pub client: Option<String>,
-    /// Each settings file that the agent reads.
+    /// Each settings file that the client reads.
     pub scopes: Vec<ScopeReport>,
     /// Ears, spool and journal.
     pub health: Health,
@@ -26,14 +26,14 @@ pub struct Report {
 /// One settings file.
 #[derive(Debug, Serialize)]
 pub struct ScopeReport {
-    /// Whom it is for.
+    /// The sessions that the file applies to.
     pub scope: Scope,
-    /// How it is.
+    /// The state of our hooks in the file.
     #[serde(flatten)]
     pub status: Status,
 }
 
-/// What would change in a settings file.
+/// The changes that a command would make to a settings file.
 pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String {
     let before = file.text.as_deref();
     let path = one_line(&file.path.display().to_string());
@@ -55,15 +55,15 @@ pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String 
     lines(&text.replace('\t', "    ")).map(|line| tone(&line) + "\n").collect()
 }
 
-/// The command that puts a settings file right, where there is one.
+/// The command that repairs a settings file, if there is one.
 pub type Advice<'a> = &'a dyn Fn(Scope, &Path) -> Option<String>;
 
-/// A command as it is to be typed: spaces within a name stay as they are.
+/// A command for the user to type. Spaces within a name stay.
 pub fn typed(command: &str) -> String {
     lines(command).collect()
 }
 
-/// What was installed, and what was not.
+/// The events that were installed, and those that were not.
 pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
@@ -73,8 +73,8 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
         let why = match client {
             Some(version) => format!("not known to the client, which is {version}"),
             None => {
-                "left out, since no client could be asked for its version, and one that does not know them \
-                     would skip the whole file; name it with --client-version"
+                "left out, because the client's version is not known, and a client that does not know them \
+                     would skip the whole file; name the version with --client-version"
                     .to_owned()
             }
         };
@@ -83,7 +83,8 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
     out
 }
 
-/// How to undo it; `place` are the options of `hooks` that name these settings, where they are text.
+/// How to undo the installation. `place` has the options of `hooks` that name these settings, unless a path is not
+/// valid UTF-8.
 pub fn undo(place: &Option<String>) -> String {
     match place {
         Some(place) => typed(format!("undo: watchbill hooks uninstall {place}").trim_end()) + "\n",
@@ -91,17 +92,17 @@ pub fn undo(place: &Option<String>) -> String {
     }
 }
 
-/// What was taken out.
+/// The result of uninstalling.
 pub fn uninstalled(path: &Path, changed: bool) -> String {
     let path = one_line(&path.display().to_string());
     if changed { format!("hooks taken out of {path}\n") } else { format!("no hooks of ours in {path}\n") }
 }
 
-/// How the hooks are.
+/// The status of the hooks.
 pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = match &report.client {
         Some(version) => format!("client {version}\n"),
-        None => "no client found that could be asked for its version\n".to_owned(),
+        None => "no client found that reports its version\n".to_owned(),
     };
     for scope in &report.scopes {
         out.push_str(&one_scope(scope.scope, &scope.status, advice, paint));
@@ -121,11 +122,11 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
         ));
     }
     if health.damaged > 0 {
-        warn(format!("{} could not be read and were put aside in the spool", plural(health.damaged, "file")));
+        warn(format!("{} could not be read and were set aside in the spool", plural(health.damaged, "file")));
     }
     if health.overfull || health.dropped > 0 {
         warn(format!(
-            "{} dropped{}, because nobody came for the others; start Watchbill, or uninstall the hooks",
+            "{} dropped{}, because no Watchbill has read the others; start it, or uninstall the hooks",
             plural(usize::try_from(health.dropped).unwrap_or(usize::MAX), "event"),
             last(health.dropped_at.as_deref())
         ));
@@ -133,7 +134,7 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     out
 }
 
-/// When the last event was dropped, where that is known: whether it still happens is what a person wants to know.
+/// When the last event was dropped, if known: the user wants to know whether it still happens.
 pub fn last(dropped_at: Option<&str>) -> String {
     dropped_at.map_or_else(String::new, |at| format!(", the last one {}", local_date_time(at)))
 }
@@ -175,7 +176,7 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
         add(paint.tone(Tone::Error, &format!("events go to another data folder: {folder}")));
     }
     if status.irregular {
-        let what = "some events are told twice, or make the agent wait where it need not";
+        let what = "some events arrive twice, or make the agent wait without need";
         add(paint.tone(Tone::Error, what));
     }
     for line in &status.outdated {
@@ -185,10 +186,13 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
         add(paint.tone(Tone::Error, &format!("not there: {}", one_line(&program.display().to_string()))));
     }
     if status.disabled {
-        add(paint.tone(Tone::Error, "disableAllHooks is set: the agent runs none"));
+        add(paint.tone(Tone::Error, "disableAllHooks is set: the agent runs no hooks"));
     }
     if status.managed_only {
-        add(paint.tone(Tone::Error, "allowManagedHooksOnly is set: the agent runs only its administrator's"));
+        add(paint.tone(
+            Tone::Error,
+            "allowManagedHooksOnly is set: the agent runs only its administrator's hooks",
+        ));
     }
     if let Some(problem) = &status.problem {
         add(one_line(problem));

@@ -1,10 +1,10 @@
-//! Pieces of Markdown that mean the same to every program.
+//! Pieces of Markdown that every program reads the same way.
 
 use pulldown_cmark::LinkType;
 
 use crate::paint::steers;
 
-/// Text in which nothing is markup, for one line.
+/// Text without any markup, for one line.
 pub fn plain(text: &str, begins_line: bool) -> String {
     let text = if begins_line { text.trim_start() } else { text };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -12,11 +12,11 @@ pub fn plain(text: &str, begins_line: bool) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for (at, c) in text.char_indices() {
         match c {
-            // Programs differ about these behind a backslash.
+            // Programs differ about these characters after a backslash.
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '`' => out.push_str("&#96;"),
-            // The last two are no markup here; elsewhere they begin attributes and formulas.
+            // The last two are no markup here, but other programs read them as attributes and formulas.
             '\\' | '*' | '[' | ']' | '|' | '~' | '{' | '$' => out.extend(['\\', c]),
             '_' if is_word(text[..at].chars().next_back()) && is_word(text[at + 1..].chars().next()) => {
                 out.push(c)
@@ -24,7 +24,7 @@ pub fn plain(text: &str, begins_line: bool) -> String {
             '_' => out.push_str("\\_"),
             '#' | '>' | '-' | '+' | '=' | ':' | '%' if begins_line && at == 0 => out.extend(['\\', c]),
             '.' | ')' if begins_line && at > 0 && at == digits => out.extend(['\\', c]),
-            // An entity may stand for any sign.
+            // An entity may stand for any character.
             c if c.is_whitespace() => out.push(' '),
             c if steers(c) => {}
             c => out.push(c),
@@ -33,19 +33,19 @@ pub fn plain(text: &str, begins_line: bool) -> String {
     out
 }
 
-/// Text as it is, in a line.
+/// Text as inline code.
 pub fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// How many backticks follow each other in a text.
+/// The length of the longest run of backticks.
 pub fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// The address of a link as it can stand in one, where it leads to the web or to mail.
+/// The link's address, escaped, if it leads to the web or to mail.
 pub fn address(kind: LinkType, to: &str) -> Option<String> {
     let to = if kind == LinkType::Email { format!("mailto:{to}") } else { to.to_owned() };
     let (scheme, rest) = to.split_once(':')?;

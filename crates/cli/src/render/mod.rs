@@ -1,4 +1,4 @@
-//! Answers as text for a person.
+//! Answers as text for the user.
 
 pub mod answers;
 pub mod chain;
@@ -21,7 +21,7 @@ use watchbill_protocol::roster::TrackedSession;
 
 use crate::paint::{Tone, age, one_line};
 
-/// How old `at` is at `now`, in words; empty when either is no time.
+/// The age of `at` at `now`, in words; empty if one of them is no time.
 pub fn age_at(now: &str, at: &str) -> String {
     match (Timestamp::parse(now), Timestamp::parse(at)) {
         (Some(now), Some(at)) => age(now.since(at).0),
@@ -29,22 +29,22 @@ pub fn age_at(now: &str, at: &str) -> String {
     }
 }
 
-/// The clock time of an RFC 3339 text in the person's time zone.
+/// The clock time of an RFC 3339 text, in the user's time zone.
 pub fn local_time(at: &str) -> String {
     local(at, "%H:%M:%S")
 }
 
-/// The date of an RFC 3339 text in the person's time zone.
+/// The date of an RFC 3339 text, in the user's time zone.
 pub fn local_date(at: &str) -> String {
     local(at, "%Y-%m-%d")
 }
 
-/// Date and clock time of an RFC 3339 text in the person's time zone.
+/// Date and clock time of an RFC 3339 text, in the user's time zone.
 pub fn local_date_time(at: &str) -> String {
     local(at, "%Y-%m-%d %H:%M")
 }
 
-/// The same to the second, where seconds decide.
+/// Date and clock time with seconds, where they matter.
 pub fn local_moment(at: &str) -> String {
     local(at, "%Y-%m-%d %H:%M:%S")
 }
@@ -57,15 +57,14 @@ fn local(at: &str, form: &str) -> String {
     }
 }
 
-/// The name of a session for a person, the same as in the window: the first of these that says something, else the
-/// beginning of its id.
+/// The name of a session, as in the window: the first of these that is not empty, else the beginning of its id.
 pub fn name(session: &TrackedSession) -> String {
     let names = [&session.work_chain_name, &session.title, &session.goal, &session.summary];
     let mut names = names.into_iter().filter_map(|name| name.as_deref()).map(one_line);
     names.find(|name| !name.is_empty()).unwrap_or_else(|| format!("session {}", short(&session.session_id)))
 }
 
-/// The beginning of an id: enough to name it on the command line. Ids come from file names, which may hold anything.
+/// The beginning of an id, long enough for the command line. Ids come from file names, which may hold any character.
 pub fn short(id: &str) -> String {
     one_line(&id.chars().take(8).collect::<String>())
 }
@@ -75,7 +74,7 @@ pub fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// State and kind in words.
+/// State and kind as text.
 pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
     match (state, kind) {
         ("working", Some("compacting")) => "compacting",
@@ -107,7 +106,7 @@ pub fn tone(session: &TrackedSession) -> Tone {
     }
 }
 
-/// What is going on now, in a few words.
+/// The session's current activity, in a few words.
 pub fn doing(session: &TrackedSession) -> String {
     let tool = session.pending_tool.as_ref().map(|tool| {
         let target = one_line(&tool.target);
@@ -129,7 +128,7 @@ pub fn doing(session: &TrackedSession) -> String {
     }
 }
 
-/// What went wrong; where that is not known, what was seen of it.
+/// The error; if it is not known, the detail of the state.
 fn trouble(session: &TrackedSession) -> String {
     one_line(session.error.as_deref().unwrap_or(&session.state_reason.detail))
 }
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_going_on_is_said_and_not_who_said_so() {
+    fn the_activity_is_shown_without_its_witness() {
         let mut row = row();
         row.state_kind = Some("compacting".into());
         row.state_reason.detail =
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_the_name_that_it_has_in_the_window() {
+    fn a_sessions_name_is_the_same_as_in_the_window() {
         let mut row = row();
         assert_eq!(name(&row), "session 01234567");
         row.summary = Some("It is done".into());

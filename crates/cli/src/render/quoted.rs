@@ -1,9 +1,10 @@
-//! What a transcript says, as a quotation in a Markdown document.
+//! A transcript's text as a quotation in a Markdown document.
 //!
-//! The text is read as CommonMark with tables and written anew from what was read. Two programs may disagree about where
-//! a block of code or a link in a difficult text ends; they agree about the text that is written here. HTML is shown as
-//! text. Links lead to the web or to mail, others are text, and an image is a link, so that to look at a document loads
-//! nothing. All of it stands behind `>`: what stands elsewhere in the document is the document's own.
+//! The text is parsed as CommonMark with tables, and written anew from the parsed form. Programs may disagree about
+//! where a block of code or a link ends in a difficult text, but they agree about the text written here. HTML is
+//! shown as text. Links lead to the web or to mail, and other links are text. An image becomes a link, so that
+//! viewing the document loads nothing. Each line begins with `>`, so that it cannot look like the document's own
+//! text.
 
 use pulldown_cmark::{
     Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
@@ -11,7 +12,7 @@ use pulldown_cmark::{
 
 use super::markup::{address, code, longest_run, plain};
 
-/// Lists and quotations that stand deeper in each other are written as if they stood here.
+/// Lists and quotations that are nested deeper are written at this depth.
 const DEEPEST: usize = 32;
 
 /// `text` as a quotation, each line ended; empty for an empty text.
@@ -27,7 +28,7 @@ pub fn quoted(text: &str) -> String {
     writer.out
 }
 
-/// Whether a row of a table has more cells than its head: these would not be read, and be lost.
+/// Whether a table's row has more cells than the head. The parser would drop the extra cells.
 fn drops_cells(text: &str, options: Options) -> bool {
     let mut end_of_cell = 0;
     Parser::new_ext(text, options).into_offset_iter().any(|(event, range)| {
@@ -46,20 +47,20 @@ fn drops_cells(text: &str, options: Options) -> bool {
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// In front of each line.
+    /// The text before each line.
     margin: String,
-    /// In front of the next line instead, where a list or quotation begins with it.
+    /// Replaces the margin for the next line, where a list item or quotation begins.
     opening: Option<String>,
     line_is_open: bool,
-    /// An empty line separates the next block or item from the one before.
+    /// Whether an empty line must come before the next block or item.
     apart: bool,
-    /// How long the margin was outside of each container that is open.
+    /// The margin's length outside of each open container.
     outside: Vec<usize>,
-    /// The next number of each list that is open; `None` where it has none.
+    /// The next number of each open list; `None` for a bulleted list.
     lists: Vec<Option<u64>>,
     /// The open block of code, with its language.
     code: Option<(String, String)>,
-    /// The open links and images: where each leads, or else the address that is shown as text.
+    /// The open links and images: the address, or an error with the address to show as text.
     links: Vec<Result<String, String>>,
     in_link: bool,
     struck: usize,
@@ -85,7 +86,7 @@ impl Writer {
                     }
                 }
             }
-            // A cell of a table ends at this sign, in code as elsewhere.
+            // This character ends a table cell, even in code.
             Event::Code(text) if self.in_table && text.contains('|') => self.text(&text),
             Event::Code(text) => {
                 if self.line_is_open && self.out.ends_with('`') {
@@ -106,7 +107,7 @@ impl Writer {
                 self.end_block();
             }
             Event::TaskListMarker(done) => self.put(if done { "[x] " } else { "[ ] " }),
-            // Not asked for.
+            // These extensions are not enabled.
             Event::InlineMath(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) => {}
         }
     }
@@ -154,7 +155,7 @@ impl Writer {
         match tag {
             TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
             TagEnd::Heading(_) => {
-                // It would count for the end of the heading.
+                // A final `#` would count as the heading's end.
                 if self.out.ends_with('#') {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
@@ -193,9 +194,9 @@ impl Writer {
 
     fn link(&mut self, kind: LinkType, to: &str) {
         match address(kind, to) {
-            // A link in a link is text.
+            // A link within a link becomes text.
             Some(leads) if !self.in_link => {
-                // Behind this sign it would be an image.
+                // After `!`, it would be an image.
                 if self.out.ends_with('!') {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
@@ -218,7 +219,7 @@ impl Writer {
         }
     }
 
-    /// One in another would begin a block of code.
+    /// A nested one would write `~~~~`, which begins a block of code.
     fn strike(&mut self, begins: bool) {
         if begins {
             self.struck += 1;
@@ -248,7 +249,7 @@ impl Writer {
         self.enter(&bullet, &" ".repeat(bullet.len()));
     }
 
-    /// The block of code that was read, between fences longer than any in it.
+    /// Writes the block of code, between fences longer than any in it.
     fn fence(&mut self) {
         let Some((language, code)) = self.code.take() else { return };
         let is_word = |c: char| c.is_ascii_alphanumeric() || "+-_.#".contains(c);
@@ -268,7 +269,7 @@ impl Writer {
         self.end_block();
     }
 
-    /// Begins a container: `first` stands in front of its first line, `others` in front of the rest.
+    /// Begins a container: `first` comes before its first line, `others` before the rest.
     fn enter(&mut self, first: &str, others: &str) {
         self.outside.push(self.margin.len());
         if self.outside.len() <= DEEPEST {
@@ -280,7 +281,7 @@ impl Writer {
     /// Ends the innermost container.
     fn leave(&mut self) {
         self.end_line();
-        // Nothing stood in it.
+        // The container was empty.
         if let Some(opening) = self.opening.take() {
             self.out.push_str(opening.trim_end());
             self.out.push('\n');
@@ -288,7 +289,7 @@ impl Writer {
         self.margin.truncate(self.outside.pop().unwrap_or_default());
     }
 
-    /// Begins a block: behind an empty line, unless it is the first in its container.
+    /// Begins a block, after an empty line unless it is the first in its container.
     fn block(&mut self) {
         self.end_line();
         if self.opening.is_none() {
@@ -314,7 +315,7 @@ impl Writer {
         }
     }
 
-    /// Writes what is safe to stand there.
+    /// Writes text that needs no escape.
     fn put(&mut self, text: &str) {
         if !self.line_is_open {
             if self.apart {
@@ -341,7 +342,7 @@ impl Writer {
     }
 }
 
-/// A column in the line below the head of a table.
+/// A column's mark in the line below a table's head.
 fn column(column: &Alignment) -> &'static str {
     match column {
         Alignment::None => "---|",

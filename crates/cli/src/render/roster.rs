@@ -5,7 +5,8 @@ use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession}
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
 use crate::paint::{Paint, Tone, fit, one_line, wrap_all};
 
-/// What is said where the roster is empty: so many sessions are `hidden`, since nothing goes on in them, or went on `then`.
+/// The text for an empty roster. `hidden` counts the sessions without activity, now or (with `then`) at an earlier
+/// time.
 pub fn nothing(hidden: usize, then: bool) -> String {
     let sessions = plural(hidden, "older session");
     match (hidden, then) {
@@ -18,7 +19,7 @@ pub fn nothing(hidden: usize, then: bool) -> String {
     }
 }
 
-/// The whole roster, `width` columns wide; `nothing` stands for one that is empty.
+/// The whole roster, `width` columns wide. `nothing` is the text for an empty roster.
 pub fn render(roster: &RosterSnapshot, nothing: &str, width: usize, paint: Paint) -> String {
     let mut out =
         if roster.sessions.is_empty() { wrap_all(nothing, width, None, paint) } else { String::new() };
@@ -94,13 +95,13 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     )
 }
 
-/// What stands around name, place and doing in a line, with the spaces between.
+/// The columns of a line beside name, place and activity, with the spaces between.
 const GLYPH_ID_AND_AGE: usize = 2 + 9 + 8;
-/// In less than this not even a word of each would be left.
+/// In less room, not even one word of each would fit.
 const ROOM_FOR_PLACE: usize = 30;
 
-/// How wide name, place and doing are, in so much room. What it does is what the person came for: it gets all that the names
-/// leave, and in a narrow terminal the place is left out for it.
+/// The widths of name, place and activity. The activity matters most: it gets all room that the name leaves, and a
+/// narrow terminal omits the place.
 fn widths(room: usize) -> [usize; 3] {
     let (title, place) = match room {
         0..ROOM_FOR_PLACE => (room * 2 / 5, 0),
@@ -110,7 +111,7 @@ fn widths(room: usize) -> [usize; 3] {
     [title, place, room.saturating_sub(title + place + spaces)]
 }
 
-/// Project and branch.
+/// The project and the branch.
 pub fn place(session: &TrackedSession) -> String {
     let folder = session.repo_root.as_deref().or(session.cwd.as_deref()).unwrap_or_default();
     let project = folder.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
@@ -120,9 +121,9 @@ pub fn place(session: &TrackedSession) -> String {
     }
 }
 
-/// What could not be read, and what to do about it.
+/// The files that could not be read, and advice for each.
 pub fn problems(problems: &[Problem], paint: Paint) -> String {
-    // An unknown record type is news for us, not for the person at the terminal; `doctor` lists it.
+    // An unknown record type matters to developers, not to the user; `doctor` lists it.
     let shown: Vec<_> = problems.iter().filter(|problem| problem.kind != "unknown_record").collect();
     let mut out = String::new();
     if !shown.is_empty() {
@@ -130,7 +131,7 @@ pub fn problems(problems: &[Problem], paint: Paint) -> String {
     }
     for problem in &shown {
         let times = if problem.count > 1 { format!(" ({}×)", problem.count) } else { String::new() };
-        // Nothing is cut: the end of the path says which file, and the end of the words what to do.
+        // Nothing is cut: the end of the path names the file, and the end of the detail has the advice.
         out.push_str(&paint.tone(Tone::Error, &format!("! {}{times}", one_line(&problem.path))));
         out.push_str(&format!("\n  {}\n", one_line(&problem.detail)));
     }
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_says_in_full_which_file_and_what_to_do() {
+    fn a_problem_prints_its_whole_path_and_advice() {
         let path = format!("/home/dev/.claude/projects/{}/x.jsonl", "deep".repeat(40));
         let detail = format!("No permission to read this. {}chmod u+r", "Words. ".repeat(20));
         let problem = Problem {
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_as_wide_as_it_may_be() {
+    fn a_row_fills_the_width() {
         for room in 12..200 {
             let widths = widths(room);
             let shown = widths.into_iter().filter(|width| *width > 0);

@@ -1,16 +1,16 @@
-//! `search`: each place with where and when it is, and the words around what was found.
+//! `search`: each match with its place, its time and the text around it.
 
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer};
 
 use super::{local_date_time, short};
 use crate::paint::{Paint, Tone, cut, fit, one_line, wrap, wrap_all};
 
-/// Lines of a snippet; the rest is there to be opened.
+/// The most lines of a snippet.
 const LINES: usize = 3;
-/// What a snippet is indented by.
+/// The indentation of a snippet.
 const INDENT: &str = "    ";
 
-/// The places, `width` columns wide.
+/// The matches, `width` columns wide.
 pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     for hit in &answer.hits {
@@ -36,17 +36,17 @@ pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
     out
 }
 
-/// The least room for whose words they are and where, behind id and time.
+/// The least room for speaker and place after id and time.
 const ROOM_FOR_NAME: usize = 20;
 
-/// Id, time, and whose words they are; these in a line of their own where the terminal is too narrow.
+/// Id, time, speaker and place. In a narrow terminal, speaker and place get a line of their own.
 fn head(hit: &Hit, width: usize, paint: Paint) -> String {
     let at = hit.at.as_deref().map(local_date_time).unwrap_or_default();
     let project = project(&hit.project);
     let title = hit.title.as_deref().map(one_line).filter(|title| !title.is_empty());
     let title = title.map(|title| format!(" · {title}")).unwrap_or_default();
     let name = format!("{} in {project}{title}", speaker(hit));
-    // The id comes first, since it is what one copies.
+    // The id comes first, because users copy it.
     let id = paint.tone(Tone::Bold, &fit(&short(&hit.session_id), 8));
     let at = paint.tone(Tone::Dim, &fit(&at, 16));
     let rest = width.saturating_sub(8 + 2 + 16 + 2);
@@ -56,7 +56,7 @@ fn head(hit: &Hit, width: usize, paint: Paint) -> String {
     }
 }
 
-/// Whose words they are.
+/// The speaker of the text.
 fn speaker(hit: &Hit) -> String {
     let tool = hit.tool.as_deref().map(one_line).filter(|tool| !tool.is_empty());
     let tool = tool.unwrap_or_else(|| "a tool".to_owned());
@@ -71,18 +71,18 @@ fn speaker(hit: &Hit) -> String {
     }
 }
 
-/// The last part of a path: what the roster calls a project.
+/// The last part of a path, which is the project's name in the roster.
 fn project(path: &str) -> String {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if name.is_empty() { "?".to_owned() } else { one_line(name) }
 }
 
-/// The snippet in lines, with what was found made to stand out.
+/// The snippet in lines, with the matches highlighted.
 fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
     let mut found: Vec<(char, bool)> = Vec::new();
     let mut plain = String::new();
     for part in &hit.snippet_parts {
-        // What steers a terminal is dropped, but a space at the edge of a part belongs to the line.
+        // Control characters are dropped. A space at the edge of a part is kept, because it belongs to the line.
         let text = part.text.replace(char::is_whitespace, " ");
         for c in crate::paint::lines(&text).flat_map(|line| line.chars().collect::<Vec<_>>()) {
             if !(c == ' ' && (plain.ends_with(' ') || plain.is_empty())) {
@@ -97,7 +97,7 @@ fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
         let mut shown = String::new();
         let mut run = (String::new(), false);
         for c in line.chars() {
-            // Spaces at which a line was broken are in none of the lines.
+            // A space where a line was broken is in neither line.
             while marks.next_if(|(mark, _)| *mark != c).is_some() {}
             let is_found = marks.next().is_some_and(|(_, found)| found);
             if is_found != run.1 {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_a_narrow_terminal() {
+    fn search_results_fit_a_narrow_terminal() {
         let answer = SearchAnswer {
             query: "three".into(),
             hits: vec![hit(&[("one two three four five six seven eight nine", false)])],
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_stands_out_over_the_ends_of_lines() {
+    fn matches_are_highlighted_across_line_breaks() {
         let hit = hit(&[("one two ", false), ("three four", true), (" five", false)]);
         let lines = snippet(&hit, 14, Paint(true));
         assert_eq!(lines, ["one two \x1b[1;33mthree\x1b[0m", "\x1b[1;33mfour\x1b[0m five"]);
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_snippet_steers_the_terminal() {
+    fn snippets_have_no_control_characters() {
         let hit = hit(&[("a\x1b[31m\n", false), ("b\u{202e}\x07", true)]);
         assert_eq!(snippet(&hit, 40, Paint(false)), ["a[31m b"]);
     }
 
     #[test]
-    fn the_head_says_who_where_and_when() {
+    fn the_head_names_speaker_project_and_time() {
         let head = head(&hit(&[]), 120, Paint(false));
         assert!(head.starts_with("3f6a1c52  2026-11-20 "), "{head}");
         assert!(

@@ -1,11 +1,11 @@
-//! `stats`: a table of what was used, and its sum.
+//! `stats`: a table of tokens, requests and tool calls, with their sum.
 
 use watchbill_protocol::store::{Stats, StatsRow};
 
 use super::plural;
 use crate::paint::{Paint, Tone, age, fit, fit_end, one_line, wrap};
 
-/// A key has at least so many columns; where that leaves no room for all numbers, the last ones are left out.
+/// The least columns for a key. If the numbers do not fit beside it, the last ones are left out.
 const KEY: usize = 12;
 
 /// The table, `width` columns wide.
@@ -16,9 +16,9 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     } else {
         &["requests", "input", "output", "cache read", "cache write"]
     };
-    let total = StatsRow { key: Some("together".to_owned()), ..stats.total.clone() };
+    let total = StatsRow { key: Some("total".to_owned()), ..stats.total.clone() };
     let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
-    // No wider than what is in them: folders are long, and terminals narrow.
+    // No wider than the content: folders are long, and terminals narrow.
     let widest = |n: usize| rows.iter().map(|row| row[n].len()).chain([columns[n].len()]).max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..columns.len()).map(|n| widest(n) + 2).collect();
     let needed = KEY + widths.iter().sum::<usize>();
@@ -35,7 +35,7 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     for (row, cells) in stats.rows.iter().chain([&total]).zip(&rows) {
         let key = row.key.as_deref().map(one_line).unwrap_or_default();
         let key = if key.is_empty() { "not known" } else { &key };
-        // A model's name ends in its date; of folders, and of the tools of servers, the end says most.
+        // A model's name ends in its date. Of folders, and of tools of MCP servers, the end says most.
         let key = if stats.by == "model" { fit(key, room) } else { fit_end(key, room) };
         let line = line(key, &mut cells.iter().map(String::as_str));
         let is_sum = std::ptr::eq(row, &total);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn where_not_all_numbers_have_room_the_last_ones_are_left_out_and_that_is_said() {
+    fn columns_without_room_are_omitted_with_a_note() {
         let tokens = Tokens { input: 999_900, output: 999_900, cache_read: 999_900_000, cache_write: 9 };
         let used = StatsRow {
             requests: Some(123_456),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_name_that_is_too_long_what_says_most_is_kept() {
+    fn long_keys_keep_their_distinctive_part() {
         let named = |by: &str, key: &str| {
             let row = StatsRow { key: Some(key.to_owned()), ..StatsRow::default() };
             let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };

@@ -1,4 +1,4 @@
-//! `status`: one line with the counts, in the form that a bar wants.
+//! `status`: one line with the counts, in the format of a status bar.
 
 use serde_json::json;
 use watchbill_protocol::roster::{Group, RosterSnapshot};
@@ -49,7 +49,7 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
     }
 }
 
-/// Waybar reads its tooltip as Pango markup.
+/// Waybar parses its tooltip as Pango markup.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

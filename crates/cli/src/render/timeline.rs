@@ -7,7 +7,7 @@ use super::chain::boundary_words;
 use super::{local_date, local_time, plural, short};
 use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap, wrap_all};
 
-/// The stretch as text, `width` columns wide. The times of the entries are of a day that stands above them.
+/// The entries as text, `width` columns wide. The entries show clock times; the day is printed above them.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     if let Some(name) = &timeline.work_chain_name {
@@ -36,16 +36,16 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     out
 }
 
-/// What is written so far, and how.
+/// The output so far, and its format.
 struct Page {
     out: String,
-    /// The day of the entry before, as it was said.
+    /// The day that was printed last.
     day: String,
     width: usize,
     paint: Paint,
 }
 
-/// What stands in front of an entry's lines.
+/// The text before an entry's lines.
 struct Margin {
     time: String,
     indent: String,
@@ -53,19 +53,19 @@ struct Margin {
 
 /// As wide as a time.
 const NO_TIME: &str = "        ";
-/// The columns of a time and of the spaces behind it.
+/// The columns of a time and of the spaces after it.
 const MARGIN: usize = 10;
-/// What a subagent's lines are set in by.
+/// The indentation of a subagent's lines.
 const STEP: &str = "  │ ";
-/// The columns that are left to words, however deep they stand.
+/// The least columns for text, at any depth.
 const LEAST_ROOM: usize = 20;
 
 impl Page {
-    /// An entry, and below a call what the subagent that it started did, one step further in.
+    /// An entry. Below a call come its subagent's entries, one step further in.
     fn entry(&mut self, item: &TimelineItem, depth: usize) {
         self.begin_day(item);
         let time = item.at.as_deref().map(local_time).filter(|time| !time.is_empty());
-        // Clients of 1.0.x wrote what subagents did into the session's own transcript.
+        // Clients of 1.0.x wrote subagents' records into the session's own transcript.
         let indent = self.indent(depth.max(usize::from(item.agent_id.is_some())));
         let margin = Margin { time: time.unwrap_or_else(|| NO_TIME.to_owned()), indent };
         let mut put = |tone: Option<Tone>, text: &str, most: usize| self.put(&margin, tone, text, most);
@@ -100,8 +100,8 @@ impl Page {
         }
     }
 
-    /// Says the day where it is another one than that of the entry before. What a subagent did may reach into the next day,
-    /// and the entry after it be of the old one.
+    /// Prints the day if it differs from the entry before. A subagent's entries may reach into the next day, and the
+    /// entry after them may be of the old day.
     fn begin_day(&mut self, item: &TimelineItem) {
         let day = item.at.as_deref().map(local_date).unwrap_or_default();
         if !day.is_empty() && day != self.day {
@@ -110,12 +110,12 @@ impl Page {
         }
     }
 
-    /// At most so many lines of a text.
+    /// Prints at most `most` lines of a text.
     fn put(&mut self, margin: &Margin, tone: Option<Tone>, text: &str, most: usize) {
         let Margin { time, indent } = margin;
         let room = self.width.saturating_sub(MARGIN + indent.chars().count());
         let mut left_out = 0usize;
-        // What is one line by its nature is cut; what somebody said is broken.
+        // An entry of one line is cut; longer text is wrapped.
         let broken =
             lines(text).flat_map(|line| if most == 1 { vec![cut(&line, room)] } else { wrap(&line, room) });
         for (n, line) in broken.enumerate() {
@@ -133,7 +133,7 @@ impl Page {
         }
     }
 
-    /// What stands in front of lines so many steps in: of very many steps no more than leave room for words.
+    /// The indentation at a depth. At a great depth it leaves room for text.
     fn indent(&self, depth: usize) -> String {
         let room = self.width.saturating_sub(MARGIN + LEAST_ROOM);
         STEP.repeat(depth.min(room / STEP.chars().count()))
@@ -153,7 +153,7 @@ impl Page {
     }
 }
 
-/// The sign and the colour of a call that ended so.
+/// The sign and the colour of a call with this outcome.
 fn mark(outcome: &str) -> (&'static str, Tone) {
     match outcome {
         "ok" => ("✓", Tone::Turn),
@@ -196,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn the_day_stands_at_the_top_and_where_it_changes() {
-        // Each of them far from midnight, whatever the time zone: only the order is looked at.
+    fn the_day_is_printed_first_and_when_it_changes() {
+        // All times are far from midnight in any time zone, because only the order is tested.
         let (first, later) = (Some("2026-11-20T12:00:00.000Z"), Some("2026-11-23T12:00:00.000Z"));
         let items = vec![
             said(None, "untimed"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn however_deep_it_stands_everything_fits_a_narrow_terminal() {
+    fn nested_entries_fit_a_narrow_terminal() {
         let words = "one two three four five six seven eight nine ten";
         let mut item = said(None, words);
         for _ in 0..12 {

@@ -29,7 +29,7 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
             None => "says nothing",
         };
         let pid = witness.pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-        // A time is not broken in two.
+        // A time must not be broken.
         let moment = |at| format!(", {}", local_moment(at).replace(' ', "\u{a0}"));
         let at = witness.at.as_deref().map(moment).unwrap_or_default();
         let said = format!("{}{pid}: {says}, {}{at}", source(&witness.source), witness.confidence);
@@ -37,14 +37,14 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
         put(&mut out, ["    "; 2], &one_line(&witness.detail), width.saturating_sub(4));
     }
     if let Some(next) = &why.next_check_at {
-        let next = format!("Looked at again at {} if nothing happens before.", local_moment(next));
+        let next = format!("Next check at {}, if nothing happens before.", local_moment(next));
         out.push('\n');
         put(&mut out, ["", ""], &next, width);
     }
     out
 }
 
-/// A text in lines of at most `width` columns, `first` in front of the first of them and `others` in front of the rest.
+/// Prints text in lines of at most `width` columns, with `first` before the first line and `others` before the rest.
 fn put(out: &mut String, [first, others]: [&str; 2], text: &str, width: usize) {
     for (n, line) in wrap(text, width).iter().enumerate() {
         let line = line.replace('\u{a0}', " ");

@@ -1,4 +1,5 @@
-//! What an agent does with a hook: start it, write a payload, wait for it; and a listener for it in this process.
+//! Plays the client for the hooks: starts a hook, writes a payload, waits for the end. Also a listener in this
+//! process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use watchbill_hooks::places::Places;
 use watchbill_hooks::{HookMessage, Options, Receiver};
 
-/// Far longer than anything here takes; waiting for something that never comes should end as a failure.
+/// Far longer than any step takes. A test that waits for something that never comes fails after it.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `watchbill hook` with a home of its own.
@@ -30,11 +31,11 @@ pub fn payload(session: &str, number: usize) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// What fits into a pipe on any system before somebody reads it.
+/// The bytes that fit into a pipe on any system before they are read.
 const AT_ONCE: usize = 4096;
 
-/// Starts a hook and gives it its payload: beforehand where it fits into the pipe, so that it cannot come later than the
-/// hook waits for it, however busy the machine is. What comes late is tested where that is the matter.
+/// Starts a hook and gives it its payload. A short payload is in the pipe before the hook starts, so it cannot come
+/// too late, however busy the machine is. Other tests cover late payloads.
 pub fn start(mut command: Command, payload: &[u8]) -> Child {
     if payload.len() <= AT_ONCE {
         let (theirs, mut ours) = std::io::pipe().expect("a pipe");
@@ -44,12 +45,12 @@ pub fn start(mut command: Command, payload: &[u8]) -> Child {
     }
     let mut child = command.spawn().expect("the program starts");
     let mut pipe = child.stdin.take().expect("a pipe");
-    // A sender that has enough closes its end.
+    // A sender that has read enough closes its end.
     let _ = pipe.write_all(payload);
     child
 }
 
-/// Runs a hook as an agent does. It must end with 0 and say nothing.
+/// Runs a hook as the client does. It must exit with 0 and print nothing.
 pub fn run(command: Command, payload: &[u8]) -> Duration {
     let begun = Instant::now();
     let output = start(command, payload).wait_with_output().expect("it ends");
@@ -63,7 +64,7 @@ pub fn silent(output: &Output) {
     assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
 }
 
-/// A receiver in this process, and what it hears.
+/// A receiver in this process, and the events that it delivers.
 pub struct Listener {
     pub receiver: Receiver,
     pub heard: mpsc::Receiver<HookMessage>,
@@ -82,7 +83,7 @@ impl Listener {
         Self { receiver: receiver.expect("it opens"), heard }
     }
 
-    /// One that knows which sessions were forgotten, as every program of ours does.
+    /// One with the list of forgotten sessions, as in our programs.
     pub fn open_beside_store(data_dir: &Path) -> Self {
         let (sender, heard) = mpsc::channel();
         let listener = watchbill_hooks::Listener {
@@ -100,14 +101,14 @@ impl Listener {
         self.heard.recv_timeout(PATIENCE).expect("an event comes")
     }
 
-    /// What has been heard by now, and nothing that comes later: the receiver is asked to end, and does so after its round.
+    /// The events up to now, and none that come later: the receiver is stopped, and ends after its round.
     pub fn rest(self) -> Vec<HookMessage> {
         drop(self.receiver);
         self.heard.into_iter().collect()
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !so() {
@@ -126,7 +127,7 @@ pub fn spooled(data_dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The spare spools of a data folder are outside it; tests that use them clear them away.
+/// The spare spools of a data folder lie outside of it, so tests that use them remove them.
 pub fn spares(data_dir: &Path) -> Vec<PathBuf> {
     Places::new(data_dir).spools().skip(1).collect()
 }

@@ -1,4 +1,5 @@
-//! Input beyond a limit: long payloads, old journals, file-size limits, pipes in the place of files. No command hangs or dies.
+//! Input beyond a limit: long payloads, old journals, file-size limits, pipes in place of files. No command hangs or
+//! dies.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,7 +23,7 @@ fn watchbill(home: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Waits for a program that must not wait for anything itself.
+/// Waits for a program, and fails if it hangs.
 fn ends(what: &str, mut child: Child) -> std::process::Output {
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -62,7 +63,7 @@ fn a_payload_beyond_the_limit_is_read_to_its_end_and_keeps_every_field() {
 }
 
 #[test]
-fn a_payload_beyond_the_limit_that_is_no_event_is_read_to_its_end_too() {
+fn a_payload_beyond_the_limit_that_is_no_event_is_read_to_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = hook(dir.path()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -72,7 +73,7 @@ fn a_payload_beyond_the_limit_that_is_no_event_is_read_to_its_end_too() {
     assert_eq!(spooled(dir.path()).len(), 1);
 }
 
-/// The program under a limit for the length of files, in blocks of 512 bytes.
+/// The program under a limit on the length of files, in blocks of 512 bytes.
 fn limited(blocks: u32, program: &Command) -> Command {
     let mut command = Command::new("/bin/sh");
     command.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -83,7 +84,7 @@ fn limited(blocks: u32, program: &Command) -> Command {
 }
 
 #[test]
-fn a_limit_for_the_length_of_files_costs_the_event_and_nothing_else() {
+fn a_file_size_limit_costs_only_the_event() {
     let dir = tempfile::tempdir().unwrap();
     let long = serde_json::json!({"session_id": "s", "text": "x".repeat(100_000)}).to_string().into_bytes();
     run(limited(8, &hook(dir.path())), &long);
@@ -98,7 +99,7 @@ fn a_limit_for_the_length_of_files_costs_the_event_and_nothing_else() {
     assert_eq!(spooled(dir.path()).len(), 1, "a short one fits");
     run(limited(0, &hook(dir.path())), &payload("s", 2));
     assert_eq!(spooled(dir.path()).len(), 1);
-    // Whoever listens is told all the same.
+    // Receivers get the event all the same.
     let listener = Listener::open(dir.path());
     assert_eq!(&*listener.next().payload, payload("s", 1));
     run(limited(0, &hook(dir.path())), &long);
@@ -106,7 +107,7 @@ fn a_limit_for_the_length_of_files_costs_the_event_and_nothing_else() {
 }
 
 #[test]
-fn an_unfinished_payload_that_cannot_be_put_down_is_told_as_far_as_it_came() {
+fn an_unfinished_payload_that_cannot_be_spooled_is_delivered_as_far_as_it_came() {
     let dir = tempfile::tempdir().unwrap();
     let said = payload("s", 1);
     for listens in [false, true] {
@@ -125,7 +126,7 @@ fn an_unfinished_payload_that_cannot_be_put_down_is_told_as_far_as_it_came() {
 }
 
 #[test]
-fn the_journal_is_begun_anew_where_it_may_not_grow() {
+fn a_new_journal_begins_where_the_old_one_may_not_grow() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let watch = watchbill(home.path(), &["watch", "--json", "--data-dir", data.to_str().unwrap()]);
@@ -147,7 +148,7 @@ fn the_journal_is_begun_anew_where_it_may_not_grow() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
+fn a_pipe_in_place_of_a_file_blocks_no_command() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
     let places = Places::new(&data);
@@ -191,9 +192,9 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
     }
 }
 
-/// Without the list of what was forgotten nothing may be stored, and that is said.
+/// Without the list of forgotten sessions nothing may be stored, and a message says so.
 #[test]
-fn a_pipe_in_the_place_of_a_list_or_a_lock_of_the_store_keeps_nobody_waiting() {
+fn a_pipe_in_place_of_a_list_or_a_lock_of_the_store_blocks_no_command() {
     for file in ["watchbill.db.forgotten", "writer.lock", "run", "run/engine.sock"] {
         let home = tempfile::tempdir().unwrap();
         let data = home.path().join("data");
@@ -211,7 +212,7 @@ fn a_pipe_in_the_place_of_a_list_or_a_lock_of_the_store_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_is_older_than_two_days_goes_while_a_program_runs() {
+fn a_running_receiver_removes_journals_older_than_two_days() {
     let dir = tempfile::tempdir().unwrap();
     let places = Places::new(dir.path());
     let listener = Listener::open(dir.path());
@@ -220,14 +221,14 @@ fn what_is_older_than_two_days_goes_while_a_program_runs() {
     std::fs::write(places.old_journal(), "what was said before").unwrap();
     let old = std::fs::OpenOptions::new().append(true).open(places.old_journal()).unwrap();
     old.set_modified(SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap();
-    // No event comes; a look around is enough.
+    // No event comes; one round is enough.
     listener.receiver.sweep();
     until("it is gone", || !places.old_journal().exists());
     assert!(places.journal().exists());
 }
 
 #[test]
-fn nothing_more_is_kept_of_a_session_that_was_forgotten() {
+fn events_of_a_forgotten_session_are_delivered_and_not_stored() {
     const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
@@ -248,7 +249,7 @@ fn nothing_more_is_kept_of_a_session_that_was_forgotten() {
         journal.contains(session)
     };
     say(&["index"]);
-    // One that waits in the spool, and later ones while another program listens than the one that forgets.
+    // One event waits in the spool. Later ones come while another program listens than the one that forgets.
     run(hook(&data), &payload(GONE, 0));
     say(&["forget", "--yes", GONE]);
     assert!(spooled(&data).is_empty());

@@ -1,4 +1,4 @@
-//! Several copies of the program, several folders of the agent, several clients: one set of handlers, and one opinion of it.
+//! Several copies of the program, several client folders, several clients: one set of handlers, and one status.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use crate::installing::{ok, said, watchbill};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
-/// The program once more, under another name.
+/// A copy of the program under another name.
 fn copy(home: &Path, name: &str) -> PathBuf {
     let path = home.join(name);
     if std::fs::hard_link(PROGRAM, &path).is_err() {
@@ -35,7 +35,7 @@ fn handlers(settings: &serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn copies_under_other_names_do_not_multiply_and_each_takes_all_out() {
+fn renamed_copies_replace_each_others_handlers_and_any_uninstalls_them() {
     let home = tempfile::tempdir().unwrap();
     let copies = ["watchbill-0.1.0", "wb", "my watch", "watchbill-next"].map(|name| copy(home.path(), name));
     for program in &copies {
@@ -50,7 +50,7 @@ fn copies_under_other_names_do_not_multiply_and_each_takes_all_out() {
             assert_eq!(status["scopes"][0]["state"], "installed", "another copy does as well: {status}");
         }
     }
-    // What is written starts the sender, mark and all.
+    // The installed command line starts the sender, with its mark.
     let data = home.path().join(".local/share/watchbill");
     let mut shell = Command::new("/bin/sh");
     shell.env_clear().env("HOME", home.path()).arg("-c").arg(&handlers(&user_settings(home.path()))[0]);
@@ -68,13 +68,13 @@ fn doctor(home: &Path, words: &[&str]) -> (String, String) {
     (text, json)
 }
 
-/// The commands that a text advises, in backticks.
+/// The commands that a text recommends, in backticks.
 fn advised(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted.filter(|words| words.contains("hooks install")).map(str::to_owned).collect()
 }
 
-/// Runs a command as a person would type it, in another folder.
+/// Runs a command as a user would type it, in another folder.
 fn typed(home: &Path, command: &str) -> String {
     let words = command.strip_prefix("watchbill ").unwrap();
     let mut shell = Command::new("/bin/sh");
@@ -83,7 +83,7 @@ fn typed(home: &Path, command: &str) -> String {
 }
 
 #[test]
-fn what_the_doctor_advises_puts_every_folder_right() {
+fn the_doctors_advice_repairs_every_folder() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("two.toml"), "roots = [\"~/one\", \"~/the other\"]\n").unwrap();
     let one = home.path().join("one/settings.json");
@@ -114,7 +114,7 @@ fn what_the_doctor_advises_puts_every_folder_right() {
 }
 
 #[test]
-fn what_fails_for_one_folder_keeps_nothing_from_the_others() {
+fn an_error_in_one_folder_does_not_stop_the_others() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(home.path().join("one")).unwrap();
     std::fs::write(home.path().join("one/settings.json"), "{").unwrap();
@@ -127,7 +127,7 @@ fn what_fails_for_one_folder_keeps_nothing_from_the_others() {
     assert!(home.path().join("two/settings.json").exists());
 }
 
-/// What `hooks status` and `doctor` say of the person's own settings.
+/// The states that `hooks status` and `doctor` report for the user's own settings.
 fn opinions(home: &Path, words: &[&str]) -> (String, String) {
     let status = ok(&watchbill(home, None, &[&["hooks", "status", "--json"], words].concat()));
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
@@ -140,14 +140,14 @@ fn opinions(home: &Path, words: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn status_and_doctor_are_of_one_opinion_whatever_was_installed() {
+fn status_and_doctor_agree_on_every_installation() {
     for (client, words, expected) in [
-        // The client cannot be asked: what was named counts, for both.
+        // The client's version is unknown: the named version counts, for both commands.
         (None, &["--client-version", "2.1.329"][..], "installed"),
         (None, &["--client-version", "2.1.40"], "installed"),
         (None, &[], "installed"),
         (None, &["--markers"], "installed"),
-        // It can, and has more events than were named, or fewer.
+        // The client's version is known; it has more or fewer events than the named version.
         (Some("2.1.329"), &["--client-version", "2.1.40"], "outdated"),
         (Some("2.1.40"), &["--client-version", "2.1.329"], "outdated"),
         (Some("2.1.40"), &[], "installed"),
@@ -162,14 +162,14 @@ fn status_and_doctor_are_of_one_opinion_whatever_was_installed() {
         }
         let expected = (expected.to_owned(), expected.to_owned());
         assert_eq!(opinions(home.path(), &[]), expected, "{client:?} {words:?}");
-        // What is advised then does it.
+        // The recommended commands repair the settings.
         let (text, _) = doctor(home.path(), &[]);
         for command in advised(&text) {
             typed(home.path(), &command);
         }
         let installed = ("installed".to_owned(), "installed".to_owned());
         assert_eq!(opinions(home.path(), &[]), installed, "{client:?} {words:?}: {text}");
-        // Where nothing is wrong it changes nothing either.
+        // If nothing is wrong, installing changes nothing.
         let named = handlers(&user_settings(home.path())).len();
         ok(&watchbill(home.path(), None, &["hooks", "install"]));
         assert_eq!(handlers(&user_settings(home.path())).len(), named, "{client:?} {words:?}");
@@ -177,7 +177,7 @@ fn status_and_doctor_are_of_one_opinion_whatever_was_installed() {
 }
 
 #[test]
-fn handlers_for_another_data_folder_are_no_hooks_of_this_one() {
+fn handlers_for_another_data_folder_count_as_outdated() {
     let home = tempfile::tempdir().unwrap();
     ok(&watchbill(home.path(), None, &["hooks", "install", "--data-dir", "elsewhere"]));
     let outdated = ("outdated".to_owned(), "outdated".to_owned());
@@ -190,13 +190,13 @@ fn handlers_for_another_data_folder_are_no_hooks_of_this_one() {
 }
 
 #[test]
-fn a_projects_settings_are_put_right_by_their_name() {
+fn the_advice_for_a_projects_settings_names_their_file() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join(".claude")).unwrap();
     let text =
         r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/gone/watchbill hook"}]}]}}"#;
     std::fs::write(home.path().join(".claude/settings.local.json"), text).unwrap();
-    // A project's settings are put right by their name, not by changing the person's own.
+    // The advice names the project's settings, and does not change the user's own.
     let status = ok(&watchbill(home.path(), None, &["hooks", "status"]));
     let command = advised(&status).pop().unwrap();
     assert!(command.contains("--settings") && command.contains("settings.local.json"), "{status}");

@@ -1,4 +1,4 @@
-//! Receivers: what they are told, once, in order, whatever they and their neighbours go through.
+//! Receivers: they deliver each event once, in order, through restarts and failures.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn expected(numbers: std::ops::Range<usize>) -> Vec<String> {
 }
 
 #[test]
-fn an_event_is_told_as_it_came_and_leaves_nothing_in_the_spool() {
+fn an_event_is_delivered_unchanged_and_the_spool_is_empty() {
     let dir = tempfile::tempdir().unwrap();
     let listener = Listener::open(dir.path());
     run(hook(dir.path()), &payload("s", 1));
@@ -29,7 +29,7 @@ fn an_event_is_told_as_it_came_and_leaves_nothing_in_the_spool() {
 }
 
 #[test]
-fn what_came_before_the_start_is_told_first_and_marked_and_a_restart_tells_it_again() {
+fn earlier_events_come_first_marked_as_replayed_and_again_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     for number in 0..5 {
         run(hook(dir.path()), &payload("s", number));
@@ -47,7 +47,7 @@ fn what_came_before_the_start_is_told_first_and_marked_and_a_restart_tells_it_ag
     assert!(heard.iter().all(|event| event.replayed));
     drop(again);
 
-    // Who knows how far it had come asks for nothing.
+    // A program that knows its own position asks for no replay.
     let none = Listener::open_with(dir.path(), Options { recent: Duration::ZERO });
     run(hook(dir.path()), &payload("s", 6));
     assert_eq!(payloads(&[none.next()]), expected(6..7));
@@ -55,7 +55,7 @@ fn what_came_before_the_start_is_told_first_and_marked_and_a_restart_tells_it_ag
 }
 
 #[test]
-fn two_receivers_hear_everything_each_and_the_second_takes_the_journal_over() {
+fn two_receivers_get_all_events_and_the_second_takes_over_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     let first = Listener::open(dir.path());
     let second = Listener::open(dir.path());
@@ -80,7 +80,7 @@ fn two_receivers_hear_everything_each_and_the_second_takes_the_journal_over() {
 }
 
 #[test]
-fn a_consumer_that_takes_its_time_loses_nothing_and_holds_nobody_up() {
+fn a_slow_consumer_loses_no_event_and_delays_no_sender() {
     let dir = tempfile::tempdir().unwrap();
     let (let_go, held) = mpsc::channel::<()>();
     let (sender, heard) = mpsc::channel();
@@ -96,13 +96,13 @@ fn a_consumer_that_takes_its_time_loses_nothing_and_holds_nobody_up() {
     drop(let_go);
     let heard: Vec<_> = (0..30).map(|_| heard.recv_timeout(PATIENCE).unwrap()).collect();
     assert_eq!(payloads(&heard), expected(0..30));
-    // What was spooled although it had also been heard is cleared away when it has been quiet.
+    // Events that were spooled and received are removed from the spool after a quiet time.
     until("nothing is spooled", || spooled(dir.path()).is_empty());
     drop(receiver);
 }
 
 #[test]
-fn a_file_that_is_no_event_is_put_aside_and_counted_and_stops_nothing() {
+fn a_file_that_is_no_event_is_renamed_and_counted_and_stops_no_other() {
     let dir = tempfile::tempdir().unwrap();
     run(hook(dir.path()), &payload("s", 0));
     let whole = std::fs::read(&spooled(dir.path())[0]).unwrap();
@@ -123,7 +123,7 @@ fn a_file_that_is_no_event_is_put_aside_and_counted_and_stops_nothing() {
 }
 
 #[test]
-fn a_journal_with_a_torn_end_keeps_what_is_whole_and_goes_on() {
+fn a_journal_with_an_incomplete_end_keeps_its_whole_events() {
     let dir = tempfile::tempdir().unwrap();
     let listener = Listener::open(dir.path());
     for number in 0..3 {
@@ -143,7 +143,7 @@ fn a_journal_with_a_torn_end_keeps_what_is_whole_and_goes_on() {
 }
 
 #[test]
-fn a_data_folder_with_a_long_path_has_ears_too() {
+fn a_receiver_works_in_a_data_folder_with_a_long_path() {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("a".repeat(120)).join("b".repeat(120));
     std::fs::create_dir_all(&deep).unwrap();
@@ -153,7 +153,7 @@ fn a_data_folder_with_a_long_path_has_ears_too() {
 }
 
 #[test]
-fn permissions_that_would_let_others_look_are_put_right() {
+fn folders_that_others_can_read_become_private() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let places = Places::new(dir.path());

@@ -1,4 +1,4 @@
-//! `hooks install`, `uninstall` and `status` on real files, through the real program.
+//! `hooks install`, `uninstall` and `status` on real files, with the real program.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::agent::{payload, run};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
-/// The program in a home of its own, with a client of some version that can be asked for it.
+/// The program in a home of its own, with a client of the given version on the `PATH`.
 pub fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
     let bin = home.join("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -71,7 +71,7 @@ fn installing_twice_changes_nothing_and_uninstalling_restores_every_byte() {
 }
 
 #[test]
-fn what_is_installed_works_from_a_shell() {
+fn the_installed_command_works_from_a_shell() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("my data's folder");
     let data_dir = data.to_str().unwrap();
@@ -93,7 +93,7 @@ fn what_is_installed_works_from_a_shell() {
 }
 
 #[test]
-fn an_old_or_unknown_client_is_not_given_events_that_it_would_choke_on() {
+fn installing_for_an_old_or_unknown_client_omits_events_it_does_not_know() {
     let home = tempfile::tempdir().unwrap();
     let out = ok(&watchbill(home.path(), None, &["hooks", "install"]));
     assert!(out.contains("hooks for 9 events") && out.contains("--client-version"), "{out}");
@@ -132,7 +132,7 @@ fn other_scopes_and_files_are_left_alone_and_links_are_followed() {
 }
 
 #[test]
-fn a_folder_goes_with_the_hooks_if_it_was_made_for_them_and_nothing_else_lies_in_it() {
+fn uninstalling_removes_a_folder_if_it_was_made_for_hooks_and_is_empty() {
     let install = ["hooks", "install", "--scope", "project"];
     let uninstall = ["hooks", "uninstall", "--scope", "project"];
     for (before, meanwhile, stays) in [(false, false, false), (true, false, true), (false, true, true)] {
@@ -148,7 +148,7 @@ fn a_folder_goes_with_the_hooks_if_it_was_made_for_them_and_nothing_else_lies_in
         }
         ok(&watchbill(home.path(), None, &uninstall));
         assert_eq!(folder.exists(), stays, "before: {before}, meanwhile: {meanwhile}");
-        // It is theirs by now, also when it is empty once more.
+        // By now the folder is the user's, even if it is empty again.
         std::fs::remove_file(folder.join("CLAUDE.md")).unwrap_or_default();
         ok(&watchbill(home.path(), None, &uninstall));
         assert_eq!(folder.exists(), stays, "before: {before}, meanwhile: {meanwhile}");
@@ -158,7 +158,7 @@ fn a_folder_goes_with_the_hooks_if_it_was_made_for_them_and_nothing_else_lies_in
 }
 
 #[test]
-fn a_folder_that_was_made_anew_by_somebody_else_stays() {
+fn uninstalling_keeps_a_folder_that_another_program_has_made_since() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("deep/er/settings.json");
     let settings = file.to_str().unwrap();
@@ -172,7 +172,7 @@ fn a_folder_that_was_made_anew_by_somebody_else_stays() {
 }
 
 #[test]
-fn what_undoes_an_installation_is_said_as_a_shell_takes_it() {
+fn the_undo_command_works_when_pasted_into_a_shell() {
     let home = tempfile::tempdir().unwrap();
     let elsewhere = home.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
@@ -197,7 +197,7 @@ fn what_undoes_an_installation_is_said_as_a_shell_takes_it() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused_with_its_place_and_stays() {
+fn malformed_settings_are_refused_with_their_position_and_stay() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("settings.json");
     for (text, place) in [
@@ -247,7 +247,7 @@ fn the_status_names_what_keeps_events_from_arriving() {
 }
 
 #[test]
-fn settings_that_are_marked_read_only_are_left_as_they_are() {
+fn read_only_settings_are_refused_and_stay() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("settings.json");
     let mark = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -269,9 +269,9 @@ fn settings_that_are_marked_read_only_are_left_as_they_are() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
 }
 
-/// Reading a pipe would wait for ever, and a file in the place of a device would be no device.
+/// Reading a pipe would hang, and replacing a device by a file would break it.
 #[test]
-fn settings_that_are_no_file_are_left_alone() {
+fn settings_that_are_no_ordinary_file_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let pipe = home.path().join("settings.json");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -283,7 +283,7 @@ fn settings_that_are_no_file_are_left_alone() {
 }
 
 #[test]
-fn doctor_says_who_speaks_where_there_is_no_registry() {
+fn doctor_names_the_sources_of_states_without_a_registry() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join(".local/share/watchbill");
     std::fs::create_dir_all(home.path().join(".claude/projects")).unwrap();

@@ -1,4 +1,4 @@
-//! Hooks through the real program: an agent starts it, receivers listen, are killed, hang, or are not there.
+//! Hooks with the real program: a client starts it, and receivers listen, are killed, hang, or are missing.
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]

@@ -1,4 +1,4 @@
-//! Whose the settings are, how many names they have, and which paths can stand in them.
+//! Owners and hard links of settings, and the paths that can be written into them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use crate::left_out::left_out;
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
-/// Somebody who is not us.
+/// Another user than this one.
 const PERSON: u32 = 4711;
 
 fn is_root() -> bool {
@@ -27,7 +27,7 @@ fn owner(path: &Path) -> (u32, u32) {
 }
 
 #[test]
-fn a_persons_settings_stay_theirs_when_root_changes_them() {
+fn settings_keep_their_owner_when_root_changes_them() {
     if !is_root() {
         return;
     }
@@ -46,7 +46,7 @@ fn a_persons_settings_stay_theirs_when_root_changes_them() {
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
 
-    // What is made for settings that were not there belongs to whoever has the folder around it.
+    // Folders made for new settings belong to the owner of the folder around them.
     let new = folder.join("project/.claude/settings.json");
     ok(&watchbill(home.path(), None, &["hooks", "install", "--settings", new.to_str().unwrap()]));
     for made in [&new, new.parent().unwrap(), &folder.join("project")] {
@@ -57,7 +57,7 @@ fn a_persons_settings_stay_theirs_when_root_changes_them() {
 }
 
 #[test]
-fn root_makes_no_data_folder_in_a_persons_home() {
+fn root_makes_no_data_folder_in_another_users_home() {
     if !is_root() {
         return;
     }
@@ -70,7 +70,7 @@ fn root_makes_no_data_folder_in_a_persons_home() {
 }
 
 #[test]
-fn settings_with_several_names_are_left_alone() {
+fn settings_with_several_hard_links_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let (file, other) = (home.path().join("settings.json"), home.path().join("dotfiles.json"));
     std::fs::write(&file, SETTINGS).unwrap();
@@ -87,7 +87,7 @@ fn settings_with_several_names_are_left_alone() {
 }
 
 #[test]
-fn a_folder_whose_name_is_no_text_is_refused() {
+fn a_data_folder_that_is_not_utf_8_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join(OsStr::from_bytes(b"d\xff"));
     let hooks = |words: &[&OsStr]| {
@@ -101,7 +101,7 @@ fn a_folder_whose_name_is_no_text_is_refused() {
     assert!(!refused.status.success() && err.contains("is not valid UTF-8"), "{err}");
     assert!(!home.path().join(".claude").exists() && !data.exists());
 
-    // The agent's own folder stands in no settings.
+    // The path of the client's folder is not written into settings.
     let root = home.path().join(OsStr::from_bytes(b"c\xff"));
     let out = ok(&hooks(&[OsStr::new("install"), OsStr::new("--claude-dir"), root.as_os_str()]));
     assert!(out.contains("undo: watchbill hooks uninstall, with the same options"), "{out}");

@@ -1,4 +1,4 @@
-//! The sender alone: what it writes, how long it takes, what it survives.
+//! The sender alone: its output, its duration, and its failures.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -13,9 +13,9 @@ use watchbill_hooks::places::{Places, private_dir};
 use crate::agent::{Listener, hook, payload, run, silent, spares, spooled, start, until};
 use crate::left_out::left_out;
 
-/// What waits for something that hangs is ended by the sender's own watchdog after five seconds, with success too: who ends
-/// before that has not waited. How long an agent really waits is measured by `cargo xtask bench`, since a machine that
-/// runs tests has no time to spare.
+/// After five seconds, the sender's own watchdog ends it, also with success. A sender that ends before that has not
+/// waited for something that hangs. `cargo xtask bench` measures the real delay of a client, because a machine that
+/// runs tests is too busy for that.
 const NO_WAITING: Duration = Duration::from_secs(4);
 
 fn only_event(data_dir: &Path) -> (Envelope, Vec<u8>) {
@@ -36,9 +36,9 @@ fn read_event(file: &Path) -> (Envelope, Vec<u8>) {
 }
 
 #[test]
-fn with_nobody_listening_the_event_is_spooled_as_it_came() {
+fn without_a_receiver_the_event_is_spooled_unchanged() {
     let dir = tempfile::tempdir().unwrap();
-    // Nothing that is not UTF-8, not JSON, or has ends of lines in it may change on the way.
+    // Payloads with invalid UTF-8, invalid JSON or line ends must not change on the way.
     for (number, said) in
         [&b"{\"a\":1}"[..], b"\xff\xfe\n\n{", b"{\"watchbill_hook\":1,\n\n"].iter().enumerate()
     {
@@ -56,7 +56,7 @@ fn with_nobody_listening_the_event_is_spooled_as_it_came() {
 }
 
 #[test]
-fn the_terminal_is_captured_where_something_begins_and_nothing_else_of_the_environment() {
+fn the_terminal_is_captured_at_a_sessions_start_without_the_rest_of_the_environment() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = hook(dir.path());
     command.env("KITTY_WINDOW_ID", "7").env("CLAUDE_CODE_MESSAGING_TOKEN", "a-secret-word");
@@ -76,7 +76,7 @@ fn the_terminal_is_captured_where_something_begins_and_nothing_else_of_the_envir
 }
 
 #[test]
-fn the_agent_is_found_by_its_own_word_if_it_is_above_us() {
+fn the_client_is_found_by_its_variable_if_it_is_an_ancestor() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = hook(dir.path());
     command.env("CLAUDE_PID", std::process::id().to_string());
@@ -88,14 +88,14 @@ fn the_agent_is_found_by_its_own_word_if_it_is_above_us() {
 
     std::fs::remove_file(&spooled(dir.path())[0]).unwrap();
     let mut command = hook(dir.path());
-    // What runs in a terminal of the agent's inherits the name, but has another agent above it, or none.
+    // A process in a terminal that the client started inherits the variable. It has another client above it, or none.
     command.env("CLAUDE_PID", "1");
     run(command, b"{}");
     assert_eq!(only_event(dir.path()).0.agent.map(|a| a.pid), None);
 }
 
 #[test]
-fn a_payload_beyond_the_limit_is_cut_and_says_so() {
+fn a_payload_beyond_the_limit_is_cut_and_marked() {
     let dir = tempfile::tempdir().unwrap();
     let huge = vec![b'x'; PAYLOAD_LIMIT + 100_000];
     run(hook(dir.path()), &huge);
@@ -110,14 +110,14 @@ fn a_payload_beyond_the_limit_is_cut_and_says_so() {
     assert_eq!(payload.len(), PAYLOAD_LIMIT);
 }
 
-/// Under load the payload may come later than the sender waits; then another process spools it.
+/// Under load the payload may come too late for the sender. Then a second process spools it.
 fn wait_for_event(data_dir: &Path) -> (Envelope, Vec<u8>) {
     until("the event is spooled", || spooled(data_dir).len() == 1);
     only_event(data_dir)
 }
 
 #[test]
-fn a_pipe_that_is_never_closed_holds_nobody_up() {
+fn a_pipe_that_is_never_closed_does_not_delay_the_sender() {
     let dir = tempfile::tempdir().unwrap();
     let begun = Instant::now();
     let mut child = hook(dir.path()).spawn().unwrap();
@@ -131,7 +131,7 @@ fn a_pipe_that_is_never_closed_holds_nobody_up() {
 }
 
 #[test]
-fn a_payload_that_comes_late_is_waited_for_by_a_process_of_its_own() {
+fn a_second_process_waits_for_a_late_payload() {
     let dir = tempfile::tempdir().unwrap();
     let listener = Listener::open(dir.path());
     let said = payload("s", 1);
@@ -146,17 +146,17 @@ fn a_payload_that_comes_late_is_waited_for_by_a_process_of_its_own() {
     drop(pipe);
     let heard = listener.next();
     assert_eq!((&*heard.payload, heard.cut), (&*said, false));
-    // The agent was an ancestor of the first process; the second has been left by it.
+    // The client was an ancestor of the first process. The second has another parent.
     assert!(heard.origin.ancestors.contains(&std::process::id()));
     until("the part is gone", || std::fs::read_dir(Places::new(dir.path()).spool()).unwrap().count() == 0);
 }
 
 #[test]
-fn a_receiver_that_hangs_and_one_whose_queue_is_full_hold_nobody_up() {
+fn a_receiver_that_hangs_or_has_a_full_queue_does_not_delay_the_sender() {
     let dir = tempfile::tempdir().unwrap();
     let ears = Places::new(dir.path()).ears();
     private_dir(&ears).unwrap();
-    // Accepts by its queue alone and never says a word, until its queue is full after a few.
+    // Accepts connections only into its queue, and never answers. The queue is full after a few.
     let silent_ear = UnixListener::bind(ears.join("1-0.sock")).unwrap();
     rustix::net::listen(&silent_ear, 3).unwrap();
     for number in 0..20 {
@@ -164,7 +164,7 @@ fn a_receiver_that_hangs_and_one_whose_queue_is_full_hold_nobody_up() {
         assert!(took < NO_WAITING, "event {number} took {took:?}");
     }
     assert_eq!(spooled(dir.path()).len(), 20);
-    // A living one hears although the other hangs.
+    // A working receiver gets the event although the other hangs.
     let listener = Listener::open(dir.path());
     run(hook(dir.path()), &payload("s", 20));
     let heard: Vec<_> = (0..=20).map(|_| listener.next().payload).collect();
@@ -174,7 +174,7 @@ fn a_receiver_that_hangs_and_one_whose_queue_is_full_hold_nobody_up() {
 }
 
 #[test]
-fn an_ear_whose_owner_died_is_passed_over_and_removed() {
+fn an_ear_whose_owner_died_is_skipped_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let ears = Places::new(dir.path()).ears();
     private_dir(&ears).unwrap();
@@ -190,9 +190,9 @@ fn an_ear_whose_owner_died_is_passed_over_and_removed() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_leads_to_the_spare_spool() {
+fn an_unwritable_folder_leads_to_the_spare_spool() {
     let dir = tempfile::tempdir().unwrap();
-    // A file where the folder should be: as unwritable for root as for anybody.
+    // A file in place of the folder, which not even root can write into.
     std::fs::write(dir.path().join("hooks"), "").unwrap();
     run(hook(dir.path()), &payload("s", 1));
     let found: Vec<_> = spares(dir.path())
@@ -212,7 +212,7 @@ fn a_folder_that_cannot_be_written_leads_to_the_spare_spool() {
 }
 
 #[test]
-fn a_full_disk_leads_to_the_spare_spool_and_nothing_half_written_stays() {
+fn a_full_disk_leads_to_the_spare_spool_and_leaves_no_incomplete_file() {
     let disk = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs"])
@@ -230,7 +230,7 @@ fn a_full_disk_leads_to_the_spare_spool_and_nothing_half_written_stays() {
     });
     let left = std::fs::read_dir(disk.path().join("hooks/spool")).unwrap().count();
     assert_eq!(left, 0);
-    // The journal cannot take it either: it is told, and stays where it is until it can be kept.
+    // The journal has no room either: the event is delivered, and stays in the spool until it can be stored.
     let listener = Listener::open(disk.path());
     assert_eq!(listener.next().payload.len(), big.len());
     run(hook(disk.path()), &big);
@@ -243,7 +243,7 @@ fn a_full_disk_leads_to_the_spare_spool_and_nothing_half_written_stays() {
     drop(unmount);
 }
 
-/// Takes the small disk away, also when an assertion fails.
+/// Unmounts the small disk, also when an assertion fails.
 struct Unmount<'a>(&'a Path);
 
 impl Drop for Unmount<'_> {
@@ -271,7 +271,7 @@ fn a_compaction_leaves_a_marker_only_when_asked_to() {
 }
 
 #[test]
-fn nothing_on_the_command_line_makes_it_fail_or_speak() {
+fn no_command_line_makes_the_hook_fail_or_print() {
     let dir = tempfile::tempdir().unwrap();
     for words in
         [&["--unknown"][..], &["--markers=yes", "x"], &["--data-dir"], &["--rest"], &["--rest", "/nowhere"]]
@@ -284,6 +284,6 @@ fn nothing_on_the_command_line_makes_it_fail_or_speak() {
         assert!(child.wait().unwrap().success());
         assert!(said.is_empty(), "{words:?}");
     }
-    // `--data-dir` without a folder names none, so the default is meant, which is below our home.
+    // `--data-dir` without a folder counts as missing, so the default below the home is used.
     assert!(spooled(dir.path()).len() >= 2);
 }

@@ -1,4 +1,4 @@
-//! Fifty agents at once, with a receiver that is stopped, started and killed in between.
+//! Fifty clients at once, with a receiver that is stopped, started and killed meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -10,11 +10,11 @@ use watchbill_hooks::{Options, Receiver};
 
 use crate::agent::{hook, payload, run, spooled, until};
 
-/// Where the receiver's process writes what it is told; set only for that process.
+/// The folder in which the receiver's process writes the events it delivers. Only that process has the variable.
 const TOLD: &str = "WATCHBILL_TEST_TOLD";
 
-/// The receiver's process: writes each event it is told as a line, into a file of its own. A kill may tear the last one,
-/// even of a single write, where it goes over the end of a page; the next receiver is told that event again.
+/// The receiver's process: writes each delivered event as a line into its own file. A kill may cut the last line,
+/// even within a single write that crosses a page. The next receiver delivers that event again.
 #[test]
 fn a_receiver_in_a_process_of_its_own() {
     let Ok(folder) = std::env::var(TOLD) else { return };
@@ -30,7 +30,7 @@ fn a_receiver_in_a_process_of_its_own() {
     until("it is asked to end", || folder.join("end").exists());
 }
 
-/// What the receivers were told, each in a file, in the order in which they were started.
+/// The delivered events of each receiver, a file each, in the order of their starts.
 fn told(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("told-"));
@@ -52,8 +52,9 @@ fn start_receiver(folder: &Path) -> Child {
     child
 }
 
-/// Starts, stops and kills receivers until it is told to end; the last one is left running. Each has told of some bytes
-/// of events before it goes, and each gap lasts until an agent has met nobody: the storm itself sets the pace.
+/// Starts, stops and kills receivers until the storm is over, and leaves the last one running. Each receiver delivers
+/// some bytes of events before it ends. Each gap lasts until a client has found no receiver, so the storm sets the
+/// pace.
 fn trouble(folder: &Path, over: &AtomicBool, bytes: u64) -> Child {
     let is_over = || over.load(Ordering::Acquire);
     let told = || -> u64 { told(folder).iter().map(|path| std::fs::metadata(path).unwrap().len()).sum() };
@@ -77,12 +78,12 @@ fn trouble(folder: &Path, over: &AtomicBool, bytes: u64) -> Child {
     }
 }
 
-/// Every event arrives, once, and those of a session in their order.
+/// Every event arrives once, and the events of a session arrive in order.
 fn storm(sessions: usize, each: usize) {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
     let over = AtomicBool::new(false);
-    // About a dozen receivers, however many events there are.
+    // About a dozen receivers, for any number of events.
     let bytes = (sessions * each / 12 * payload("s00", 0).len()) as u64;
     let mut last = std::thread::scope(|scope| {
         let troubled = scope.spawn(|| trouble(folder, &over, bytes));
@@ -116,7 +117,7 @@ fn check(folder: &Path, sessions: usize, each: usize) {
     let mut by_session: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in told.lines() {
         let (id, payload) = line.split_once(' ').unwrap();
-        // A receiver that was started again is told the latest events again; the id tells.
+        // A restarted receiver delivers the latest events again. The ids show it.
         if ids.insert(id.to_owned()) {
             let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
             let text = |field: &str| payload[field].as_str().unwrap().to_owned();
@@ -131,9 +132,9 @@ fn check(folder: &Path, sessions: usize, each: usize) {
     assert_eq!(ids.len(), sessions * each);
 }
 
-/// `WATCHBILL_STORM=1` takes the full measure: ten thousand events from fifty agents, which is a matter of minutes on a
-/// busy machine.
+/// `WATCHBILL_STORM=1` runs the full size: ten thousand events from fifty clients, which takes minutes on a busy
+/// machine.
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_while_receivers_come_and_go() {
+fn no_event_is_lost_doubled_or_out_of_order_while_receivers_restart() {
     if std::env::var_os("WATCHBILL_STORM").is_some() { storm(50, 200) } else { storm(20, 40) }
 }

@@ -1,4 +1,4 @@
-//! `index` beside another process that writes the store: it waits until that one has stored what there is.
+//! `index` beside another process that writes the store: `index` waits until that process has stored everything.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::forget::{STAYS, Writer, adds, begins, holds, two_sessions, until};
 use crate::home::Home;
 use crate::program::Said;
 
-/// Runs `index` while the writer is stopped, lets the writer do as `then` says, and waits for the end.
+/// Runs `index` while the writer is stopped, lets `then` act on the writer, and waits for the end.
 fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)) -> Value {
     writer.stop();
     adds(home, STAYS, "unheardofword");
@@ -19,7 +19,7 @@ fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)
 }
 
 #[test]
-fn what_another_process_stores_is_no_error() {
+fn index_beside_a_writer_reports_that_all_is_stored() {
     let home = two_sessions();
     let writer = Writer::of(&home);
     let pid = writer.child.id();
@@ -43,7 +43,7 @@ fn what_another_process_stores_is_no_error() {
 }
 
 #[test]
-fn what_another_process_has_not_stored_yet_is_waited_for() {
+fn index_waits_for_the_writer_to_store_new_records() {
     let home = two_sessions();
     let mut writer = Writer::of(&home);
     let report = index_beside(&home, &mut writer, |writer| writer.go_on());
@@ -51,7 +51,7 @@ fn what_another_process_has_not_stored_yet_is_waited_for() {
 }
 
 #[test]
-fn what_another_process_leaves_behind_is_read_here() {
+fn index_reads_the_records_that_a_killed_writer_left() {
     let home = two_sessions();
     let mut writer = Writer::of(&home);
     let report = index_beside(&home, &mut writer, Writer::kill);
@@ -60,7 +60,7 @@ fn what_another_process_leaves_behind_is_read_here() {
 }
 
 #[test]
-fn a_holder_with_other_folders_is_not_waited_for() {
+fn index_does_not_wait_for_a_holder_with_other_folders() {
     let home = two_sessions();
     drop(Writer::of(&home));
     let writer = Writer::elsewhere(&home);

@@ -1,10 +1,10 @@
-//! Every command's text and JSON on the demo, which is the same at every look.
+//! The text and the JSON of every command on the demo, which never changes.
 
 use serde_json::Value;
 
 use crate::program::{run, say, watchbill};
 
-/// A session of the demo that waits, one that compacted, one that went on after `/clear`.
+/// Sessions of the demo: one that waits, and one of a work chain.
 const ASKS: &str = "09c2f561-3530-4e1a-b026-e91495aac3dd";
 const CHAINED: &str = "ae01586e";
 /// A session of the demo with a subagent at work.
@@ -16,7 +16,7 @@ fn demo(words: &[&str]) -> String {
     said.out
 }
 
-/// JSON with a line for each value, so that a difference shows where it is.
+/// JSON with one value a line, so that a diff shows the place.
 fn json(words: &[&str]) -> Value {
     let out = demo(words);
     assert_eq!(out.lines().count(), 1, "one line of JSON");
@@ -58,7 +58,7 @@ fn the_roster_in_colour() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_ask() {
+fn colours_appear_only_on_terminals_or_by_option() {
     let home = tempfile::tempdir().unwrap();
     for (words, coloured) in [
         (&["--demo", "roster"][..], false),
@@ -89,7 +89,7 @@ fn the_roster_as_json() {
 }
 
 #[test]
-fn without_live_evidence_the_transcripts_speak_alone() {
+fn without_live_evidence_only_transcripts_decide_states() {
     let roster = json(&["roster", "--json", "--no-live"]);
     for session in roster["sessions"].as_array().unwrap() {
         let source = session["stateReason"]["source"].as_str().unwrap();
@@ -114,7 +114,7 @@ fn the_chain_as_text_and_json() {
 }
 
 #[test]
-fn a_person_reads_times_of_their_own_zone_and_a_program_those_of_utc() {
+fn text_shows_local_times_and_json_shows_utc() {
     let home = tempfile::tempdir().unwrap();
     let said = |words: &[&str]| {
         run(watchbill(home.path()).arg("--demo").args(words).env("TZ", "JST-9").env("COLUMNS", "60")).out
@@ -143,7 +143,7 @@ fn the_timeline_as_text_and_json() {
 }
 
 #[test]
-fn a_stretch_of_the_timeline_is_cut_where_it_was_asked_to_be() {
+fn from_and_limit_choose_a_part_of_the_timeline() {
     let whole = json(&["show", CHAINED, "--json"]);
     let items = whole["items"].as_array().unwrap();
     assert_eq!(whole["total"], items.len());

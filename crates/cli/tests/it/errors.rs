@@ -1,4 +1,4 @@
-//! What cannot be done is said in one line, with the right exit code.
+//! Errors of commands: one line each, with the right exit code.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn refuse(home: &Path, words: &[&str]) -> Said {
 }
 
 #[test]
-fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
+fn failed_commands_exit_with_1_and_print_one_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("wrong.toml"), "[store]\nexclude = \"~/secret\"\n").unwrap();
     std::fs::write(home.path().join("broken.toml"), "roots = [\n").unwrap();
@@ -38,9 +38,9 @@ fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
     insta::assert_snapshot!(told);
 }
 
-/// The disk is all right, and so is who owns it.
+/// The disk works and belongs to the user; only the path is unusable.
 #[test]
-fn a_data_folder_that_cannot_be_is_named_with_what_is_in_its_way() {
+fn an_impossible_data_folder_is_reported_with_the_obstacle() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("file");
     std::fs::write(&file, "mine").unwrap();
@@ -96,7 +96,7 @@ fn wrong_usage_ends_with_two() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_is_no_success() {
+fn a_full_disk_is_reported_as_an_error() {
     let home = tempfile::tempdir().unwrap();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let said = run(watchbill(home.path()).args(["--demo", "roster"]).stdout(full));
@@ -106,7 +106,7 @@ fn a_full_disk_is_said_and_is_no_success() {
 
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_ends_it_quietly() {
+fn a_closed_pipe_is_no_error() {
     for words in
         [&["--demo", "roster"][..], &["--demo", "show", "ae01", "--json"], &["man"], &["completions", "bash"]]
     {

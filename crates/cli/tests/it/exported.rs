@@ -1,4 +1,4 @@
-//! What an exported document holds, and what it leaves out.
+//! The content of an exported document, without private text.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn result(n: u32, call: u32, content: &str) -> Value {
     record(n, "user", &json!([{ "type": "tool_result", "tool_use_id": id, "content": content }]))
 }
 
-/// What a command writes.
+/// The output of a command.
 fn out(home: &Path, words: &[&str]) -> String {
     let said = run(watchbill(home).args(["--data-dir", "data"]).args(words));
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
@@ -42,7 +42,7 @@ fn documents(home: &Path) -> (String, Value) {
 }
 
 #[test]
-fn what_is_private_is_in_no_document_and_all_else_is() {
+fn an_export_omits_private_text_and_keeps_all_other_text() {
     let home = tempfile::tempdir().unwrap();
     let escaped = |line: Value| line.to_string().replace("<private>", "\\u003cprivate\\u003e");
     let mut started = result(7, 6, "checked <private>S3CRET</private>");
@@ -65,7 +65,7 @@ fn what_is_private_is_in_no_document_and_all_else_is() {
     ];
     let root = home.path().join(".claude");
     let path = transcript(&root, SESSION, &lines);
-    // No client writes tags so; another program may.
+    // No client writes tags in this form, but another program may.
     let line = escaped(call(10, "Bash", &json!({ "command": "escaped <private>S3CRET</private>away" })));
     append(&root, &path, &format!("{line}\n"));
     let within = [
@@ -79,7 +79,7 @@ fn what_is_private_is_in_no_document_and_all_else_is() {
         line["agentId"] = json!("ab12");
         append(&root, Path::new(&path), &format!("{line}\n"));
     }
-    // Also the person's own name for it.
+    // The user's own name for the chain is cleaned too.
     out(home.path(), &["chain", SESSION, "--name", "mine <private>S3CRET</private>"]);
 
     let (markdown, exported) = documents(home.path());
@@ -112,10 +112,10 @@ fn what_is_private_is_in_no_document_and_all_else_is() {
 }
 
 #[test]
-fn where_a_tool_said_more_than_is_kept_of_it_that_is_said() {
+fn an_export_marks_tool_texts_that_are_cut() {
     let home = tempfile::tempdir().unwrap();
     let long = "said at length ".repeat(2_000);
-    // What steers a terminal is no loss, and makes what is left of a cut text shorter.
+    // Dropped control characters are no loss, although they make a cut text shorter.
     let coloured = "\u{1b}[1mloud\u{1b}[0m ".repeat(2_000);
     let enough = "…".repeat(16 * 1024 / 3);
     let lines = [

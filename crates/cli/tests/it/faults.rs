@@ -1,4 +1,4 @@
-//! Faults of the data folder in the words of the commands, each by the real program on a real file system.
+//! Messages of the commands about faults of the data folder, with the real program on a real file system.
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -12,9 +12,9 @@ use crate::left_out::left_out;
 use crate::process;
 use crate::tree::{now, transcript};
 
-/// What only reads the history.
+/// Commands that only read the history.
 const READING: &[&[&str]] = &[&["search", "stored"], &["status"], &["doctor"]];
-/// What reads it, between what writes it.
+/// Commands that read it, and commands that write it.
 const ALL: &[&[&str]] = &[
     &["index"],
     &["search", "stored"],
@@ -26,13 +26,13 @@ const ALL: &[&[&str]] = &[
 
 /// A home whose data folder is `data`.
 fn with_data(data: PathBuf) -> Home {
-    // A turn without a word for a minute would be taken for over, and here a minute may pass.
+    // By default, a turn that is silent for a minute counts as over, and these tests may take a minute.
     let home = Home::with(data, "[timeouts]\nstale = \"1h\"\n");
     has(&home, "said-before", "words that were stored");
     home
 }
 
-/// A session that says something.
+/// Adds a session with a prompt.
 fn has(home: &Home, session: &str, words: &str) {
     let record = json!({
         "type": "user", "uuid": session, "message": { "role": "user", "content": words },
@@ -41,7 +41,7 @@ fn has(home: &Home, session: &str, words: &str) {
     transcript(&home.claude(), session, &[record]);
 }
 
-/// What the commands say, one after another: exit codes, messages, and what the doctor says of the store.
+/// The output of the commands in order: messages, exit codes, and the doctor's lines about the store.
 fn told(home: &Home, commands: &[&[&str]]) -> String {
     let mut told = String::new();
     for words in commands {
@@ -58,21 +58,21 @@ fn told(home: &Home, commands: &[&[&str]]) -> String {
 fn of_store(home: &Home, report: &str) -> String {
     let database = home.data().join("watchbill.db").to_string_lossy().into_owned();
     let of_store = report.lines().skip_while(|line| *line != database).skip(1);
-    // Which of these there are is SQLite's own affair.
+    // Which of these files exist depends on SQLite.
     let of_store = of_store.filter(|line| !line.contains("-wal (") && !line.contains("-shm ("));
     let lines =
         of_store.take_while(|line| !line.is_empty() && !line.contains(" in ") && !line.contains("offer"));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// What is found stands below a line with its time.
+/// A hit's text is below a line with its time.
 fn shortened(out: &str) -> String {
     let lines = out.lines().map(str::trim);
     let lines = lines.filter(|line| line.starts_with("words that") || line.contains("working"));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Without the time that is in the name of what was set aside, and without its size.
+/// Removes the time in the name of a file that was set aside, and its size.
 fn steady(text: &str) -> String {
     let mut parts = text.split("corrupt-");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -134,7 +134,7 @@ fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
     insta::assert_snapshot!("not_made", told);
 }
 
-/// Holds the database that it is given, and says by which process, until it has no more to read.
+/// Locks the given database, prints its process id, and ends when its standard input closes.
 const HOLDER: &str = "
 import os, sqlite3, sys
 held = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -167,7 +167,7 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     assert!(!pid.is_empty(), "the other program could not hold it");
     has(&home, "said-later", "words that are not stored");
     insta::assert_snapshot!("held", told(&home, ALL).replace(&format!("process {pid};"), "process PID;"));
-    let said = format!("{} is locked by process {pid}; try again, or end what holds it", database.display());
+    let said = format!("{} is locked by process {pid}; try again, or end that program", database.display());
     let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
     let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
     let problem = json!({ "path": database, "kind": "store", "count": 1, "detail": said });

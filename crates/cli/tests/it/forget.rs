@@ -1,5 +1,5 @@
-//! What is forgotten while another process writes the store: that one removes it, says what it was, and does not store it
-//! again.
+//! Forgetting while another process writes the store: that process removes the sessions, reports them, and does not
+//! store them again.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -33,12 +33,12 @@ pub fn two_sessions() -> Home {
     home
 }
 
-/// Runs on beside the test, which asks for what it said at the end.
+/// Starts the program beside the test, which reads its output at the end.
 pub fn begins(home: &Home, words: &[&str]) -> Child {
     home.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Whether it is stored.
+/// Whether a search finds the word.
 pub fn holds(home: &Home, word: &str) -> bool {
     let said = home.say(&["search", "--json", "--as-stored", word]);
     // There may be no store yet.
@@ -46,7 +46,7 @@ pub fn holds(home: &Home, word: &str) -> bool {
     answer["hits"].as_array().is_some_and(|hits| !hits.is_empty())
 }
 
-/// The files of the data folder in which a word stands.
+/// The files of the data folder that contain a word.
 fn in_bytes(home: &Home, word: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(&home.data(), word, &mut found);
@@ -80,7 +80,7 @@ pub fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// Another process, which writes.
+/// Another process that writes the store.
 pub struct Writer {
     pub child: Child,
     events: Receiver<Value>,
@@ -93,7 +93,7 @@ impl Writer {
         writer
     }
 
-    /// One that watches other folders.
+    /// A writer that watches other folders.
     pub fn elsewhere(home: &Home) -> Self {
         let folder = home.path().join("elsewhere");
         std::fs::create_dir(&folder).unwrap();
@@ -108,14 +108,14 @@ impl Writer {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, events) = channel();
         std::thread::spawn(move || {
-            // The last line of one that is killed may be half of one.
+            // The last line of a killed process may be incomplete.
             let events = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok());
             events.take_while(|event: &Value| sender.send(event.clone()).is_ok()).for_each(drop);
         });
         Self { child, events }
     }
 
-    /// It does nothing from here on.
+    /// Stops the process until `go_on`.
     pub fn stop(&self) {
         kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
     }
@@ -143,7 +143,7 @@ impl Drop for Writer {
 }
 
 #[test]
-fn a_running_writer_forgets_for_others_and_says_what_it_removed() {
+fn a_running_writer_forgets_for_other_programs_and_reports_it() {
     let home = two_sessions();
     let writer = Writer::of(&home);
     home.out(&["chain", GONE, "--name", "gonename"]);
@@ -181,16 +181,17 @@ fn a_running_writer_forgets_for_others_and_says_what_it_removed() {
 }
 
 #[test]
-fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
+fn forget_succeeds_when_the_writer_is_killed_meanwhile() {
     for delay in [None, Some(0), Some(4), Some(8), Some(16), Some(32)] {
         let home = two_sessions();
         let mut writer = Writer::of(&home);
         if delay.is_none() {
-            // It does not even begin.
+            // The writer does not even begin.
             writer.stop();
         }
         let forget = begins(&home, &["forget", "--yes", "--json", GONE]);
-        // Nothing is waited for: it chooses the moment of the kill, and what is asserted holds at each.
+        // Not a wait for something: the delay chooses the moment of the kill, and the assertions hold at every
+        // moment.
         std::thread::sleep(Duration::from_millis(delay.unwrap_or(50)));
         writer.kill();
         let said = Said::from(forget.wait_with_output().unwrap());
@@ -204,7 +205,7 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
 }
 
 #[test]
-fn by_the_id_of_a_work_chain_all_its_sessions_are_forgotten() {
+fn forgetting_a_work_chain_forgets_all_its_sessions() {
     let home = two_sessions();
     home.out(&["index"]);
     home.out(&["chain", STAYS, "--join", GONE]);
@@ -218,7 +219,7 @@ fn by_the_id_of_a_work_chain_all_its_sessions_are_forgotten() {
     }
     let one = home.json(&["forget", STAYS, "--dry-run", "--json"]);
     assert_eq!((one.get("workChainId"), &one["sessions"]), (None, &json!([STAYS])), "a session is one");
-    // The one that writes does it for others.
+    // A running writer does it for other programs.
     let _writer = Writer::elsewhere(&home);
     let gone = home.json(&["forget", &chain, "--yes", "--json"]);
     assert_eq!((&gone["workChainId"], &gone["sessions"]), (&json!(chain), &json!([GONE, STAYS])));

@@ -1,4 +1,4 @@
-//! What is stored and found again, over transcripts of the real client and some written by hand.
+//! Storing and finding, over transcripts of the real client and handwritten ones.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::tree::{act, append, recording, transcript};
 const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const OTHER: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
-/// With two sessions: one speaks of a pager, the other of nothing in particular.
+/// A home with two sessions; only the first speaks of a pager.
 fn with_sessions() -> Home {
     let home = Home::empty();
     transcript(
@@ -41,7 +41,7 @@ fn found(home: &Home, words: &[&str]) -> Vec<String> {
     hits.iter().map(|hit| hit["sessionId"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Times and paths of this run taken out.
+/// Removes the times and paths of this run.
 fn steady(home: &Home, mut value: Value) -> Value {
     let text = |value: &Value| value.to_string().replace(home.path().to_str().unwrap(), "[home]");
     if let Some(answer) = value.as_object_mut() {
@@ -53,7 +53,7 @@ fn steady(home: &Home, mut value: Value) -> Value {
 }
 
 #[test]
-fn what_was_said_is_found_without_any_preparation() {
+fn search_needs_no_index_before() {
     let home = with_sessions();
     let text = home.out(&["search", "pager"]);
     insta::assert_snapshot!("found_as_text", text);
@@ -84,7 +84,7 @@ fn a_hyphen_as_the_file_of_an_export_is_standard_output() {
 }
 
 #[test]
-fn where_nothing_is_to_be_forgotten_that_is_said() {
+fn forget_reports_when_no_session_matches() {
     let home = with_sessions();
     home.out(&["index"]);
     for how in [&["--yes"][..], &["--dry-run"], &[]] {
@@ -95,9 +95,9 @@ fn where_nothing_is_to_be_forgotten_that_is_said() {
     assert_eq!((&report["sessions"], &report["dryRun"]), (&json!([]), &json!(true)));
 }
 
-/// Nothing found where nothing was looked at would be half of the truth.
+/// "Nothing found" would mislead if a folder could not be read.
 #[test]
-fn a_folder_that_is_missing_is_named_as_the_roster_names_it() {
+fn a_missing_folder_is_reported_as_by_the_roster() {
     let home = Home::empty();
     let roster = home.json(&["--claude-dir", "none", "roster", "--json"]);
     let path = roster["problems"][0]["path"].as_str().unwrap();
@@ -111,7 +111,7 @@ fn a_folder_that_is_missing_is_named_as_the_roster_names_it() {
 }
 
 #[test]
-fn filters_narrow() {
+fn search_filters_narrow_the_result() {
     let home = with_sessions();
     let all = found(&home, &["pager"]).len();
     assert!(all >= 3, "a prompt, a command, an answer: {all}");
@@ -148,7 +148,7 @@ fn filters_narrow() {
 }
 
 #[test]
-fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
+fn every_recording_is_stored_and_each_text_is_found_in_its_chain() {
     let home = Home::empty();
     for name in ["06c-compact-auto-midturn", "07b-subagent-background", "06e-clear"] {
         for (_, operation) in &recording(name).operations {
@@ -169,7 +169,7 @@ fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
 }
 
 #[test]
-fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed_is_an_error() {
+fn search_finds_other_scripts_name_parts_and_phrases_and_accepts_any_input() {
     let home = with_sessions();
     for words in ["parse line", "parseLine", "\"skips rows\"", "pag*", "検索", "PAGER", "src/pager.rs"] {
         assert!(found(&home, &[words]).iter().any(|id| id == PAGER), "{words}");
@@ -181,7 +181,7 @@ fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed
 }
 
 #[test]
-fn what_is_new_is_found_at_once_and_only_that_is_read() {
+fn search_reads_only_new_records_and_finds_them() {
     let home = with_sessions();
     let report = home.json(&["index", "--json"]);
     assert_eq!((&report["files"], &report["skipped"]), (&json!(2), &json!(0)));
@@ -203,7 +203,7 @@ fn what_is_new_is_found_at_once_and_only_that_is_read() {
 }
 
 #[test]
-fn the_store_can_be_looked_at_before_and_after() {
+fn doctor_and_search_work_before_and_after_the_first_index() {
     let home = with_sessions();
     let answer = home.json(&["search", "--json", "--as-stored", "pager"]);
     assert_eq!(answer["index"], json!("absent"));
@@ -221,7 +221,7 @@ fn the_store_can_be_looked_at_before_and_after() {
 }
 
 #[test]
-fn the_same_bytes_are_said_in_the_same_words() {
+fn the_same_size_is_printed_in_the_same_words() {
     let home = Home::empty();
     let words = "word ".repeat(320_000);
     let line = json!({"type": "user", "uuid": "1", "timestamp": "2026-11-20T15:00:00.000Z", "sessionId": PAGER, "message": {"role": "user", "content": words}});
@@ -233,7 +233,7 @@ fn the_same_bytes_are_said_in_the_same_words() {
 }
 
 #[test]
-fn what_was_used_is_counted_each_request_once() {
+fn stats_count_each_request_once() {
     let home = with_sessions();
     insta::assert_snapshot!("stats_by_day", home.out(&["stats"]));
     insta::assert_snapshot!("stats_by_tool", home.out(&["stats", "--by", "tool"]));
@@ -260,7 +260,7 @@ fn what_was_used_is_counted_each_request_once() {
 }
 
 #[test]
-fn nothing_is_forgotten_that_was_not_named() {
+fn an_ambiguous_or_empty_id_forgets_no_session() {
     let home = with_sessions();
     let alike = PAGER.replace("000001", "000009");
     let line = json!({"type": "user", "uuid": "9", "sessionId": alike, "timestamp": "2026-11-20T15:00:00.000Z", "message": {"role": "user", "content": "alike"}});
@@ -277,14 +277,14 @@ fn nothing_is_forgotten_that_was_not_named() {
         home.out(&["forget", session, "--yes"]);
     }
     refused(&["forget", "--again", "aaaa"], &[PAGER, &alike]);
-    // The only one that is left, or an id that a script has not filled in.
+    // The only session left, or an empty id because a script did not fill it in.
     refused(&["forget", "", "--yes"], &["no session was named"]);
     refused(&["forget", "--again", ""], &["no session was named"]);
     assert_eq!(found(&home, &["translate"]), [OTHER]);
 }
 
 #[test]
-fn what_no_record_is_in_is_waited_for_by_nobody() {
+fn a_file_without_records_does_not_count_as_unread() {
     let home = with_sessions();
     let file = home.claude().join("projects/-home-dev-x").join("eeeeeeee-0000-4000-8000-000000000005.jsonl");
     std::fs::write(file, b"\xff no record\n{\"type\":").unwrap();
@@ -297,7 +297,7 @@ fn what_no_record_is_in_is_waited_for_by_nobody() {
 }
 
 #[test]
-fn what_a_number_is_of_is_absent_where_that_is_not_known() {
+fn stats_omit_the_key_when_it_is_not_known() {
     let home = Home::empty();
     let answer = json!({ "id": "m", "role": "assistant", "usage": { "output_tokens": 7 }, "content": [] });
     let line = json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "requestId": "r", "message": answer});
@@ -339,7 +339,7 @@ fn a_chain_is_written_as_a_document() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
+fn an_unusable_data_folder_is_reported_and_left_unchanged() {
     let home = with_sessions();
     std::fs::create_dir_all(home.path().join("blocked")).unwrap();
     std::fs::write(home.data(), "a file where the folder should be").unwrap();
@@ -352,7 +352,7 @@ fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
+fn a_missing_folder_does_not_count_as_an_unreadable_file() {
     let home = Home::empty();
     let nowhere = home.path().join("nowhere");
     let said = home.say(&["index", "--json", "--claude-dir", nowhere.to_str().unwrap()]);
@@ -361,7 +361,7 @@ fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
 }
 
 #[test]
-fn a_session_that_is_not_to_be_told_is_refused_in_the_same_words_whatever_is_asked() {
+fn every_command_refuses_an_unknown_or_ambiguous_session_in_the_same_words() {
     let home = with_sessions();
     for n in 3..9 {
         let id = PAGER.replace("000001", &format!("00000{n}"));
@@ -395,7 +395,7 @@ fn a_session_that_is_not_to_be_told_is_refused_in_the_same_words_whatever_is_ask
         ] {
             let said = home.say(command);
             assert_eq!((said.code, said.out.as_str()), (1, ""), "{command:?}: {}", said.err);
-            // What is asked of the store alone says that it is.
+            // Commands that read only the store say "stored".
             let err = said
                 .err
                 .replace("no stored session begins", "no session or work chain begins")
@@ -416,7 +416,7 @@ fn the_demo_keeps_no_history() {
 }
 
 #[test]
-fn what_is_forgotten_is_gone_and_stays_away() {
+fn a_forgotten_session_leaves_no_byte_and_is_not_stored_again() {
     let home = with_sessions();
     home.out(&["index"]);
     let stored = |word: &str| {
@@ -449,7 +449,7 @@ fn what_is_forgotten_is_gone_and_stays_away() {
     assert_eq!(home.say(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
 }
 
-/// Everything in the data folder, as text.
+/// All files of the data folder, as text.
 fn stored_bytes(home: &Home) -> String {
     let files = std::fs::read_dir(home.data()).unwrap().map(|entry| entry.unwrap().path());
     let bytes: Vec<u8> =
@@ -458,7 +458,7 @@ fn stored_bytes(home: &Home) -> String {
 }
 
 #[test]
-fn no_byte_of_what_is_private_or_left_out_is_stored() {
+fn no_byte_of_private_or_excluded_text_is_stored() {
     let home = Home::empty();
     let p = |word: &str| format!("open {word} <private>SECRET {word}</private>");
     let user = |n: u8, cwd: &str, session: &str, text: &str| json!({"type": "user", "uuid": format!("11111111-0000-4000-8000-0000000000{n:02}"), "timestamp": "2026-11-20T15:00:00.000Z", "cwd": cwd, "sessionId": session, "message": {"role": "user", "content": text}});
@@ -498,13 +498,13 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
     let doctor = |options: &[&str]| home.out(&[options, &["doctor"]].concat());
     let told = doctor(&["--config", settings.to_str().unwrap()]);
     assert!(
-        told.contains("  everything that is there is stored, but for what `exclude` leaves out of 1 file\n"),
+        told.contains("  everything that is there is stored, except what `exclude` leaves out of 1 file\n"),
         "{told}"
     );
     let told = doctor(&[]);
     assert!(
         told.contains("  1 file not yet read to the end")
-            && told.contains("  what is stored is to be looked at anew by what `exclude` says"),
+            && told.contains("  `exclude` has changed since the history was stored"),
         "{told}"
     );
     let stored = stored_bytes(&home);
@@ -513,7 +513,7 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
         let at = stored.find(never);
         assert_eq!(at.map(|at| stored[at..].chars().take(60).collect::<String>()), None);
     }
-    // Without the rule.
+    // Without the rule, everything is stored.
     home.out(&["index"]);
     assert_eq!(found(&home, &["hidden"]), [OTHER, OTHER], "title and prompt");
     let told = doctor(&[]);
@@ -521,7 +521,7 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
 }
 
 #[test]
-fn of_a_hit_whose_transcript_is_gone_that_is_said() {
+fn show_and_export_report_a_transcript_that_is_gone() {
     let home = with_sessions();
     assert!(!found(&home, &["pager"]).is_empty());
     std::fs::remove_dir_all(home.claude().join("projects")).unwrap();

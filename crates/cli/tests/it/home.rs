@@ -1,4 +1,4 @@
-//! The home of a test: the agent's folder, a data folder, and the program that runs in it.
+//! The home of a test: the client's folder, a data folder, and the program that runs in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::program::{Said, run, watchbill};
 
-/// A home of its own, gone with its owner.
+/// A home of its own, removed when it is dropped.
 pub struct Home {
     folder: tempfile::TempDir,
     data: PathBuf,
@@ -15,7 +15,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// With nothing in it.
+    /// An empty home.
     pub fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { data: folder.path().join("data"), folder, config: None }
@@ -52,7 +52,7 @@ impl Home {
         run(&mut self.command(words))
     }
 
-    /// What it prints when all is well.
+    /// The output of a command that must succeed.
     pub fn out(&self, words: &[&str]) -> String {
         let said = self.say(words);
         assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");

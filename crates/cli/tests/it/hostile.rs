@@ -1,4 +1,4 @@
-//! Transcripts hold whatever any tool has printed: none of it may steer the terminal.
+//! Transcripts hold the output of any tool: no text in them may control the terminal.
 
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::program::{run, watchbill};
 use crate::tree::{now, transcript};
 
-/// Colours, a window title, a bell, a return, another direction of writing, C1 controls, a byte order mark.
+/// Colours, a window title, a bell, a carriage return, marks of writing direction, C1 controls, a byte order mark.
 const HOSTILE: &str = "\x1b[31mX\x1b]0;owned\x07\r\u{202e}Y\u{9b}2J\u{2066}\u{feff}\u{200f}\x08\u{7f}";
 
 fn steers(c: char) -> bool {
@@ -14,7 +14,7 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// A session, and its transcript's lines, with such text wherever there is any.
+/// A session and the lines of its transcript, with such text in every place.
 fn session() -> (String, Vec<serde_json::Value>) {
     let session = format!("h{HOSTILE}");
     let at = now().to_string();
@@ -53,7 +53,7 @@ fn session() -> (String, Vec<serde_json::Value>) {
     (session, lines)
 }
 
-/// What each command is asked; those with `true` end with 0 here.
+/// The command lines to test; `true` means that the command exits with 0 here.
 const ASKED: &[(bool, &[&str])] = &[
     (true, &["roster"]),
     (true, &["roster", "--all"]),
@@ -96,21 +96,21 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["forget", "h", "--yes", "--json"]),
     (false, &["why", HOSTILE]),
 ];
-/// They show nothing of anybody, or do not end by themselves.
+/// They print no text of sessions, or do not end by themselves.
 const OTHERS: &[&str] = &["watch", "serve", "hook", "completions", "man", "help"];
 
 #[test]
-fn whatever_is_asked_nothing_steers_the_terminal() {
+fn no_command_prints_control_characters_of_transcripts() {
     let home = tempfile::tempdir().unwrap();
     let (session, lines) = session();
-    // No name of a file holds a zero or a slash; these hold everything else.
+    // A file name can hold any character but zero and slash, and these hold all others.
     let root = home.path().join(format!("claude {HOSTILE}"));
     transcript(&root, &session, &lines);
     let (data, config) =
         (home.path().join(format!("data {HOSTILE}")), home.path().join(format!("c{HOSTILE}")));
     std::fs::write(&config, "[timeouts]\n\"idle\\u202e\" = 1\n").unwrap();
     std::fs::write(home.path().join(HOSTILE), "there already").unwrap();
-    // So that nothing ends what only the transcript knows of.
+    // The process and the registry must not end a session that only the transcript knows.
     let given = |words: &[&str]| {
         let mut command = watchbill(home.path());
         command.arg("--claude-dir").arg(&root).arg("--data-dir").arg(&data).arg("--config").arg(&config);
@@ -140,7 +140,7 @@ fn whatever_is_asked_nothing_steers_the_terminal() {
 }
 
 #[test]
-fn json_holds_what_it_does_not_show() {
+fn json_escapes_control_characters_and_keeps_them() {
     let home = tempfile::tempdir().unwrap();
     let (session, lines) = session();
     transcript(&home.path().join(".claude"), &session, &lines);
@@ -152,7 +152,7 @@ fn json_holds_what_it_does_not_show() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_line_to_be_pasted_names_the_folder_and_steers_nothing() {
+fn the_resume_command_names_the_folder_and_has_no_control_characters() {
     let home = tempfile::tempdir().unwrap();
     let (session, lines) = session();
     transcript(&home.path().join(".claude"), &session, &lines);

@@ -1,4 +1,4 @@
-//! Ctrl-C while the history is read: what was read stays, and the next run goes on from there.
+//! Ctrl-C while `index` reads the history: the part that was read stays, and the next run goes on from there.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::program::{Said, run, watchbill};
 use crate::tree::append;
 
-/// More than a step takes in, enough that reading all of it takes seconds, and one file an instant.
+/// More than one step takes in. Reading all of it takes seconds, and one file an instant.
 const SESSIONS: usize = 230;
 const LINES: usize = 40;
 
-/// A home with enough sessions to be read for a while.
+/// A home with enough sessions to keep `index` busy for a while.
 pub fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     for session in 0..SESSIONS {
@@ -40,7 +40,7 @@ pub fn home() -> tempfile::TempDir {
     home
 }
 
-/// Reads them into a data folder of this name.
+/// Indexes them into a data folder of this name.
 pub fn index(home: &Path, data: &str) -> std::process::Command {
     let mut command = watchbill(home);
     command.arg("--data-dir").arg(home.join(data)).args(["index", "--json"]);
@@ -52,7 +52,7 @@ fn json_of(said: &Said) -> Value {
     serde_json::from_str(&said.out).expect("JSON")
 }
 
-/// Everything that a search for a word of one session and a count of all say.
+/// The answers of a count and of searches for a word of some sessions.
 fn stored(home: &Path, data: &str) -> Vec<Value> {
     let ask = |words: &[&str]| {
         let mut answer = json_of(&run(watchbill(home).arg("--data-dir").arg(home.join(data)).args(words)));
@@ -67,7 +67,7 @@ fn stored(home: &Path, data: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_interrupted_index_loses_nothing_and_goes_on() {
+fn an_interrupted_index_loses_no_record_and_the_next_run_goes_on() {
     let home = home();
     let mut child = index(home.path(), "data")
         .env("WATCHBILL_LOG", "watchbill_history::index=debug")
@@ -75,7 +75,8 @@ fn an_interrupted_index_loses_nothing_and_goes_on() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Its own word, after a first part and with another to come; a program that ends before it says so ends the line.
+    // The log line comes after a first step, with more to do. If the program ends without it, reading the line ends
+    // too.
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     log.read_line(&mut line).unwrap();
@@ -90,7 +91,7 @@ fn an_interrupted_index_loses_nothing_and_goes_on() {
     let report = json_of(&run(&mut index(home.path(), "data")));
     let count = |name: &str| report[name].as_u64().unwrap();
     assert_eq!(count("files"), SESSIONS as u64);
-    // Neither everything anew nor nothing left: it went on.
+    // The second run neither began anew nor found everything done: it went on.
     assert!((1..SESSIONS as u64).contains(&count("skipped")), "{report}");
 
     json_of(&run(&mut index(home.path(), "whole")));

@@ -1,5 +1,5 @@
-//! Commands from many processes while the program that holds the store is killed and started again all the time: each is
-//! carried out once, or refused with a reason.
+//! Commands from many processes while the holder of the store is killed and restarted again and again. Each command
+//! is carried out once, or refused with a reason.
 
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,20 +8,20 @@ use std::time::Duration;
 use crate::forget::{STAYS, adds, begins, two_sessions, until};
 use crate::home::Home;
 
-/// Commands in all: `WATCHBILL_COMMANDS=1000` for the long run.
+/// The number of commands: `WATCHBILL_COMMANDS=1000` for the long run.
 fn commands() -> usize {
     std::env::var("WATCHBILL_COMMANDS").ok().and_then(|count| count.parse().ok()).unwrap_or(120)
 }
 
-/// Programs that give commands at the same time.
+/// The number of programs that give commands at the same time.
 const CLIENTS: usize = 20;
 
 fn holder(home: &Home) -> Child {
     home.command(&["serve"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Each program joins its two sessions, takes that back, joins them again: a command that was lost, or carried out twice, makes
-/// the next one fail or shows in the chain.
+/// Each program joins its two sessions, undoes that, and joins them again. A command that was lost, or carried out
+/// twice, makes the next one fail or shows in the chain.
 #[test]
 fn no_command_is_lost_or_carried_out_twice() {
     let home = two_sessions();
@@ -35,7 +35,8 @@ fn no_command_is_lost_or_carried_out_twice() {
             let mut kills = 0;
             while !done.load(Ordering::Acquire) {
                 let mut holder = holder(&home);
-                // Nothing is waited for: it chooses the moment of the kill, and what is asserted holds at each.
+                // Not a wait for something: the delay chooses the moment of the kill, and the assertions hold at
+                // every moment.
                 std::thread::sleep(Duration::from_millis(60 + 90 * (kills % 7)));
                 holder.kill().unwrap();
                 holder.wait().unwrap();
@@ -56,7 +57,7 @@ fn no_command_is_lost_or_carried_out_twice() {
     assert!(carried_out > 0);
 }
 
-/// How many of its commands were carried out, and refused.
+/// Returns how many of its commands were carried out, and how many refused.
 fn gives_commands(home: &Home, client: usize) -> (usize, usize) {
     let (earlier, later) = (session(2 * client), session(2 * client + 1));
     let links = || home.json(&["chain", &later, "--json"])["links"].as_array().unwrap().len();
@@ -72,7 +73,7 @@ fn gives_commands(home: &Home, client: usize) -> (usize, usize) {
             assert!(said.code == 1 && said.err.contains("holds the store and"), "{}", said.err);
             refused += 1;
             if said.err.contains("has stopped answering") {
-                // Only then is it not known, and the person is told how to find out.
+                // Only this answer leaves the result open; its message tells the user how to find out.
                 joined = links();
             }
         }
@@ -81,9 +82,9 @@ fn gives_commands(home: &Home, client: usize) -> (usize, usize) {
     (carried_out, refused)
 }
 
-/// To undo twice is to undo something else: what is taken back one step at a time shows each step that was taken twice.
+/// Undoing twice would undo something else. So a step that was undone twice shows in the number of links.
 #[test]
-fn what_is_taken_back_is_taken_back_once_whoever_is_killed() {
+fn an_undo_is_carried_out_once_when_the_holder_is_killed() {
     let home = two_sessions();
     home.out(&["index"]);
     let steps = (commands() / 6).max(8);
@@ -102,7 +103,7 @@ fn what_is_taken_back_is_taken_back_once_whoever_is_killed() {
             until("it to listen", || home.data().join("run/engine.sock").exists());
         }
         let undo = begins(&home, &["chain", STAYS, "--undo"]);
-        // As above.
+        // See above.
         std::thread::sleep(Duration::from_millis(7 * (taken_back as u64 % 11)));
         holder.kill().unwrap();
         holder.wait().unwrap();

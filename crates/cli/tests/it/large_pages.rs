@@ -1,4 +1,4 @@
-//! `index` has its memory in large pages where the system gives them to whoever asks, once, and only then.
+//! `index` gets large pages if the system gives them on request. It restarts itself once, and only then.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;
@@ -11,8 +11,8 @@ use crate::interrupt::{home, index};
 use crate::left_out::left_out;
 use crate::program::run;
 
-/// What the process was told when its work had begun. Whether the C library does as it was told is its own affair: glibc
-/// 2.36 was seen to forget in half of the starts of an unoptimized build, and in none of an optimized one.
+/// The environment of the process after its work has begun. Whether the C library obeys it is not tested: glibc 2.36
+/// ignored it in half of the starts of an unoptimized build, and in none of an optimized one.
 fn told(command: &mut Command) -> String {
     command.env("WATCHBILL_LOG", "watchbill_history::index=debug");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -35,18 +35,18 @@ fn is_offered() -> bool {
 }
 
 #[test]
-fn an_index_has_large_pages_where_they_are_to_be_had() {
+fn index_gets_large_pages_where_the_system_offers_them() {
     let home = home();
     let told = told(&mut index(home.path(), "data with a gap"));
     for ours in ["WATCHBILL_LARGE_PAGES=1", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] {
         assert_eq!(told.lines().any(|line| line == ours), is_offered(), "{told}");
     }
-    // The words after the name came along.
+    // The arguments were passed on.
     assert!(home.path().join("data with a gap/watchbill.db").is_file());
 }
 
 #[test]
-fn what_was_tried_or_what_a_person_has_told_the_c_library_stays_as_it_is() {
+fn index_does_not_restart_twice_and_keeps_the_users_tunables() {
     let home = home();
     for (name, value) in [("WATCHBILL_LARGE_PAGES", "1"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=9")] {
         let told = told(index(home.path(), name).env(name, value));

@@ -1,4 +1,4 @@
-//! The real program, run as a person or a script runs it.
+//! The real program, run as a user or a script runs it.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

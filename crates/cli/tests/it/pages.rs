@@ -44,7 +44,7 @@ fn it_says_its_version() {
     assert_eq!(say(&["--version"]).out, format!("watchbill {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// Feeds `text` to a program that checks it; `None` when this system does not have the program.
+/// Feeds `text` to a program that checks it; `None` if this system does not have the program.
 fn check(program: &str, words: &[&str], text: &str) -> Option<std::process::Output> {
     let mut command = Command::new(program);
     let piped = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

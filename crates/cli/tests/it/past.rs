@@ -1,4 +1,4 @@
-//! `roster --at T` shows what a roster fed only with the records up to T shows.
+//! `roster --at T` shows the same as a roster that has read only the records up to T.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use watchbill_engine::replay::Operation;
 use crate::program::{run, watchbill};
 use crate::tree::{append, recording, transcript};
 
-/// The transcripts of a recording, whole.
+/// The complete transcripts of a recording.
 fn files(name: &str) -> BTreeMap<PathBuf, String> {
     let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
     for (_, operation) in recording(name).operations {
@@ -29,8 +29,8 @@ fn time_of(line: &str) -> Option<Timestamp> {
     Timestamp::parse(record["timestamp"].as_str()?)
 }
 
-/// Only the lines up to `until`. A line without a time belongs to the one before it, at the head of a file to the
-/// first one that has a time.
+/// The lines up to `until`. A line without a time belongs to the line before it. At the head of a file it belongs to
+/// the first line with a time.
 fn up_to(text: &str, until: Timestamp) -> String {
     let mut beyond = text.lines().find_map(time_of).is_none_or(|first| first > until);
     let mut kept = String::new();
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_past_is_what_the_records_up_to_it_say(
+    fn a_past_roster_equals_one_of_the_records_up_to_that_time(
         name in prop::sample::select(vec!["06a-compact-manual", "06e-clear", "07a-subagent-foreground", "04b-permission-deny"]),
         part in 0.0..1.05f64,
     ) {
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn a_marker_that_was_written_later_is_not_known_yet() {
+fn a_past_roster_ignores_later_markers() {
     let home = tempfile::tempdir().unwrap();
     let work = home.path().join("work");
     std::fs::create_dir_all(work.join(".claude")).unwrap();
@@ -111,7 +111,7 @@ fn a_marker_that_was_written_later_is_not_known_yet() {
 }
 
 #[test]
-fn an_empty_roster_of_the_past_says_nothing_of_now() {
+fn an_empty_past_roster_speaks_of_the_past() {
     let home = tempfile::tempdir().unwrap();
     let line = serde_json::json!({
         "type": "user", "uuid": "1", "sessionId": "a", "timestamp": "2026-11-10T15:00:00.000Z",

@@ -1,16 +1,16 @@
-//! Runs the program in an environment in which nothing of this machine is left.
+//! Runs the program without this machine's environment.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The program, with a home folder of its own. Nothing of the environment is inherited.
+/// The program with its own home folder and without inherited environment variables.
 pub fn watchbill(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchbill"));
     command.env_clear().env("HOME", home).env("TZ", "UTC").env("COLUMNS", "100").current_dir(home);
     command
 }
 
-/// What a run said and how it ended.
+/// The output and the exit code of a run.
 pub struct Said {
     /// Standard output.
     pub out: String,
@@ -35,7 +35,7 @@ pub fn run(command: &mut Command) -> Said {
     command.output().expect("the program runs").into()
 }
 
-/// Runs it with these words, in a fresh home.
+/// Runs it with these words, in a new home.
 pub fn say(words: &[&str]) -> Said {
     let home = tempfile::tempdir().unwrap();
     run(watchbill(home.path()).args(words))

@@ -1,4 +1,4 @@
-//! Commands beside a running program: they ask it, and do without it where it breaks off or sees something else.
+//! Commands beside a running program: they ask it, and work without it if it breaks off or has other settings.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::forget::{STAYS, adds, two_sessions, until};
 use crate::home::Home;
 
-/// `watchbill serve`, ended with the test.
+/// `watchbill serve`. It ends with the test.
 struct Serve(Child);
 
 impl Serve {
@@ -25,7 +25,7 @@ impl Serve {
         serve
     }
 
-    /// Ends it, and gives its code and what it said.
+    /// Ends it, and returns its exit code and its messages.
     fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.0), signal).unwrap();
         let code = self.0.wait().unwrap().code();
@@ -63,7 +63,7 @@ fn ask(home: &Home, call: &Value) -> Option<Value> {
     line(&mut stream)
 }
 
-/// Without what changes from one look to the next.
+/// Removes the fields that change from one answer to the next.
 fn lasting(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(mut json) => {
@@ -77,7 +77,7 @@ fn lasting(text: &str) -> String {
 }
 
 #[test]
-fn a_running_program_answers_as_this_one_would() {
+fn a_running_program_gives_the_same_answers() {
     let home = two_sessions();
     home.out(&["index"]);
     let asked: &[&[&str]] = &[
@@ -107,12 +107,12 @@ fn a_running_program_answers_as_this_one_would() {
 }
 
 #[test]
-fn an_interrupt_ends_it_in_order() {
+fn an_interrupt_ends_serve_in_order() {
     let home = two_sessions();
     assert_eq!(Serve::of(&home).end(Signal::INT), (Some(0), String::new()));
 }
 
-/// Answers with a row of its own, so that it shows who was asked.
+/// A stand-in for the holder. It answers with a made-up session, so that the test sees which program answered.
 fn stands_in(home: &Home, view: &str, replies: bool) -> std::thread::JoinHandle<usize> {
     let run = home.data().join("run");
     std::fs::create_dir_all(&run).unwrap();
@@ -132,7 +132,7 @@ fn stands_in(home: &Home, view: &str, replies: bool) -> std::thread::JoinHandle<
             });
             let answer = json!({"id": call["id"], "reply": why}).to_string();
             if !replies {
-                // It is killed in the midst of its answer.
+                // As if it were killed during its answer.
                 stream.write_all(&answer.as_bytes()[..20]).unwrap();
                 break;
             }
@@ -143,7 +143,7 @@ fn stands_in(home: &Home, view: &str, replies: bool) -> std::thread::JoinHandle<
 }
 
 #[test]
-fn a_program_with_other_folders_is_not_asked_and_one_that_breaks_off_is_done_without() {
+fn commands_ignore_a_holder_with_other_folders_or_one_that_breaks_off() {
     let home = two_sessions();
     home.out(&["index"]);
     let view = {
@@ -159,9 +159,9 @@ fn a_program_with_other_folders_is_not_asked_and_one_that_breaks_off_is_done_wit
     }
 }
 
-/// The second `watch` follows the first, and keeps watch itself from the moment that the first is killed.
+/// The second `watch` follows the first, and watches itself once the first is killed.
 #[test]
-fn a_second_watch_goes_on_when_the_first_is_killed() {
+fn a_second_watch_takes_over_when_the_first_is_killed() {
     let home = two_sessions();
     let mut first = crate::forget::Writer::of(&home);
     until("it to listen", || hello(&home).is_some());
@@ -184,7 +184,7 @@ fn a_second_watch_goes_on_when_the_first_is_killed() {
 }
 
 #[test]
-fn the_unit_runs_this_program_with_the_folders_that_were_given() {
+fn the_systemd_unit_runs_this_program_with_the_given_folders() {
     let home = two_sessions();
     let unit = home.out(&["--claude-dir", "some where", "serve", "--systemd"]);
     let program = format!("ExecStart=\"{}\" --claude-dir \"", env!("CARGO_BIN_EXE_watchbill"));

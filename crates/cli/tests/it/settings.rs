@@ -1,4 +1,4 @@
-//! Which folder is looked at: options over environment over configuration over home.
+//! Which folder is used: options before environment before configuration before home.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn root(home: &Path, name: &str) -> String {
 }
 
 #[test]
-fn the_nearest_word_wins() {
+fn options_override_environment_and_environment_overrides_configuration() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let roots = ["option", "variable", "second", "file", "client", ".claude"].map(|name| root(home, name));
@@ -54,7 +54,7 @@ fn the_nearest_word_wins() {
 }
 
 #[test]
-fn whoever_stores_says_what_is_wrong_with_the_settings() {
+fn commands_that_store_report_errors_of_the_settings() {
     let home = tempfile::tempdir().unwrap();
     let root = root(home.path(), ".claude");
     let say = |wrong: &str, words: [&str; 2]| {
@@ -70,7 +70,7 @@ fn whoever_stores_says_what_is_wrong_with_the_settings() {
         let what = "c.toml: line 2, column 1: `moed` under [watch] is not known";
         assert!(said.err.contains(what), "{}", said.err);
     }
-    // What may have been meant to keep something out of the store is not passed over.
+    // An entry that may have been meant as `exclude` is not ignored.
     let misspelt = "[store]\nexlude = [\"/home/dev/x\"]\n";
     let said = say(misspelt, ["index", "--json"]);
     assert_eq!(said.code, 1, "{}", said.err);
@@ -93,7 +93,7 @@ fn empty_and_missing_folders_are_no_error() {
 }
 
 #[test]
-fn doctor_tells_how_each_folder_would_be_watched() {
+fn doctor_reports_how_each_folder_would_be_watched() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("there")).unwrap();
     std::fs::write(home.path().join("poll.toml"), "[watch]\nmode = \"poll\"\n").unwrap();
@@ -112,7 +112,7 @@ fn doctor_tells_how_each_folder_would_be_watched() {
 }
 
 #[test]
-fn what_is_long_over_is_counted_though_not_shown() {
+fn the_roster_counts_older_sessions_that_it_hides() {
     let home = tempfile::tempdir().unwrap();
     let old = json!({
         "type": "user", "message": { "role": "user", "content": "hello" }, "uuid": "u-1",
@@ -124,9 +124,9 @@ fn what_is_long_over_is_counted_though_not_shown() {
     assert!(run(watchbill(home.path()).args(["roster", "--all"])).out.contains("old"));
 }
 
-/// One wrong line must neither stop a person from seeing the roster nor be passed over in silence.
+/// A wrong line must neither hide the roster nor be ignored silently.
 #[test]
-fn what_is_wrong_in_the_file_is_told_and_the_rest_counts() {
+fn errors_of_the_configuration_are_reported_and_the_rest_is_used() {
     let home = tempfile::tempdir().unwrap();
     let text = "roots = ['there']\n[timeouts]\nidle = \"soon\"\n[timeout]\n";
     std::fs::write(home.path().join("config.toml"), text).unwrap();
@@ -155,7 +155,7 @@ fn what_is_wrong_in_the_file_is_told_and_the_rest_counts() {
 }
 
 #[test]
-fn doctor_says_by_the_persons_clock_until_when_alerts_are_muted() {
+fn doctor_prints_the_end_of_muting_in_local_time() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("data")).unwrap();
     std::fs::write(home.path().join("data/muted-until"), "2199-12-31T23:05:59.000Z\n").unwrap();
@@ -165,7 +165,7 @@ fn doctor_says_by_the_persons_clock_until_when_alerts_are_muted() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn a_configuration_that_is_no_regular_file_blocks_no_command() {
     let home = tempfile::tempdir().unwrap();
     let make = |what: &str| home.path().join(what);
     for pipe in ["pipe", "data/muted-until", ".config/watchbill/config.toml"] {

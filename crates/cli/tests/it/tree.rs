@@ -1,4 +1,4 @@
-//! Small claude folders for tests: recordings of the real client, or records written by hand.
+//! Small client folders for tests: recordings of the real client, or handwritten records.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use watchbill_engine::Timestamp;
 use watchbill_engine::replay::{Operation, Recording};
 
-/// Now, as the program will see it.
+/// The current time.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap())
@@ -19,7 +19,7 @@ pub fn recording(name: &str) -> Recording {
     Recording::parse(&std::fs::read_to_string(path.with_extension("ndjson")).unwrap()).unwrap()
 }
 
-/// Appends to a file below `root`, whose folders come into being with it.
+/// Appends to a file below `root`, and makes its folders.
 pub fn append(root: &Path, path: &Path, text: &str) {
     let path = root.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -27,7 +27,7 @@ pub fn append(root: &Path, path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// Does what an operation says, in real files. Registry files are left out: their processes do not run here.
+/// Carries an operation out on real files. It skips registry files, because their processes do not run here.
 pub fn act(root: &Path, operation: &Operation) {
     let registry = |path: &Path| path.starts_with("sessions");
     match operation {
@@ -38,14 +38,14 @@ pub fn act(root: &Path, operation: &Operation) {
             std::fs::write(path, text).unwrap();
         }
         Operation::Remove { path } if !registry(path) => {
-            // Files that came and went between two looks of the recorder are only seen to go.
+            // For files that came and went between two scans, the recorder saw only the removal.
             std::fs::remove_file(root.join(path)).unwrap_or_default();
         }
         _ => {}
     }
 }
 
-/// A claude folder with one transcript of these lines.
+/// A client folder with one transcript of these lines.
 pub fn transcript(root: &Path, session: &str, lines: &[serde_json::Value]) -> PathBuf {
     let path = Path::new("projects/-home-dev-x").join(format!("{session}.jsonl"));
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

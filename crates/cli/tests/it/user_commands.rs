@@ -1,4 +1,4 @@
-//! What the person says on the command line: kept, shown everywhere, and known to a program that runs meanwhile.
+//! User commands on the command line: they are stored, shown by all commands, and known to a running program.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::tree::{append, now, transcript};
 const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
-/// A home with two sessions that know nothing of each other, one after the other.
+/// A home with two unrelated sessions, one after the other.
 fn two_sessions() -> Home {
     let home = Home::empty();
     for (minutes, session, words) in [(20, FIRST, "Find the leak"), (10, SECOND, "Go on with it")] {
@@ -25,7 +25,7 @@ fn chain_of(home: &Home, session: &str) -> Value {
     home.json(&["chain", session, "--json"])
 }
 
-/// The rows by session.
+/// The row of a session.
 fn row_of(home: &Home, session: &str, all: bool) -> Option<Value> {
     let mut words = vec!["roster", "--json"];
     words.extend(all.then_some("--all"));
@@ -45,7 +45,7 @@ fn path_of(session: &str) -> PathBuf {
 }
 
 #[test]
-fn a_name_is_kept_and_shown_wherever_the_chain_is() {
+fn a_chains_name_is_stored_and_shown_by_every_command() {
     let home = two_sessions();
     assert!(home.out(&["chain", "aaaa", "--name", " the\tleak "]).contains("name       the leak\n"));
     assert_eq!(chain_of(&home, FIRST)["name"], "the leak");
@@ -61,7 +61,7 @@ fn a_name_is_kept_and_shown_wherever_the_chain_is() {
 }
 
 #[test]
-fn chains_are_joined_split_and_all_of_it_taken_back() {
+fn a_join_and_a_split_of_chains_can_be_undone() {
     let home = two_sessions();
     let joined: Value =
         serde_json::from_str(&home.out(&["chain", "bbbb", "--join", "aaaa", "--json"])).unwrap();
@@ -82,13 +82,13 @@ fn chains_are_joined_split_and_all_of_it_taken_back() {
     assert_eq!(chain_of(&home, SECOND)["links"], json!([]));
 }
 
-/// Its id is long, and every command shows it.
+/// A chain's id is long, and every command prints it.
 #[test]
 fn the_beginning_of_a_chain_id_means_the_chain() {
     let home = two_sessions();
     home.out(&["chain", SECOND, "--join", FIRST]);
     let chain = chain_of(&home, SECOND)["workChainId"].as_str().unwrap().to_owned();
-    // By chance neither of the sessions begins so.
+    // By chance, neither session's id begins like this.
     let begin = &chain[..6];
     for words in [&["show", begin][..], &["why", begin], &["export", begin]] {
         let whole: Vec<&str> = words.iter().map(|word| if *word == begin { SECOND } else { word }).collect();
@@ -100,13 +100,13 @@ fn the_beginning_of_a_chain_id_means_the_chain() {
     assert_eq!(chain_of(&home, begin)["head"], SECOND);
     assert!(home.out(&["snooze", begin, "1h"]).starts_with(&format!("session {SECOND} is snoozed")));
     assert!(home.out(&["search", "--json", "leak", "--chain", begin]).contains(FIRST));
-    // What begins a session's id means the session, however chains begin.
+    // The beginning of a session's id means the session, even if a chain's id begins the same way.
     assert_eq!(chain_of(&home, "a")["head"], SECOND);
     for n in 0..2 {
         let session = format!("cccccccc-0000-4000-8000-00000000000{n}");
         transcript(&home.claude(), &session, &[record(&session, 5 + n, "More of it")]);
     }
-    // What begins so is settled: the ids of chains follow from those of sessions.
+    // This prefix is fixed: chain ids are derived from session ids.
     let chains = "bd926239-200c-8ea1-942d-06e86bf8c88c, bd926239-210c-8ea1-942d-06e86bf8c9c7";
     let said = home.say(&["show", "bd926239"]);
     assert_eq!((said.code, &*said.out), (1, ""));
@@ -122,7 +122,7 @@ fn the_beginning_of_a_chain_id_means_the_chain() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_one_line() {
+fn invalid_user_commands_are_refused_in_one_line() {
     let home = two_sessions();
     let mut told = String::new();
     for words in [
@@ -166,7 +166,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_snoozed_session_rests_until_its_time() {
+fn a_snoozed_session_is_idle_until_its_time() {
     let home = two_sessions();
     let out = home.out(&["snooze", FIRST, "1h"]);
     assert!(out.starts_with(&format!("session {FIRST} is snoozed until 20")), "{out}");
@@ -179,7 +179,7 @@ fn a_snoozed_session_rests_until_its_time() {
 }
 
 #[test]
-fn what_is_put_away_comes_back_with_its_next_record() {
+fn a_session_that_is_put_away_returns_with_its_next_record() {
     let home = two_sessions();
     home.out(&["put-away", FIRST]);
     assert_eq!(row_of(&home, FIRST, false), None);
@@ -192,7 +192,7 @@ fn what_is_put_away_comes_back_with_its_next_record() {
 }
 
 #[test]
-fn what_is_put_away_and_whose_turn_is_over_rests() {
+fn a_session_that_is_put_away_after_its_turn_is_idle() {
     let home = two_sessions();
     let mut answer = record(FIRST, 5, "Done");
     answer["type"] = "assistant".into();
@@ -207,9 +207,9 @@ fn what_is_put_away_and_whose_turn_is_over_rests() {
     assert!(home.out(&["roster", "--all"]).contains("your turn · put away"));
 }
 
-/// The program that runs holds the right to write: what is said elsewhere reaches the store and the screen through it.
+/// The running program holds the store's lock, so commands from elsewhere reach the store and the screen through it.
 #[test]
-fn a_program_that_runs_hears_what_is_said_elsewhere() {
+fn a_running_program_gets_commands_of_another_process() {
     let home = two_sessions();
     let mut watch = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
@@ -219,7 +219,7 @@ fn a_program_that_runs_hears_what_is_said_elsewhere() {
             return;
         }
     };
-    // On a quick machine everything is read before the snapshot, and no event follows that says so.
+    // On a fast machine everything is read before the snapshot, and no later event says so.
     until(&|event| event["reading"] != true);
     home.out(&["chain", FIRST, "--name", "the leak"]);
     until(&|event| event["updates"]["workChainName"] == "the leak");
@@ -234,9 +234,9 @@ fn a_program_that_runs_hears_what_is_said_elsewhere() {
     assert_eq!(chain_of(&home, FIRST)["head"], SECOND);
 }
 
-/// Where it is not known what may be stored, a word must not store everything else along with itself.
+/// While it is unknown what may be stored, a user command must not cause storing.
 #[test]
-fn nothing_is_said_while_the_configuration_is_in_doubt() {
+fn user_commands_are_refused_while_the_configuration_is_in_doubt() {
     let home = two_sessions();
     std::fs::write(home.path().join("config.toml"), "[store]\nexclude = 5\n").unwrap();
     let said = home.say(&["--config", "config.toml", "chain", FIRST, "--name", "the leak"]);
@@ -245,9 +245,9 @@ fn nothing_is_said_while_the_configuration_is_in_doubt() {
     assert!(!home.path().join("data/watchbill.db").exists());
 }
 
-/// No other Watchbill keeps such a store, so that nobody would ever hear of a word that waits.
+/// No other Watchbill writes such a store, so a queued command would wait for ever.
 #[test]
-fn a_store_of_a_newer_version_refuses_words_as_it_refuses_questions() {
+fn a_store_of_a_newer_version_refuses_user_commands_and_queries() {
     let home = two_sessions();
     home.out(&["index"]);
     newer(&home.path().join("data/watchbill.db"));
@@ -259,11 +259,11 @@ fn a_store_of_a_newer_version_refuses_words_as_it_refuses_questions() {
     {
         let said = home.say(words);
         assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
-        assert_eq!(said.err, format!("watchbill: what you said is not kept: {why}"), "{words:?}");
+        assert_eq!(said.err, format!("watchbill: your command is not stored: {why}"), "{words:?}");
     }
 }
 
-/// Gives a database a schema that nobody knows yet: the number stands in its head, and no log is left to outweigh that.
+/// Gives a database an unknown schema. The number is in its head, and no write-ahead log is left to override it.
 fn newer(database: &Path) {
     assert!(!database.with_extension("db-wal").exists());
     let mut bytes = std::fs::read(database).unwrap();
@@ -271,11 +271,11 @@ fn newer(database: &Path) {
     std::fs::write(database, bytes).unwrap();
 }
 
-/// `index` holds the right to write, and listens to nobody: a command that it keeps waiting for too long is refused, and is
-/// not carried out later.
+/// `index` holds the store's lock and does not listen. A command that waits for it too long is refused, and is not
+/// carried out later.
 #[cfg(unix)]
 #[test]
-fn a_command_is_refused_while_a_program_holds_the_store_that_does_not_listen() {
+fn a_command_is_refused_while_the_holder_does_not_listen() {
     let home = two_sessions();
     home.out(&["index"]);
     let lock = std::fs::File::options().write(true).open(home.path().join("data/writer.lock")).unwrap();

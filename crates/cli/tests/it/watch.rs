@@ -1,4 +1,4 @@
-//! `watch` as a process: events that replay to the roster, no work while nothing happens, and an end when asked.
+//! `watch` as a process: its events replay to the roster, it sleeps while nothing happens, and it ends when asked.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,10 +12,10 @@ use watchbill_protocol::roster::RosterSnapshot;
 use crate::program::{run, watchbill};
 use crate::tree::{act, now, recording};
 
-/// Longer than any machine needs; only a failure waits for it.
+/// Longer than any machine needs; only a failure waits this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A running `watch --json` that is ended with the test.
+/// A running `watch --json`. It ends with the test.
 struct Watching {
     child: Child,
     events: Receiver<StoreEvent>,
@@ -32,7 +32,7 @@ impl Watching {
         Self { child, events }
     }
 
-    /// Applies what has come until the roster is as wanted.
+    /// Applies events until the roster is as wanted.
     fn follow(&self, roster: &mut RosterSnapshot, done: impl Fn(&RosterSnapshot) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !done(roster) {
@@ -52,7 +52,7 @@ impl Watching {
         }
     }
 
-    /// How it ended, within a time.
+    /// The exit status, within a time limit.
     fn ended(&mut self) -> std::process::ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -90,7 +90,7 @@ fn roster(home: &Path) -> RosterSnapshot {
     serde_json::from_str(&run(watchbill(home).args(["roster", "--json", "--all"])).out).unwrap()
 }
 
-/// Acts a recording out in real files while it is watched, and compares the replayed events with a fresh look.
+/// Carries a recording out on real files while they are watched, and compares the replayed events with a new roster.
 fn same_as_a_fresh_look(name: &str) {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join(".claude");
@@ -112,7 +112,7 @@ fn same_as_a_fresh_look(name: &str) {
         while let Ok(event) = watching.events.recv_timeout(Duration::from_millis(100)) {
             replay(&mut seen, &event);
         }
-        // Time goes by between the two looks, and with it a state may change: then the next pair agrees.
+        // Time passes between the two, and a state may change with it. Then the next pair agrees.
         if (&seen.sessions, &seen.problems) == (&next.sessions, &next.problems) && !seen.sessions.is_empty() {
             return;
         }
@@ -157,7 +157,7 @@ fn a_new_session_is_discovered_changed_and_removed() {
 }
 
 #[test]
-fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
+fn watch_prints_a_line_when_a_session_needs_the_user() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join(".claude");
     std::fs::create_dir(&root).unwrap();
@@ -175,7 +175,7 @@ fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
     });
     let first = lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
     assert_eq!(
-        first, "Nothing is going on now; what begins is shown here as it happens.",
+        first, "Nothing is going on now; new activity appears here as it happens.",
         "not: no sessions"
     );
     let text = "API Error: Repeated 529 Overloaded errors.";
@@ -195,14 +195,14 @@ fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
             }),
         ],
     );
-    // A need counts when it has lasted a second; until then it may be a line without the sign.
+    // A need counts after a second; until then, the line may come without the sign.
     let needs = |line: &String| line.contains("API Error") && line.contains('▲');
     std::iter::repeat_with(|| lines.recv_timeout(PATIENCE).expect("it is told in time")).find(needs);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_wakes_it_while_nothing_happens() {
+fn watch_does_not_wake_while_nothing_happens() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join(".claude")).unwrap();
     let watching = Watching::start(home.path());
@@ -219,7 +219,7 @@ fn nothing_wakes_it_while_nothing_happens() {
         };
         tasks.filter_map(|task| status(task).ok()).map(count).sum()
     };
-    // What the start has begun takes a moment to end, on a busy machine a long one. After that, nothing at all.
+    // The work of the start takes a moment to end, a long one on a busy machine. After that nothing may wake.
     let deadline = Instant::now() + PATIENCE;
     loop {
         let before = switches();
@@ -238,7 +238,7 @@ fn nothing_wakes_it_while_nothing_happens() {
 
 #[cfg(unix)]
 #[test]
-fn it_ends_when_its_reader_goes_away_and_when_it_is_interrupted() {
+fn watch_ends_when_its_reader_closes_or_on_an_interrupt() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join(".claude")).unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
@@ -254,7 +254,7 @@ fn it_ends_when_its_reader_goes_away_and_when_it_is_interrupted() {
     let mut watching = Watching::start(home.path());
     watching.first();
     let pid = rustix::process::Pid::from_child(&watching.child);
-    // A shell starts programs in the background with Ctrl-C ignored, and they pass that on to us and our child.
+    // A shell starts background programs with Ctrl-C ignored, and they pass that on to this process and its child.
     let signal =
         if ignores_interrupts() { rustix::process::Signal::TERM } else { rustix::process::Signal::INT };
     rustix::process::kill_process(pid, signal).unwrap();
@@ -262,7 +262,7 @@ fn it_ends_when_its_reader_goes_away_and_when_it_is_interrupted() {
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal.as_raw()), "{status}");
 }
 
-/// Whether Ctrl-C means nothing to this process: bit 1 of the ignored signals is SIGINT.
+/// Whether this process ignores Ctrl-C: bit 1 of the ignored signals is SIGINT.
 fn ignores_interrupts() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -276,7 +276,7 @@ fn the_demo_can_be_watched_as_text() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let _ended = Watching { child, events: channel().1 };
     assert!(lines.next().unwrap().starts_with("Needs you"), "the first sight is no empty list");
-    // A line for a change begins with the time of the demo.
+    // A line for a change begins with the demo's time.
     let change = lines.find(|line| line.starts_with("15:30:")).expect("something changes");
     assert!(change.is_char_boundary(9) && change.len() > 30, "{change}");
 }

@@ -1,4 +1,4 @@
-//! `open`: finds the window's program and hands the question over.
+//! `open`: finds the window's program and passes its options on.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::program::run;
 
-/// The program in a folder of its own, so that no real window lies beside it.
+/// The program in its own folder, so that no real window lies beside it.
 fn alone(home: &Path) -> Command {
     let own = home.join("watchbill");
     let built = Path::new(env!("CARGO_BIN_EXE_watchbill"));
@@ -26,7 +26,7 @@ fn window(folder: &Path, script: &str) {
 }
 
 #[test]
-fn without_a_window_it_says_how_to_get_one() {
+fn without_a_window_open_says_how_to_get_one() {
     let home = tempfile::tempdir().unwrap();
     let said = run(alone(home.path()).arg("open").env("PATH", home.path().join("nothing")));
     assert_eq!((said.code, said.out.as_str()), (1, ""));
@@ -35,7 +35,7 @@ fn without_a_window_it_says_how_to_get_one() {
 }
 
 #[test]
-fn the_window_beside_it_gets_the_whole_question() {
+fn open_passes_all_options_to_the_window() {
     let home = tempfile::tempdir().unwrap();
     window(home.path(), "echo \"$@\" > told.part && mv told.part told");
     let words = [
@@ -61,7 +61,7 @@ fn the_window_beside_it_gets_the_whole_question() {
 }
 
 #[test]
-fn a_window_that_ends_badly_is_told() {
+fn open_reports_a_window_that_fails() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("bin");
     std::fs::create_dir(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What stands in the place of an agent: a process that sleeps in a terminal, and its registry file.
+//! A stand-in for the client: a process that sleeps in a terminal, and its registry file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,22 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use watchbill_testkit::{Desktop, until};
 
-/// A process in a terminal.
+/// A process in a terminal, which stands in for a client.
 pub struct Agent {
     pub session: String,
     pub pid: u32,
 }
 
-/// The claude folder of a test.
+/// The client's folder of a test.
 pub fn claude_dir(desktop: &Desktop) -> PathBuf {
     desktop.home().join("claude")
 }
 
-/// Writes a script that a terminal shall run as the agent `name`: it notes its process id and sleeps.
+/// Writes a script that a terminal runs in place of the client `name`. It writes its process id to a file and sleeps.
 pub fn script(desktop: &Desktop, name: &str) -> Result<String> {
     let note = note(desktop, name);
     let path = desktop.home().join(format!("{name}.sh"));
-    // The note is there whole or not at all.
+    // The file appears complete or not at all.
     let text = format!("echo $$ > '{0}.part'; mv '{0}.part' '{0}'; exec sleep 600\n", note.display());
     std::fs::write(&path, text)?;
     Ok(path.display().to_string())
@@ -31,12 +31,12 @@ fn note(desktop: &Desktop, name: &str) -> PathBuf {
     desktop.home().join(format!("{name}.pid"))
 }
 
-/// Waits until the agent `name` runs, and writes its registry file.
+/// Waits until the process `name` runs, and writes its registry file.
 pub async fn agent(desktop: &Desktop, name: &str) -> Result<Agent> {
     let note = note(desktop, name);
     let read = async || std::fs::read_to_string(&note).ok()?.trim().parse::<u32>().ok();
     let pid = until(&format!("the agent {name} to run"), 30, read).await?;
-    // `sleep` takes the script's place: same process, same start.
+    // `sleep` replaces the script in the same process, so the start time is the same.
     let start = proc_start(pid)?;
     register(desktop, name, pid, &start)
 }

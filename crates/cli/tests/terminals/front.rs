@@ -1,4 +1,4 @@
-//! Whether a terminal is looked at: what alerts ask before they speak.
+//! Whether the user sees a terminal: the question that alerts ask before they appear.
 
 use anyhow::Result;
 use watchbill_engine::archive::with_archive;
@@ -26,7 +26,7 @@ fn is_in_front(desktop: &Desktop, agent: &Agent) -> Result<Option<bool>> {
 }
 
 #[tokio::test]
-async fn a_window_and_a_pane_are_told_apart_from_those_behind() -> Result<()> {
+async fn a_window_or_pane_in_front_is_distinguished_from_one_behind() -> Result<()> {
     let desktop = Desktop::start().await?;
     let socket = desktop.home().join("tmux.sock").display().to_string();
     let tmux = async |args: &[&str]| output(&desktop, "tmux", &[&["-S", &socket], args].concat()).await;

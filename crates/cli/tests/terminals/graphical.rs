@@ -8,11 +8,11 @@ use watchbill_testkit::{Desktop, until};
 use crate::agent::{agent, proc_start, register, script};
 use crate::{ask, decoy, focus, in_front, is_there, output};
 
-/// A terminal that runs an agent alone; it ends when it is dropped.
+/// A terminal that runs one stand-in process. It ends when it is dropped.
 fn alone(desktop: &Desktop, program: &str, args: &[&str], name: &str) -> Result<Child> {
     let script = script(desktop, name)?;
     let mut command = desktop.command(program);
-    // Without a graphics card.
+    // For machines without a graphics card.
     command.args(args).args(["sh", &script]).env("LIBGL_ALWAYS_SOFTWARE", "1");
     Ok(command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn()?)
 }
@@ -33,7 +33,7 @@ async fn xterm_comes_to_the_front_from_another_desktop() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_display_is_the_agents_own_where_the_program_has_none() -> Result<()> {
+async fn without_a_display_the_program_uses_the_clients() -> Result<()> {
     let desktop = Desktop::start().await?;
     let _xterm = alone(&desktop, "xterm", &["-T", "mine", "-e"], "one")?;
     let agent = agent(&desktop, "one").await?;
@@ -59,7 +59,7 @@ async fn alacritty_comes_to_the_front() -> Result<()> {
     in_front(&desktop, "mine").await
 }
 
-/// kitty with remote control, and a second tab in front of the agent's.
+/// kitty with remote control, and a second tab in front of the client's.
 async fn kitty(desktop: &Desktop, name: &str) -> Result<(Child, String)> {
     let address = format!("unix:{}", desktop.home().join("kitty.sock").display());
     let listens = ["-o", "allow_remote_control=yes", "--listen-on", &address, "-T", "mine"];
@@ -70,7 +70,7 @@ async fn kitty(desktop: &Desktop, name: &str) -> Result<(Child, String)> {
     Ok((kitty, address))
 }
 
-/// The id of the window that kitty shows.
+/// The id of the window in kitty's active tab.
 async fn shown_in_kitty(desktop: &Desktop, address: &str) -> Result<u64> {
     let ls: Value = serde_json::from_str(&output(desktop, "kitty", &["@", "--to", address, "ls"]).await?)?;
     let tabs = ls[0]["tabs"].as_array().cloned().unwrap_or_default();
@@ -113,7 +113,7 @@ async fn without_remote_control_kitty_shows_its_window_and_says_so() -> Result<(
 }
 
 #[tokio::test]
-async fn a_kitty_that_hangs_costs_two_seconds_and_its_window_comes_all_the_same() -> Result<()> {
+async fn a_kitty_that_hangs_costs_two_seconds_and_its_window_is_still_raised() -> Result<()> {
     if !is_there("kitty") {
         return Ok(());
     }
@@ -131,11 +131,11 @@ async fn a_kitty_that_hangs_costs_two_seconds_and_its_window_comes_all_the_same(
 }
 
 #[tokio::test]
-async fn a_terminal_that_inherited_anothers_variables_is_itself() -> Result<()> {
+async fn a_terminal_that_inherited_anothers_variables_is_recognised() -> Result<()> {
     let desktop = Desktop::start().await?;
     let script = script(&desktop, "one")?;
     let mut command = desktop.command("xterm");
-    // As one started from kitty has them; the ids name windows that are not there.
+    // As in a terminal started from kitty. The ids name windows that do not exist.
     command.env("KITTY_WINDOW_ID", "1").env("KITTY_PID", "1").env("KITTY_LISTEN_ON", "unix:/nowhere");
     command.env("TERM_PROGRAM", "vscode").env("ZELLIJ_PANE_ID", "3");
     let _xterm = command.args(["-T", "mine", "-e", "sh", &script]).spawn()?;
@@ -146,7 +146,7 @@ async fn a_terminal_that_inherited_anothers_variables_is_itself() -> Result<()> 
     in_front(&desktop, "mine").await
 }
 
-/// The server of GNOME Terminal, with or without the setting by which its tabs can be chosen, and two tabs.
+/// The server of GNOME Terminal with two tabs, with or without the setting that lets programs choose a tab.
 async fn gnome_terminal(desktop: &Desktop, integrated: bool) -> Result<Child> {
     let folder = desktop.home().join("config/glib-2.0/settings");
     std::fs::create_dir_all(&folder)?;
@@ -176,7 +176,7 @@ async fn gnome_terminal_shows_the_tab() -> Result<()> {
     let _server = gnome_terminal(&desktop, true).await?;
     let (one, two) = (agent(&desktop, "one").await?, agent(&desktop, "two").await?);
     let _decoy = decoy(&desktop).await?;
-    // The window has the title of the tab that shows.
+    // The window's title is the title of its active tab.
     for (agent, title) in [(one, "one"), (two, "two")] {
         let answer = focus(&desktop, &agent).await?;
         assert_eq!(
@@ -243,9 +243,9 @@ async fn konsole_shows_the_tab() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_terminal_on_another_machine_is_not_looked_for_here() -> Result<()> {
+async fn a_terminal_over_ssh_is_not_searched_on_this_machine() -> Result<()> {
     let desktop = Desktop::start().await?;
-    // A shell under the name of what serves connections.
+    // A shell under the name of the SSH server.
     let sshd = desktop.home().join("sshd");
     std::fs::copy("/bin/sh", &sshd)?;
     let script = script(&desktop, "one")?;
@@ -263,13 +263,13 @@ async fn a_terminal_on_another_machine_is_not_looked_for_here() -> Result<()> {
 }
 
 #[tokio::test]
-async fn another_process_with_the_same_id_is_left_alone() -> Result<()> {
+async fn a_process_that_reuses_the_id_is_not_raised() -> Result<()> {
     let desktop = Desktop::start().await?;
     let _xterm = alone(&desktop, "xterm", &["-T", "mine", "-e"], "one")?;
     let real = agent(&desktop, "one").await?;
     let _decoy = decoy(&desktop).await?;
     let start: u64 = proc_start(real.pid)?.parse()?;
-    // The registry file of one that had the id before.
+    // The registry file of an earlier process with this id.
     let stale = register(&desktop, "one", real.pid, &(start - 1).to_string())?;
     let output = desktop
         .command(crate::PROGRAM)

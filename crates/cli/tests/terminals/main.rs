@@ -1,7 +1,8 @@
-//! `focus` through real terminals on a display of their own: the program, a registry file, a process that sleeps in the
-//! place of an agent. What is asserted is what the person would see: the window in front, the tab, the pane.
+//! `focus` with real terminals on a private display: the program, a registry file, and a sleeping process in place of
+//! the client. The tests check what the user would see: the window in front, the tab, the pane.
 //!
-//! Each test has a desktop and a home of its own. Linux only. A terminal that is not installed is said and left out.
+//! Each test has its own desktop and home. Linux only. If a terminal is not installed, its test prints that and is
+//! skipped.
 
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
@@ -21,25 +22,25 @@ use agent::Agent;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
-/// Whether a terminal is installed. Where it is not, the test says so and shows nothing.
+/// Whether a terminal is installed. If not, prints that the test is skipped.
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !found {
         let said = format!("NOT RUN: {program} is not installed (Debian: apt-get install {program})\n");
-        // A test whose output is gone has nobody to tell.
+        // Without an output there is nothing to report to.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), said.as_bytes());
     }
     found
 }
 
-/// What `watchbill focus --json` answers.
+/// The answer of `watchbill focus --json`.
 async fn focus(desktop: &Desktop, agent: &Agent) -> Result<Value> {
     let mut command = desktop.command(PROGRAM);
     ask(&mut command, desktop, agent).await
 }
 
-/// The same, with an environment of choice.
+/// The same, with a prepared environment.
 async fn ask(command: &mut tokio::process::Command, desktop: &Desktop, agent: &Agent) -> Result<Value> {
     let output = command
         .args(["focus", &agent.session, "--json", "--claude-dir"])
@@ -50,14 +51,14 @@ async fn ask(command: &mut tokio::process::Command, desktop: &Desktop, agent: &A
         .await?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let answer: Value = serde_json::from_slice(&output.stdout).with_context(|| said.clone())?;
-    // The exit code says the same as the answer.
+    // The exit code agrees with the answer.
     let not_possible = answer["outcome"] == "notPossible";
     assert_eq!(output.status.code(), Some(i32::from(not_possible)), "{answer} {said}");
     assert_eq!(said.lines().count(), usize::from(not_possible), "{said}");
     Ok(answer)
 }
 
-/// Something else in front, so that raising shows.
+/// Opens another window in front, so that raising is visible.
 async fn decoy(desktop: &Desktop) -> Result<Child> {
     let xterm = desktop.command("xterm").args(["-T", "decoy", "-e", "sleep", "600"]).spawn()?;
     in_front(desktop, "decoy").await?;
@@ -70,7 +71,7 @@ async fn in_front(desktop: &Desktop, title: &str) -> Result<()> {
     until(&format!("the window `{title}` to be in front"), 20, is_it).await
 }
 
-/// What a program prints.
+/// The output of a program.
 async fn output(desktop: &Desktop, program: &str, args: &[&str]) -> Result<String> {
     let output = desktop.command(program).args(args).output().await?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -9,7 +9,7 @@ use watchbill_testkit::{Desktop, until};
 use crate::agent::{Agent, agent, script};
 use crate::{decoy, focus, in_front, is_there, output};
 
-/// A server of its own; it ends when it is dropped.
+/// A private tmux server. It ends when it is dropped.
 struct Tmux<'a> {
     desktop: &'a Desktop,
     socket: PathBuf,
@@ -25,18 +25,18 @@ impl<'a> Tmux<'a> {
         output(self.desktop, "tmux", &[&["-S", &socket], args].concat()).await
     }
 
-    /// A session whose first window is empty, and an agent in its second one, out of sight.
+    /// A session with an empty first window, and a stand-in process in its second window, out of sight.
     async fn session(&self, name: &str) -> Result<Agent> {
         self.run(&["-f", "/dev/null", "new-session", "-d", "-s", name, "sleep", "600"]).await?;
         let script = script(self.desktop, name)?;
         self.run(&["new-window", "-d", "-t", name, "sh", &script]).await?;
-        // Another pane beside it has the focus in that window.
+        // Another pane has the focus in that window.
         self.run(&["split-window", "-t", &format!("{name}:1"), "sleep", "600"]).await?;
         self.run(&["select-window", "-t", &format!("{name}:0")]).await?;
         agent(self.desktop, name).await
     }
 
-    /// An xterm that shows a session.
+    /// An xterm with a client of tmux that shows a session.
     async fn client(&self, session: &str, title: &str) -> Result<Child> {
         let mut xterm = self.desktop.command("xterm");
         xterm.args(["-T", title, "-e", "tmux", "-S"]).arg(&self.socket).args(["attach", "-t", session]);
@@ -50,7 +50,7 @@ impl<'a> Tmux<'a> {
         self.run(&["list-clients"]).await.map_or(0, |list| list.lines().count())
     }
 
-    /// The process in the pane that a session shows.
+    /// The process in the active pane of a session.
     async fn shown(&self, session: &str) -> Result<u32> {
         Ok(self.run(&["display-message", "-p", "-t", session, "#{pane_pid}"]).await?.parse()?)
     }
@@ -88,7 +88,7 @@ async fn the_pane_is_shown_by_the_client_that_shows_its_session() -> Result<()> 
 }
 
 #[tokio::test]
-async fn of_two_clients_the_one_in_front_shows_it() -> Result<()> {
+async fn of_two_tmux_clients_the_one_in_front_shows_the_pane() -> Result<()> {
     let desktop = Desktop::start().await?;
     let tmux = Tmux::new(&desktop);
     let one = tmux.session("one").await?;
@@ -106,7 +106,7 @@ async fn of_two_clients_the_one_in_front_shows_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_of_another_session_is_switched_and_none_at_all_is_said() -> Result<()> {
+async fn a_tmux_client_of_another_session_is_switched_and_a_missing_client_is_reported() -> Result<()> {
     let desktop = Desktop::start().await?;
     let tmux = Tmux::new(&desktop);
     let (one, two) = (tmux.session("one").await?, tmux.session("two").await?);

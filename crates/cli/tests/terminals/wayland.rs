@@ -1,4 +1,4 @@
-//! foot under sway, without a screen: a compositor that can be asked, and one that cannot.
+//! foot under sway, without a screen: a terminal whose compositor can be reached, and one whose compositor cannot.
 
 use std::process::Stdio;
 
@@ -10,12 +10,12 @@ use watchbill_testkit::{Desktop, until};
 use crate::agent::{agent, script};
 use crate::{ask, is_there, output};
 
-/// A compositor; it ends when it is dropped.
+/// A compositor. It ends when it is dropped.
 async fn sway(desktop: &Desktop) -> Result<(Child, String)> {
     let config = desktop.home().join("sway.conf");
     std::fs::write(&config, "xwayland disable\n")?;
     let socket = desktop.home().join("sway.sock").display().to_string();
-    // Nobody but root is told by it that root is too mighty; in a namespace of its own root is somebody else.
+    // sway refuses to run as root. In a user namespace, root is another user.
     let mut sway = if rustix::process::geteuid().is_root() {
         let mut unshare = desktop.command("unshare");
         unshare.args(["--user", "--map-user=1000", "sway"]);
@@ -31,7 +31,7 @@ async fn sway(desktop: &Desktop) -> Result<(Child, String)> {
     Ok((child, socket))
 }
 
-/// Has sway start a program.
+/// Makes sway start a program.
 async fn exec(desktop: &Desktop, socket: &str, line: &str) -> Result<()> {
     output(desktop, "swaymsg", &["-s", socket, "exec", line]).await.map(drop)
 }
@@ -49,7 +49,7 @@ async fn front(desktop: &Desktop, socket: &str) -> Result<String> {
 }
 
 #[tokio::test]
-async fn sway_brings_foot_to_the_front_and_elsewhere_it_is_said_that_nobody_can() -> Result<()> {
+async fn sway_brings_foot_to_the_front_and_without_sway_the_reason_is_reported() -> Result<()> {
     if !is_there("sway") || !is_there("foot") {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What the policy is given of a row, and what it tells.
+//! The policy's input for one row, and its output.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,28 +14,28 @@ use crate::time::Timestamp;
 /// One session as the policy sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting {
-    /// Whose.
+    /// The session.
     pub session: SessionId,
-    /// What it needs the person for, or that its turn has ended by itself.
+    /// What it needs the user for, or that its turn has ended by itself.
     pub need: Option<Need>,
     /// Since when the state holds.
     pub since: Timestamp,
-    /// The state follows from silence.
+    /// The state is inferred from silence.
     pub inferred: bool,
     /// The name that an alert begins with: the project, else the title.
     pub name: Arc<str>,
-    /// What is wanted, in words that go on from the name.
+    /// What the session wants, as a phrase that continues the name.
     pub wants: Arc<str>,
-    /// What the session calls itself, or what the person calls its work.
+    /// The name of the work chain, else the session's title.
     pub title: Option<Arc<str>>,
-    /// The project's name and folder, as they may be muted.
+    /// The project's name and folder: the user may mute either.
     pub projects: [Option<Arc<str>>; 2],
     /// The work goes on in another session.
     pub superseded: bool,
 }
 
 impl Sighting {
-    /// What a row shows.
+    /// Reads a row.
     pub fn of(row: &Row) -> Self {
         let folder = row.repo_root.as_ref().or(row.cwd.as_ref());
         let project =
@@ -59,7 +59,7 @@ impl Sighting {
     }
 }
 
-/// A turn that ended by itself, with nothing left that will go on by itself.
+/// A turn that ended by itself, with no work left in the background.
 fn finished(row: &Row) -> Option<Need> {
     let ended =
         matches!(row.state_kind, Some(StateKind::TurnEnded | StateKind::Completed | StateKind::Blocked));
@@ -74,7 +74,7 @@ fn wants(need: Need, row: &Row) -> String {
     let cause = row.error().map(|cause| format!(": {cause}")).unwrap_or_default();
     match need {
         Need::Approval => match (call.map(|call| &*call.tool), target) {
-            (None, _) => "wants a permission".to_owned(),
+            (None, _) => "wants permission".to_owned(),
             (Some(tool), "") => format!("wants to use {tool}"),
             (Some("Bash" | "PowerShell"), command) => format!("wants to run `{command}`"),
             (Some("Edit" | "MultiEdit" | "NotebookEdit"), file) => format!("wants to edit {file}"),
@@ -83,7 +83,7 @@ fn wants(need: Need, row: &Row) -> String {
         },
         Need::Question if target.is_empty() => "asks a question".to_owned(),
         Need::Question => format!("asks: {target}"),
-        Need::Plan => "has a plan for you to judge".to_owned(),
+        Need::Plan => "has a plan for you to review".to_owned(),
         Need::Dialog => "shows a dialog".to_owned(),
         Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit{cause}"),
         Need::Error => format!("stopped at an error{cause}"),
@@ -94,36 +94,36 @@ fn wants(need: Need, row: &Row) -> String {
     }
 }
 
-/// A span in which a session needs the person for one thing.
+/// A period during which a session needs the user for one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Episode {
-    /// Whose.
+    /// The session.
     pub session: SessionId,
     /// What for.
     pub need: Need,
-    /// Since when, as the row said when the episode began: with the session it names the episode.
+    /// Since when, by the row at the beginning of the episode. Together with the session it identifies the episode.
     pub since: Timestamp,
-    /// When it was told.
+    /// When it was reported.
     pub at: Timestamp,
-    /// Who: the project, else the title.
+    /// The project, else the title.
     pub name: Arc<str>,
-    /// What is wanted, in words that go on from the name.
+    /// What the session wants, as a phrase that continues the name.
     pub wants: Arc<str>,
-    /// What the session calls itself, or what the person calls its work.
+    /// The name of the work chain, else the session's title.
     pub title: Option<Arc<str>>,
 }
 
 impl Episode {
-    /// In one line: who wants what.
+    /// The episode in one line: the name and what it wants.
     pub fn text(&self) -> String {
         format!("{} {}", self.name, self.wants)
     }
 }
 
-/// Why an episode is told without an alert.
+/// Why an episode is reported without an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Silence {
-    /// The person does not want to be told of this kind.
+    /// The user turned off alerts of this kind.
     Kind,
     /// The project or the session is muted.
     Muted,
@@ -136,36 +136,36 @@ pub enum Silence {
 }
 
 impl Silence {
-    /// It is about the time and not about the session: what still waits when that time is over is told then.
+    /// Whether the reason ends by itself. An episode that still waits then is reported then.
     pub const fn passes(self) -> bool {
         matches!(self, Self::MutedForNow | Self::QuietHours)
     }
 }
 
-/// What the policy tells.
+/// The policy's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// An episode that is worth an alert, once; with the reason where it should be silent all the same.
+    /// An episode that is worth one alert. `silence` says why there should be none all the same.
     Raised {
         /// The episode.
         episode: Episode,
         /// Why there is to be no alert.
         silence: Option<Silence>,
     },
-    /// An episode that was raised is over: whatever stands on the screen for it can go.
+    /// A raised episode is over: its alert can be removed from the screen.
     Cleared {
-        /// Whose.
+        /// The session.
         session: SessionId,
         /// What for.
         need: Need,
-        /// As it was raised.
+        /// Since when, as it was raised.
         since: Timestamp,
         /// When.
         at: Timestamp,
     },
-    /// What was already so when watching began, or was kept silent until now by a mute or by quiet hours, and may be told,
-    /// the oldest first: told once, and only if there is any.
+    /// Episodes from before watching began, and episodes that a mute or quiet hours kept silent until now. The oldest
+    /// comes first. Each is reported once, and the list is never empty.
     AlreadySo(Vec<Episode>),
-    /// Different sessions, or as many of other kinds, need the person now.
+    /// The counts of sessions that need the user have changed.
     Counted(Counts),
 }

@@ -1,7 +1,8 @@
-//! Who needs the person, and when that is worth a sound: the one policy for groups, order, tray, counts and alerts.
+//! Which sessions need the user, and when that is worth an alert: the one policy for groups, order, tray, counts and
+//! alerts.
 //!
-//! [`need`] alone says what needs the person. [`Attention`] follows the rows over time and adds what a glance at one
-//! row cannot know: how long it has been so, whether it has been told, and whether it may be told now.
+//! [`need`] alone decides which state needs the user. [`Attention`] follows the rows over time. It adds facts that a
+//! single row lacks: how long the need has lasted, whether it was reported, and whether it may be reported now.
 
 mod episode;
 mod need;

@@ -1,30 +1,30 @@
-//! What of a session's state needs the person: the only definition.
+//! Which states need the user: the only definition.
 
 use crate::session::state::{State, StateKind};
 use crate::time::Millis;
 
-/// How long a need must last before it counts: a reviewer that is no person answers sooner.
+/// How long a need must last before it counts. An automatic reviewer answers sooner.
 pub const COUNT_DWELL: Millis = Millis::from_secs(1);
 
-/// What the person is wanted for.
+/// What a session needs the user for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
     /// A tool wants permission.
     Approval,
     /// A question waits for its answer.
     Question,
-    /// A plan waits for a verdict.
+    /// A plan waits for the user's decision.
     Plan,
     /// A dialog of the client stops a call of a running turn.
     Dialog,
     /// The turn ended by an error, or at a usage limit.
     Error,
-    /// The turn ended by itself. Worth an alert, but nobody is waited for: it is no "needs you".
+    /// The turn ended by itself. That is worth an alert, but the session does not count as "needs you".
     Finished,
 }
 
 impl Need {
-    /// Every kind, in the order in which a list names them.
+    /// Every kind, in the order of lists.
     pub const ALL: [Self; 6] =
         [Self::Approval, Self::Question, Self::Plan, Self::Dialog, Self::Error, Self::Finished];
 
@@ -41,10 +41,10 @@ impl Need {
     }
 }
 
-/// What a state needs the person for; `None` when it goes on, rests or is over without them.
+/// What a state needs the user for; `None` when the session does not wait for the user.
 ///
-/// A dialog that the person opened needs nobody: they are at that terminal. An error needs them only until the session has
-/// been left alone for so long that it is idle.
+/// A dialog that the user opened is no need, because the user is at that terminal. An error is a need only until the
+/// session becomes idle.
 pub const fn need(state: State, kind: Option<StateKind>) -> Option<Need> {
     match (state, kind) {
         (State::WaitingForApproval, Some(StateKind::Question)) => Some(Need::Question),
@@ -56,14 +56,14 @@ pub const fn need(state: State, kind: Option<StateKind>) -> Option<Need> {
     }
 }
 
-/// How many sessions need the person, by kind.
+/// How many sessions need the user, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     by_need: [u32; 5],
 }
 
 impl Counts {
-    /// How many for this; none ever for [`Need::Finished`], which needs nobody.
+    /// The count of one need. It is always 0 for [`Need::Finished`].
     pub const fn of(&self, need: Need) -> u32 {
         match need {
             Need::Finished => 0,

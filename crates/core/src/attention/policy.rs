@@ -1,4 +1,4 @@
-//! The policy over time: dwell, once per episode, nothing for what was already so.
+//! The policy over time: a need must dwell, an episode is reported once, and old needs raise nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use crate::attention::settings::AttentionSettings;
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
-/// Two witnesses of one event name times that differ by less.
+/// Two witnesses of one event give times that differ by no more than this.
 const SAME_EVENT: Millis = Millis::from_secs(2);
 
-/// Follows the sessions and says when one of them has come to need the person, and when no longer.
+/// Follows the sessions. Reports when a session begins to need the user, and when that need ends.
 ///
-/// Until [`Attention::begin`] everything that is seen was already so and raises nothing: reading the past, at start-up or in
-/// a replay, is silent. Whoever drives it calls [`Attention::advance`] after each batch of sightings, and at
+/// Until [`Attention::begin`] every need counts as old and raises nothing. So reading the past, at start-up or in a
+/// replay, is silent. The caller calls [`Attention::advance`] after each batch of sightings, and at
 /// [`Attention::deadline`].
 #[derive(Debug, Clone, Default)]
 pub struct Attention {
     settings: AttentionSettings,
     began: Option<Timestamp>,
     sessions: BTreeMap<SessionId, Watched>,
-    /// Those that were seen to need nobody: when one of them comes to need the person, that is news whatever its time.
+    /// Sessions that had no need when last seen. If one of them begins to need the user, that is news, whatever time
+    /// its state carries.
     at_ease: BTreeSet<SessionId>,
     in_front: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,
@@ -30,18 +31,18 @@ pub struct Attention {
     unsaid: Vec<Outcome>,
 }
 
-/// A session that needs the person, or has just finished.
+/// A session that needs the user, or has just finished.
 #[derive(Debug, Clone)]
 struct Watched {
     seen: Sighting,
     need: Need,
-    /// Since when, as first said: later witnesses of the same event don't move it.
+    /// Since when, by the first sighting. Later witnesses of the same event do not move it.
     since: Timestamp,
-    /// It was so before watching began, or has been told.
+    /// The need is from before watching began, or was already reported.
     old: bool,
-    /// It was raised, so that its end has to be told.
+    /// It was raised, so its end must be reported.
     raised: bool,
-    /// It was kept silent for a while only, so that it is told when that while is over.
+    /// A mute or quiet hours kept it silent, so it is reported when they end.
     owed: bool,
 }
 
@@ -51,29 +52,29 @@ impl Attention {
         Self { settings, ..Self::default() }
     }
 
-    /// Takes on other choices of the person. What was told is not told again.
+    /// Applies new settings. An episode that was reported is not reported again.
     pub fn set_settings(&mut self, settings: AttentionSettings) {
         self.settings = settings;
     }
 
-    /// Sessions whose window or terminal the person is looking at.
+    /// Sets the sessions whose window or terminal the user is looking at.
     pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) {
         self.in_front = sessions;
     }
 
-    /// No alerts until then, whoever needs the person ("mute for an hour"); `None` ends it.
+    /// Mutes all alerts until then ("mute for an hour"); `None` ends the mute.
     pub fn set_muted_until(&mut self, until: Option<Timestamp>) {
         self.muted_until = until;
     }
 
-    /// Until when nothing is told.
+    /// Until when all alerts are muted.
     pub fn muted_until(&self) -> Option<Timestamp> {
         self.muted_until
     }
 
-    /// The past has been read: from now on, what comes to need the person is told.
+    /// The past has been read: from now on, new needs are reported.
     pub fn begin(&mut self, now: Timestamp) {
-        // Only the first call counts: a need is news also if other things were looked at between its time and its sighting.
+        // Only the first call counts. A need is news even if other input was read between its time and its sighting.
         if self.began.is_some() {
             return;
         }
@@ -85,8 +86,8 @@ impl Attention {
         self.unsaid.extend(already_so);
     }
 
-    /// Who needs the person since before, for somebody who begins to listen only now. Its end will be told as that of
-    /// any other episode.
+    /// Reports needs from before now to a listener that joins only now. Their ends are reported like those of any
+    /// other episode.
     pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
         let mut episodes = Vec::new();
         for watched in self.sessions.values_mut() {
@@ -100,14 +101,14 @@ impl Attention {
                     watched.raised = true;
                     episodes.push(watched.episode(now));
                 }
-                // What was raised aloud before is known to whoever listened then.
+                // The listeners of that time know an episode that was raised, so it is not owed.
                 Some(silence) => watched.owed |= silence.passes() && !watched.raised,
             }
         }
         summary(episodes)
     }
 
-    /// What was kept silent for a while that is over, and still waits.
+    /// Episodes that a mute or quiet hours kept silent, if that time is over and the session still waits.
     fn owed(&mut self, now: Timestamp) -> Option<Outcome> {
         let mut episodes = Vec::new();
         if self.is_silenced(now) {
@@ -123,17 +124,17 @@ impl Attention {
         summary(episodes)
     }
 
-    /// Nothing at all may be told now.
+    /// Whether a mute or quiet hours forbid all alerts now.
     fn is_silenced(&self, now: Timestamp) -> bool {
         self.muted_until.is_some_and(|until| now < until) || self.settings.is_quiet(now)
     }
 
-    /// When something may be told again; `None` when the whole day is quiet.
+    /// When alerts are allowed again; `None` when the whole day is quiet.
     fn loud_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.settings.quiet_until(self.muted_until.map_or(now, |until| until.max(now)))
     }
 
-    /// Takes in what a session looks like now.
+    /// Applies a sighting of a session.
     pub fn see(&mut self, now: Timestamp, seen: Sighting) {
         let session = seen.session.clone();
         let need = seen.need.filter(|_| !seen.superseded);
@@ -144,12 +145,13 @@ impl Attention {
         };
         let was_at_ease = self.at_ease.remove(&session);
         let since = seen.since.min(now);
-        // A clock that was ahead has been set right: what it said of the future was of now.
+        // The clock was ahead and has been set back: a time in its future counts as now.
         self.began = self.began.map(|began| began.min(now));
         if let Some(watched) = self.sessions.get_mut(&session) {
             watched.since = watched.since.min(now);
             let moved = since.since(watched.since) > SAME_EVENT && seen.wants != watched.seen.wants;
-            // The end of a turn has no words that would tell it from the end of the next one, seen in one glance.
+            // Two ends of turns have the same `wants`. Only their times tell them apart if the turn between was not
+            // seen.
             let next_end = need == Need::Finished && since.since(watched.since) > SAME_EVENT;
             if watched.need == need && !moved && !next_end {
                 watched.seen = seen;
@@ -157,14 +159,15 @@ impl Attention {
             }
             self.end(now, &session);
         }
-        // What is seen for the first time may have waited for long, and is no news. But witnesses of one event differ, and
-        // the last moment before watching began may be seen only after it: an alert too many is better than one too few.
+        // A need that is seen for the first time may be old, and then it is no news. But witnesses of one event give
+        // different times, and an event just before watching began may be seen only afterwards. One alert too many is
+        // better than one too few.
         let began = self.began.filter(|began| was_at_ease || since + SAME_EVENT >= *began);
         self.sessions
             .insert(session, Watched { seen, need, since, old: began.is_none(), raised: false, owed: false });
     }
 
-    /// A session is no longer there.
+    /// Removes a session that no longer exists.
     pub fn lose(&mut self, now: Timestamp, session: &SessionId) {
         self.at_ease.remove(session);
         self.end(now, session);
@@ -182,7 +185,7 @@ impl Attention {
         }
     }
 
-    /// Lets the dwell of every need pass, and tells what there is to tell.
+    /// Applies the dwell of every need, and returns all new outcomes.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
         let mut out = std::mem::take(&mut self.unsaid);
         out.extend(self.owed(now));
@@ -204,14 +207,13 @@ impl Attention {
         out
     }
 
-    /// What a session needs the person for, and from when on that counts: a session whose time has come is one of the
-    /// [`Attention::counts`].
+    /// What a session needs the user for, and the time from which it counts in [`Attention::counts`].
     pub fn need_of(&self, session: &SessionId) -> Option<(Need, Timestamp)> {
         let watched = self.sessions.get(session).filter(|watched| watched.need != Need::Finished)?;
         Some((watched.need, watched.since + COUNT_DWELL))
     }
 
-    /// How many sessions need the person at this time.
+    /// How many sessions need the user at this time.
     pub fn counts(&self, now: Timestamp) -> Counts {
         let mut counts = Counts::default();
         for watched in self.sessions.values().filter(|watched| watched.since + COUNT_DWELL <= now) {
@@ -220,7 +222,7 @@ impl Attention {
         counts
     }
 
-    /// When [`Attention::advance`] will next have something to tell, if nothing new is seen.
+    /// When [`Attention::advance`] will next return something, if there is no new sighting.
     pub fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         // A dwell that has passed since the last call is due now.
         if !self.unsaid.is_empty() || self.told != self.counts(now) {
@@ -239,7 +241,7 @@ impl Attention {
 }
 
 impl Watched {
-    /// Not told yet, and worth telling: what only silence suggests waits for a witness.
+    /// Not reported yet, and allowed by the settings. An inferred need waits for a witness unless they include it.
     fn can_be_told(&self, settings: &AttentionSettings) -> bool {
         !self.old && (settings.inferred || !self.seen.inferred)
     }
@@ -258,7 +260,7 @@ impl Watched {
     }
 }
 
-/// One summary, the oldest first.
+/// One outcome for all episodes, the oldest first.
 fn summary(mut episodes: Vec<Episode>) -> Option<Outcome> {
     episodes.sort_by_key(|episode| episode.since);
     (!episodes.is_empty()).then_some(Outcome::AlreadySo(episodes))

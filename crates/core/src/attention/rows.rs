@@ -1,15 +1,15 @@
-//! Which rows need the person, at one glance.
+//! Which rows need the user, judged without a history.
 
 use super::need::{COUNT_DWELL, Counts, Need, need};
 use crate::roster::row::Row;
 use crate::time::Timestamp;
 
-/// What a row needs the person for: nothing while they have it snoozed or put away.
+/// What a row needs the user for: nothing while the row is snoozed or put away.
 pub const fn needs_person(row: &Row) -> Option<Need> {
     if row.snoozed_until.is_some() || row.put_away { None } else { need(row.state, row.state_kind) }
 }
 
-/// The counts of a roster at one glance, without a history: a need that is younger than the dwell does not count yet.
+/// The counts of a roster, without a history. A need that is younger than the dwell does not count yet.
 pub fn counts_of<'a>(rows: impl IntoIterator<Item = &'a Row>, now: Timestamp) -> Counts {
     let mut counts = Counts::default();
     for row in rows {

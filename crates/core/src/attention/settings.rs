@@ -1,4 +1,4 @@
-//! What the person wants to be told of, and when not, as plain values.
+//! The user's alert settings as plain values.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,29 +10,30 @@ use crate::attention::need::Need;
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
-/// How long a need must last before it is told, unless the person chose otherwise.
+/// How long a need must last before it is reported, by default.
 pub const ALERT_DWELL: Millis = Millis::from_secs(2);
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;
-/// So many spans one after another are taken for a quiet that never ends.
+/// After this many spans in a row, the quiet counts as endless.
 const STEPS: usize = 32;
 
-/// The person's choices. The defaults tell of everything that was observed.
+/// The user's choices. By default every observed need raises an alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionSettings {
-    /// Kinds that are told of.
+    /// Kinds that raise an alert.
     pub kinds: BTreeSet<Need>,
-    /// Also tell of permissions that only silence suggests: without registry and hooks a long command looks the same.
+    /// Also report permissions that are inferred from silence. Without registry and hooks, a long command looks the
+    /// same.
     pub inferred: bool,
-    /// How long a need must last before it is told.
+    /// How long a need must last before it is reported.
     pub dwell: Millis,
     /// No alerts in these hours.
     pub quiet: Vec<QuietHours>,
-    /// Whose clock the quiet hours go by: rules as a value, so that summer time comes by itself.
+    /// The time zone of the quiet hours. It holds rules, so that summer time needs no change here.
     pub zone: TimeZone,
-    /// Projects that are never told of: their names, or folders, which stand for everything below them.
+    /// Projects that never raise an alert, as names or folders. A folder stands for everything below it.
     pub muted_projects: BTreeSet<Arc<str>>,
-    /// Sessions that are never told of.
+    /// Sessions that never raise an alert.
     pub muted_sessions: BTreeSet<SessionId>,
 }
 
@@ -51,7 +52,7 @@ impl Default for AttentionSettings {
 }
 
 impl AttentionSettings {
-    /// Whether it is quiet at this time.
+    /// Whether this time lies in quiet hours.
     pub fn is_quiet(&self, at: Timestamp) -> bool {
         if self.quiet.is_empty() {
             return false;
@@ -61,10 +62,10 @@ impl AttentionSettings {
         self.quiet.iter().any(|hours| hours.holds(minute))
     }
 
-    /// The first time from then on that is not quiet; `None` when the whole day is.
+    /// The first time, from `from` on, outside quiet hours; `None` when the whole day is quiet.
     pub fn quiet_until(&self, from: Timestamp) -> Option<Timestamp> {
         let mut at = from;
-        // Spans may meet or overlap, and a change of the clock may lie within: each step ends one of these.
+        // Spans may meet or overlap, and a clock change may lie within. Each step passes one of these.
         for _ in 0..STEPS {
             if !self.is_quiet(at) {
                 return Some(at);
@@ -90,7 +91,7 @@ impl AttentionSettings {
         u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs())
     }
 
-    /// Whether a project is never told of, by its name or by a folder that holds it.
+    /// Whether a project is muted, by its name or by a folder that holds it.
     pub fn mutes(&self, project: &str) -> bool {
         self.muted_projects.contains(project)
             || self.muted_projects.iter().any(|muted| {
@@ -100,12 +101,13 @@ impl AttentionSettings {
     }
 }
 
-/// A daily span, in the person's own time.
+/// A daily span, in the user's time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuietHours {
     /// First quiet minute, counted from midnight.
     pub from: u16,
-    /// First minute that is quiet no more; before `from` it is one of the next day. Equal to `from` it means: never quiet.
+    /// First minute after the span. If it is before `from`, it lies in the next day. If both are equal, it is never
+    /// quiet.
     pub to: u16,
 }
 
@@ -125,7 +127,7 @@ impl QuietHours {
         Some(Self { from: minute(from)?, to: minute(to)? })
     }
 
-    /// Whether this minute of the day is within.
+    /// Whether this minute of the day lies in the span.
     pub const fn holds(self, minute: u16) -> bool {
         if self.from <= self.to {
             self.from <= minute && minute < self.to
@@ -134,7 +136,7 @@ impl QuietHours {
         }
     }
 
-    /// How many minutes are left of it at a minute that it holds.
+    /// How many minutes of the span are left at a minute inside it.
     const fn lasts(self, minute: u16) -> u16 {
         if minute < self.to { self.to - minute } else { self.to + DAY - minute }
     }

@@ -17,14 +17,14 @@ use crate::transcript::record::{CompactBoundary, CompactTrigger};
 /// One piece of work, over all the sessions that it went through.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
-    /// Derived from the session that the chain began with, also where that one's file is gone.
+    /// Derived from the session that the chain began with, even if that file is gone.
     pub id: ChainId,
-    /// What the person called the chain here, else their own title in the agent, from the session of the chain that was
-    /// active last and has one.
+    /// The name that the user gave the chain here. Else the user's own title in the client, from the last active
+    /// session that has one.
     pub name: Option<Arc<str>>,
     /// The sessions in the order of their beginning, each after the one it comes from.
     pub sessions: Vec<SessionId>,
-    /// The session in which the work goes on: of those that are not superseded the one active last.
+    /// The session in which the work goes on: the last active one among those without a successor.
     pub head: SessionId,
     /// Every link that touches the chain: within it, from and to forks, and one for each compaction inside a
     /// file, whose two ends are the same session.
@@ -41,11 +41,11 @@ pub struct Chain {
     first: SessionId,
 }
 
-/// Work chains: all of them, or those that were asked for.
+/// All work chains, or the requested ones.
 #[derive(Debug, Clone, Default)]
 pub struct Chains {
     chains: Vec<Chain>,
-    /// Some were put where there was room.
+    /// [`Chains::renew`] moved chains into free places, so they are out of order.
     mixed: bool,
     by_session: HashMap<SessionId, usize>,
 }
@@ -56,21 +56,21 @@ impl Chains {
         Some(&self.chains[*self.by_session.get(session)?])
     }
 
-    /// The chain of this id. Looks at one after the other: it is a person who asks for a chain by its id.
+    /// The chain of this id, by a linear search: only a user asks for a chain by its id.
     pub fn get(&self, id: &ChainId) -> Option<&Chain> {
         self.chains.iter().find(|chain| chain.id == *id)
     }
 
-    /// Who took over from the session; `None` for a head.
+    /// How the session was superseded; `None` if it was not.
     pub fn superseded(&self, session: &SessionId) -> Option<&Supersession> {
         self.of(session)?.superseded.get(session)
     }
 
-    /// Puts these chains in place of those that any of `sessions` are in: all of each of them.
+    /// Replaces each chain that holds one of `sessions`, as a whole, by the chains in `by`.
     pub fn renew<'s>(&mut self, sessions: impl IntoIterator<Item = &'s SessionId>, by: Self) {
         let gone: BTreeSet<usize> =
             sessions.into_iter().filter_map(|session| self.by_session.get(session).copied()).collect();
-        // From the end, so that what comes into an empty place stays.
+        // From the end, so that `swap_remove` never moves a chain that is still to be removed.
         for at in gone.into_iter().rev() {
             for session in self.chains.swap_remove(at).sessions {
                 self.by_session.remove(&session);
@@ -119,7 +119,7 @@ impl<'c> IntoIterator for &'c Chains {
     }
 }
 
-/// Puts the chains of the `wanted` sessions together.
+/// Builds the chains of the `wanted` sessions.
 pub(super) fn assemble(
     nodes: &Nodes<'_>,
     forest: &Forest,
@@ -167,7 +167,7 @@ pub(super) fn assemble(
     Chains { chains, mixed: false, by_session }
 }
 
-/// For each node the one that its chain began with.
+/// For each node, the node that its chain began with.
 fn roots(forest: &Forest) -> Vec<usize> {
     let len = forest.origins.len();
     let mut root = vec![usize::MAX; len];
@@ -188,7 +188,7 @@ fn roots(forest: &Forest) -> Vec<usize> {
     root
 }
 
-/// The sessions that come from `first`, oldest first, none before the one it comes from.
+/// The sessions that come from `first`, oldest first, each after its predecessor.
 fn in_order(nodes: &Nodes<'_>, children: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut ready = BinaryHeap::from([Reverse((nodes[first].age(), first))]);
     let mut order = Vec::new();
@@ -201,7 +201,7 @@ fn in_order(nodes: &Nodes<'_>, children: &[Vec<usize>], first: usize) -> Vec<usi
     order
 }
 
-/// One chain in the making.
+/// The data from which one chain is built.
 struct Assembly<'x, 'a> {
     nodes: &'x Nodes<'a>,
     forest: &'x Forest,
@@ -210,7 +210,7 @@ struct Assembly<'x, 'a> {
     order: &'x [usize],
     /// The sessions that branch off from it.
     forks: &'x [usize],
-    /// What the person called chains.
+    /// The user's names for chains.
     names: &'x BTreeMap<ChainId, Arc<str>>,
 }
 
@@ -232,7 +232,8 @@ impl Assembly<'_, '_> {
                 at,
             }));
             if let [_] = self.order {
-                // Mostly one segment of one session: room for more would be a third of what all chains take up.
+                // Most chains have one segment of one session. Spare capacity would be a third of the memory of all
+                // chains.
                 segments.reserve_exact(own.len());
             }
             segments.extend(own.into_iter().map(|segment| (id(number), segment)));
@@ -262,7 +263,7 @@ impl Assembly<'_, '_> {
         }
     }
 
-    /// What the person called the chain, or the newest part of it that once was a chain with a name.
+    /// The name that the user gave the chain, else the name of its newest part that once was a chain of its own.
     fn said(&self, own: &ChainId) -> Option<&Arc<str>> {
         if self.names.is_empty() {
             return None;
@@ -283,7 +284,8 @@ impl Assembly<'_, '_> {
         })
     }
 
-    /// The segments of one session and the compactions between them, with those that only a marker tells of.
+    /// The segments of one session and the compactions between them, including compactions that only a marker
+    /// reports.
     fn segments(&self, number: usize) -> (Vec<Segment>, Vec<(LinkReason, Option<Timestamp>)>) {
         let Some(lineage) = self.nodes[number].lineage else { return (Vec::new(), Vec::new()) };
         let mut segments = lineage.segments[self.copied_segments(number, lineage)..].to_vec();
@@ -302,7 +304,7 @@ impl Assembly<'_, '_> {
         (segments, at)
     }
 
-    /// How many of the first segments the session copied from the one that it continues: they count there.
+    /// How many of the first segments the session copied from its predecessor. They count there.
     fn copied_segments(&self, number: usize, lineage: &Lineage) -> usize {
         let parent = self.forest.origins[number].parent();
         let Some(parent) = parent.filter(|p| p.continues && p.reason == LinkReason::SharedRecords) else {
@@ -323,7 +325,7 @@ impl Assembly<'_, '_> {
     }
 }
 
-/// Divides the segment in which `at` falls: a marker told of a compaction that the file does not show.
+/// Splits the segment that contains `at`: a marker reported a compaction that the file does not show.
 fn split(segments: &mut Vec<Segment>, at: Timestamp) {
     let later = |s: &Segment| s.started_at.is_some_and(|start| start > at);
     let place = segments.iter().position(later).unwrap_or(segments.len()).saturating_sub(1);

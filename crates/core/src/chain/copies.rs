@@ -1,4 +1,4 @@
-//! Files that hold the same records: which of them have a history in common, and which was first.
+//! Groups the transcripts that hold the same records, and finds the original of each group.
 
 use super::lineage::BeganBy;
 use super::nodes::Nodes;
@@ -9,17 +9,17 @@ use crate::ids::RecordId;
 pub(super) struct Copies {
     /// The group of each node, named by its lowest member.
     group: Vec<usize>,
-    /// For each group the member that the others were copied from, as far as none of them says more.
+    /// For each group, the member that the others were copied from, unless their own records name another origin.
     root: Vec<usize>,
-    /// For each group how many members it has.
+    /// For each group, how many members it has.
     size: Vec<usize>,
 }
 
 impl Copies {
     /// Groups the sessions by their first record and their compact boundaries.
     ///
-    /// A first record is looked for among the boundaries too: a fork may copy only what came after the last
-    /// compaction, and then it begins with the boundary.
+    /// A first record may match a boundary too: a fork may copy only the records after the last compaction, and then
+    /// it begins with that boundary.
     pub fn find(nodes: &Nodes<'_>) -> Self {
         let mut keys: Vec<(RecordId, usize)> = Vec::with_capacity(nodes.len());
         for (number, node) in nodes.iter() {
@@ -66,16 +66,17 @@ impl Copies {
         self.root[self.group[number]]
     }
 
-    /// The newest session of the same group that the copied records name as their process's.
+    /// The newest session of the same group that the copied records name as their process.
     ///
-    /// A fork of a fork holds the first one's records before the second one's, so the last name is the nearest.
+    /// A fork of a fork holds the records of the first one before those of the second one, so the last name is the
+    /// nearest.
     pub fn named_by_process(&self, nodes: &Nodes<'_>, number: usize) -> Option<usize> {
         nodes[number].processes.iter().rev().copied().find(|&origin| self.share(origin, number))
     }
 
-    /// The claim to be the original: the lowest wins. Who names an origin or says that it is a fork has none;
-    /// then the earlier start counts. A fork runs in a process of its own while the original may have begun by
-    /// `/clear` in another's, which helps where the copied times are equal.
+    /// Sort key of a session's claim to be the original; the lowest key wins. A session that names an origin, or says
+    /// that it is a fork, comes last. Then the earlier start wins. If copied times are equal, the process decides: a
+    /// fork runs in a process of its own, while the original may have begun by `/clear` in another session's process.
     fn claim(&self, nodes: &Nodes<'_>, number: usize) -> impl Ord + use<> {
         let node = &nodes[number];
         let names_one = node.forked_from.is_some()
@@ -92,12 +93,12 @@ impl Copies {
 pub(super) struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {
-    /// Each number alone.
+    /// `len` numbers, each in a set of its own.
     pub fn new(len: usize) -> Self {
         Self((0..len).collect())
     }
 
-    /// One number more, alone.
+    /// Adds a number in a set of its own.
     pub fn add(&mut self) -> usize {
         self.0.push(self.0.len());
         self.0.len() - 1
@@ -112,7 +113,7 @@ impl DisjointSets {
         n
     }
 
-    /// Makes one set of two.
+    /// Joins the sets of `a` and `b`.
     pub fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.lowest(a), self.lowest(b));
         self.0[a.max(b)] = a.min(b);

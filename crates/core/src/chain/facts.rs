@@ -1,4 +1,4 @@
-//! What the resolver of chains is told.
+//! The input of the chain resolver.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,33 +12,33 @@ static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
 static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
 static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
 
-/// Everything that is known about where sessions come from. The order within the slices does not matter.
+/// All facts about where sessions come from. The order within the slices does not matter.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// What each main transcript says.
+    /// The lineage of each main transcript.
     pub lineages: &'a [&'a Lineage],
     /// Changes of session inside one process, as seen in the registry.
     pub moves: &'a [RegistryMove],
-    /// Changes of session inside one process, as its hooks tell (see [`HookMoves`](crate::hook::HookMoves)).
+    /// Changes of session inside one process, as its hooks report them (see [`HookMoves`](crate::hook::HookMoves)).
     pub hook_moves: &'a [HookMove],
-    /// Announced compactions.
+    /// Compactions that markers announced.
     pub markers: &'a [Marker],
     /// The terminal of a session, where it is known. Any key will do; it is only compared
     /// (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
     pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
     /// For each running process the session that it is on now.
     pub live: &'a BTreeSet<SessionId>,
-    /// When the process on a live session started, only for processes whose registry file is known to keep
-    /// the old session after `/clear`: such a session is not taken for one that came back.
+    /// Start time of the process on a live session, so that the session is not taken for a resumed one. It is given
+    /// only for a process whose registry file is known to keep the old session after `/clear`.
     pub live_since: &'a BTreeMap<SessionId, Timestamp>,
-    /// What the person said of links.
+    /// The user's joins and splits.
     pub manual: &'a [ManualLink],
-    /// What the person called chains, by the id that the chain had then.
+    /// The user's names for chains, by the id that the chain had then.
     pub names: &'a BTreeMap<ChainId, Arc<str>>,
 }
 
 impl<'a> Facts<'a> {
-    /// Only what the transcripts say.
+    /// Only the facts of transcripts.
     pub fn of(lineages: &'a [&'a Lineage]) -> Self {
         Self {
             lineages,
@@ -54,12 +54,12 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The person's own word about a chain; for one session the newest word counts.
+/// A join or split by the user. For one session the newest one counts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ManualLink {
     /// `to` goes on where `from` ended.
     Join {
-        /// When it was said.
+        /// When the user made it.
         at: Timestamp,
         /// The earlier session.
         from: SessionId,
@@ -68,7 +68,7 @@ pub enum ManualLink {
     },
     /// The session begins a chain of its own.
     Split {
-        /// When it was said.
+        /// When the user made it.
         at: Timestamp,
         /// The session.
         session: SessionId,
@@ -76,14 +76,14 @@ pub enum ManualLink {
 }
 
 impl ManualLink {
-    /// When it was said.
+    /// When the user made it.
     pub const fn at(&self) -> Timestamp {
         match self {
             Self::Join { at, .. } | Self::Split { at, .. } => *at,
         }
     }
 
-    /// The session whose origin it tells.
+    /// The session whose origin it decides.
     pub const fn session(&self) -> &SessionId {
         match self {
             Self::Join { to, .. } => to,
@@ -91,7 +91,7 @@ impl ManualLink {
         }
     }
 
-    /// Both say the same, whenever they were said.
+    /// Both say the same, apart from their times.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Join { from, to, .. }, Self::Join { from: from2, to: to2, .. }) => {

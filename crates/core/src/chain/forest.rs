@@ -1,4 +1,4 @@
-//! Every session's origin, free of cycles, and which sessions are over because their work goes on elsewhere.
+//! The origin of each session, free of cycles, and the sessions that are superseded.
 
 use super::copies::DisjointSets;
 use super::facts::Facts;
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 pub(super) struct Forest {
     /// Where each session comes from.
     pub origins: Vec<Origin>,
-    /// Who took over from each session, and when.
+    /// The successor of each session, and when it took over.
     pub superseded: Vec<Option<(usize, Option<Timestamp>)>>,
     trees: DisjointSets,
 }
@@ -29,7 +29,7 @@ impl Forest {
             if !takes_over(nodes, facts, number, parent) {
                 continue;
             }
-            // The first to take over is the one that the person was led to; a later sibling changes nothing.
+            // The user was led to the first successor; a later sibling changes nothing.
             let old = &mut superseded[parent.from];
             if old.is_none_or(|(by, at)| (parent.at, number) < (at, by)) {
                 *old = Some((number, parent.at));
@@ -38,14 +38,14 @@ impl Forest {
         Self { origins, superseded, trees }
     }
 
-    /// Both come from the same session in the end.
+    /// Both come from the same first session.
     pub fn same_tree(&mut self, a: usize, b: usize) -> bool {
         self.trees.lowest(a) == self.trees.lowest(b)
     }
 
-    /// Gives a session without an origin the one that a marker suggests, and supersedes that.
+    /// Gives a session without an origin the parent that a marker suggests, and supersedes that parent.
     ///
-    /// The two must be in different trees: then no cycle can arise.
+    /// The two must be in different trees, so that no cycle can arise.
     pub fn adopt(&mut self, number: usize, parent: Parent) {
         self.trees.join(number, parent.from);
         self.superseded[parent.from] = Some((number, parent.at));
@@ -53,10 +53,10 @@ impl Forest {
     }
 }
 
-/// The parent is over since the child began.
+/// Whether the child supersedes the parent.
 ///
-/// It is not where it has activity after that, or where a process is on it now: somebody went back to it. Then
-/// it is a head again, beside its successor, because hiding work is worse than showing two rows.
+/// It does not if the parent has later activity, or if a process is on the parent now: the user went back to it. Then
+/// the parent is a head again, beside its successor, because hiding work is worse than showing two rows.
 fn takes_over(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent) -> bool {
     let from = &nodes[parent.from];
     let Some(at) = parent.at.filter(|_| parent.continues && from.seen) else { return false };
@@ -66,8 +66,9 @@ fn takes_over(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent
     !facts.live.contains(from.id) || registry_lags(nodes, facts, child, parent, at)
 }
 
-/// The registry still names the old session although its process has gone on: some clients do not rewrite the
-/// file on `/clear`. Only believed where the caller says since when the process runs, and nothing speaks against it.
+/// Whether the registry still names the old session although its process went on: some clients do not rewrite the
+/// file on `/clear`. This counts only if the caller gives the start time of the process and no other fact contradicts
+/// it.
 fn registry_lags(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent, at: Timestamp) -> bool {
     let same_process =
         matches!(parent.reason, LinkReason::Clear | LinkReason::Process | LinkReason::Registry);

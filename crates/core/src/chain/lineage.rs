@@ -1,4 +1,4 @@
-//! What one session's records say of where it comes from. The chain resolver needs nothing else of them.
+//! Lineage: the facts about a session's origin in its own records. The chain resolver needs nothing else of them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::ids::{Instance, RecordId, SessionId};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::CompactBoundary;
 
-/// Activity this soon after a successor began is the end of the old session being written, not a comeback.
+/// Activity this soon after a successor began is the last write of the old session, not a return to it.
 pub(super) const SLACK: Millis = Millis::from_secs(2);
 
 /// Facts of lineage, folded from one main transcript.
@@ -16,7 +16,7 @@ pub(super) const SLACK: Millis = Millis::from_secs(2);
 pub struct Lineage {
     /// The session, by its file name.
     pub session: SessionId,
-    /// `uuid` of the first chained record that is not a subagent's: copied history begins with the same one.
+    /// `uuid` of the first chained record that is not a subagent's. Copied history begins with the same record.
     pub first_record: Option<RecordId>,
     /// `uuid`s of the newest compact boundaries, at most [`BOUNDARY_LIMIT`].
     pub boundaries: Vec<RecordId>,
@@ -28,26 +28,26 @@ pub struct Lineage {
     pub forked_from: Option<SessionId>,
     /// Distinct `sessionId` values that are not this file's (history copied by 1.0.x), in order.
     pub foreign_sessions: Vec<SessionId>,
-    /// The head of the file shows how the session began.
+    /// How the session began, by the first records of the file.
     pub began_by: Option<BeganBy>,
     /// Time of the first record.
     pub started_at: Option<Timestamp>,
-    /// Time of the first record that was not copied from elsewhere, as far as the record itself tells.
+    /// Time of the first record that was not copied from elsewhere, as far as the record itself shows.
     pub own_started_at: Option<Timestamp>,
-    /// Times of activity as spans, a new one after a gap of a minute or more; the oldest are merged
-    /// beyond [`SPAN_LIMIT`].
+    /// Activity as spans. A gap of a minute or more begins a new span. Beyond [`SPAN_LIMIT`] the oldest spans are
+    /// merged.
     pub spans: Vec<(Timestamp, Timestamp)>,
     /// The segments of the file, in order; at least one.
     pub segments: Vec<Segment>,
     /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
     #[serde(deserialize_with = "crate::shared_text::all")]
     pub cwds: Vec<Arc<str>>,
-    /// The person's own title, on one line.
+    /// The user's own title, on one line.
     pub custom_title: Option<Arc<str>>,
 }
 
 impl Lineage {
-    /// Of a session of which no record is known yet.
+    /// The lineage of a session without known records.
     pub fn unknown(session: SessionId) -> Self {
         Self {
             session,
@@ -67,13 +67,13 @@ impl Lineage {
         }
     }
 
-    /// When it began, without the history that was copied into it.
+    /// When the session began, without the history that was copied into it.
     pub fn start(&self) -> Option<Timestamp> {
         self.own_started_at.or(self.started_at).or(self.spans.first().map(|span| span.0))
     }
 
-    /// Its latest activity, or beginning, and the end of its oldest span where there are several: that only moves where more
-    /// are merged.
+    /// The latest activity, or the beginning, and the end of the oldest span if there are several. That end moves
+    /// only when more spans are merged.
     pub fn activity(&self) -> Activity {
         let oldest = self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.1);
         let latest = self.spans.iter().map(|span| span.1).max();
@@ -81,15 +81,15 @@ impl Lineage {
     }
 }
 
-/// As much of a session's activity as it takes to tell whether there is more, and since when (see [`Lineage::activity`]).
+/// The part of a session's activity that shows whether there is more, and since when (see [`Lineage::activity`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// The latest; when the session began, where it has not been active yet.
+    /// The latest activity; the beginning of a session that has not been active yet.
     pub last: Option<Timestamp>,
     /// The end of the oldest of several spans.
     pub oldest: Option<Timestamp>,
-    /// There is a span: another session of its process may come from this one. It may be as short as a moment, and that the
-    /// one at which the session began.
+    /// There is a span, so another session of the same process may come from this one. The span may be a single
+    /// moment, even the one at which the session began.
     pub begun: bool,
 }
 
@@ -100,7 +100,7 @@ pub const SPAN_LIMIT: usize = 64;
 /// How many working folders are kept per session.
 pub const CWD_LIMIT: usize = 32;
 
-/// How a session began, by the head of its file.
+/// How a session began, by the first records of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BeganBy {
     /// `/clear` in an earlier session.
@@ -144,7 +144,7 @@ pub struct HookMove {
     pub to: SessionId,
     /// When the later one began, by the clock of the hook's sender.
     pub at: Timestamp,
-    /// What the client called it.
+    /// The cause that the client gave.
     pub cause: MoveCause,
 }
 
@@ -157,11 +157,11 @@ pub enum MoveCause {
     Clear,
     /// `/branch` and the like, inside a running process.
     Fork,
-    /// `/resume` inside: the later session was there before.
+    /// `/resume` inside a running process: the later session existed before.
     Resume,
 }
 
-/// A marker file of the document: a compaction was announced.
+/// A marker file, as the source document defines it: it announces a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// `newSessionId`.

@@ -41,17 +41,17 @@ pub enum LinkReason {
     Terminal,
     /// The same folder, most recently active: a guess.
     CwdRecency,
-    /// The person said so.
+    /// The user joined the sessions.
     Manual,
 }
 
 impl LinkReason {
-    /// Of these the transcripts of both sessions tell, at any time and by themselves: what they do not tell any more is not so.
-    /// Each of the others was seen once, by whoever looked then.
+    /// Reasons that the transcripts of both sessions show, at any time. If they no longer show such a link, it is
+    /// gone. Each other reason was observed once, at its own time.
     pub const TOLD_BY_TRANSCRIPTS: [Self; 4] =
         [Self::ForkedFrom, Self::Process, Self::SharedRecords, Self::CwdRecency];
 
-    /// All that tie two sessions without a word of the person's.
+    /// All reasons that tie two sessions without a command of the user.
     pub const FOUND: [Self; 9] = [
         Self::Marker,
         Self::Clear,
@@ -85,9 +85,9 @@ impl LinkReason {
 /// How far a link can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkConfidence {
-    /// It cannot be otherwise.
+    /// The evidence leaves no other origin.
     Proven,
-    /// It is likely; the person can undo it.
+    /// It is likely; the user can undo it.
     Suggested,
 }
 

@@ -23,7 +23,7 @@ pub enum MarkerError {
     Malformed(String),
 }
 
-/// What makes two marker files the same announcement, wherever they lie and however often they are read.
+/// The identity of an announcement: two marker files with the same key are one, wherever they lie.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarkerKey {
     /// `newSessionId`.
@@ -41,8 +41,8 @@ impl Marker {
 
 /// Reads one marker file. `file_name` is its name without the folder.
 ///
-/// Where the name has the usual form it must name the same session as the text: a copied or hand-made file
-/// that contradicts itself proves nothing.
+/// If the name has the usual form, it must name the same session as the text. A copied or hand-made file that
+/// contradicts itself proves nothing.
 pub fn parse_marker(bytes: &[u8], file_name: &str) -> Result<Marker, MarkerError> {
     if bytes.len() > SIZE_LIMIT {
         return Err(malformed(format!("it has {} bytes, a marker has a few hundred", bytes.len())));
@@ -89,8 +89,8 @@ fn malformed(reason: impl Into<String>) -> MarkerError {
     MarkerError::Malformed(reason.into())
 }
 
-/// Whether the text can be parsed at all, told apart before a parser is asked: a parser's error does not say
-/// whether more text would have helped.
+/// The shape of the text, found before it is parsed: a parser's error does not say whether more text would have
+/// helped.
 enum Shape {
     Complete,
     Torn,

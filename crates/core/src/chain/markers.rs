@@ -1,4 +1,4 @@
-//! What marker files mean: a compaction inside one file, or a new session and the one it came from.
+//! Reads marker files: each is a compaction inside one file, or a new session with a predecessor.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::time::{Millis, Timestamp};
 /// A marker this close to a boundary in the file announced that boundary.
 const BOUNDARY_WINDOW: Millis = Millis::from_secs(60);
 
-/// Compactions that only markers tell of.
+/// Compactions that only markers or hooks report.
 #[derive(Debug, Default)]
 pub(super) struct Announced {
     /// Inside one file, sorted by session and time.
@@ -25,7 +25,8 @@ pub(super) struct Announced {
 }
 
 impl Announced {
-    /// A hook that begins a new session after a compaction announces it as a marker does, where that is its origin.
+    /// Adds the sessions that a hook began after a compaction, if that hook gave the session its origin. Such a hook
+    /// announces a compaction as a marker does.
     pub fn add_hooks(&mut self, nodes: &Nodes<'_>, forest: &Forest, facts: &Facts<'_>) {
         for moved in facts.hook_moves.iter().filter(|moved| moved.cause == MoveCause::Compact) {
             let (Some(from), Some(to)) = (nodes.find(&moved.from), nodes.find(&moved.to)) else { continue };
@@ -73,11 +74,11 @@ pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Fact
     announced
 }
 
-/// The markers of sessions that we know, each announcement once, oldest first.
+/// The markers of known sessions, each announcement once, oldest first.
 ///
-/// A marker whose session has no transcript yet waits for it: only that shows whether the session is new, and a
-/// successor without a word in it should hide nobody. Hooks of two settings files announce one compaction twice,
-/// some milliseconds apart.
+/// A marker waits until its session has a transcript: only that shows whether the session is new, and an empty
+/// successor must not hide another session. Hooks of two settings files announce one compaction twice, some
+/// milliseconds apart.
 fn distinct<'m>(nodes: &Nodes<'_>, facts: &Facts<'m>) -> Vec<(usize, &'m Marker)> {
     let known =
         |m: &'m Marker| nodes.find(&m.session).filter(|&n| nodes[n].lineage.is_some()).map(|n| (n, m));
@@ -88,10 +89,10 @@ fn distinct<'m>(nodes: &Nodes<'_>, facts: &Facts<'m>) -> Vec<(usize, &'m Marker)
     markers
 }
 
-/// A boundary in the file is the compaction that the marker announced.
+/// Whether a boundary in the file is the compaction that the marker announced.
 ///
-/// The file's side is the gap around the boundary: the last record before it may be hours old, and the
-/// boundary reaches the file with the next reply, carrying an older time.
+/// The marker's time is compared with the gap around the boundary. The last record before it may be hours old. The
+/// boundary reaches the file with the next reply and carries an older time.
 fn is_explained(lineage: &Lineage, at: Timestamp) -> bool {
     lineage.segments.iter().enumerate().filter(|(_, s)| s.boundary.is_some()).any(|(n, segment)| {
         let next = lineage.segments.get(n + 1).and_then(|s| s.started_at);
@@ -100,7 +101,7 @@ fn is_explained(lineage: &Lineage, at: Timestamp) -> bool {
     })
 }
 
-/// Sessions by their latest activity; of two that stopped at once the lower id is preferred.
+/// Sessions by their latest activity. If two stopped at the same time, the lower id is preferred.
 type ByActivity = BTreeSet<(Timestamp, Reverse<usize>)>;
 
 /// Sessions that a compaction could have ended, by terminal and by folder.
@@ -110,7 +111,7 @@ struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// All that are not over already and that no process is on: that process would be another one.
+    /// All sessions that are neither superseded nor live. A live session has another process than the new session.
     fn collect(nodes: &Nodes<'a>, forest: &Forest, facts: &Facts<'a>) -> Self {
         let mut by_cwd: BTreeMap<&'a str, ByActivity> =
             facts.markers.iter().map(|m| (folder(&m.cwd), ByActivity::new())).collect();
@@ -133,7 +134,7 @@ impl<'a> Candidates<'a> {
         Self { by_terminal, by_cwd }
     }
 
-    /// Takes a session out, because it is over now.
+    /// Removes a session, because it is superseded now.
     fn remove(&mut self, nodes: &Nodes<'_>, facts: &Facts<'_>, number: usize) {
         let node = &nodes[number];
         let Some((lineage, last)) = node.lineage.zip(node.last) else { return };
@@ -148,11 +149,11 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The session that the compaction ended: of the same terminal where one is known, else of the same folder,
-    /// the most recently active without activity after the compaction.
+    /// The session that the compaction ended: the most recently active one without activity after the compaction. A
+    /// session of the same terminal is preferred to one of the same folder.
     ///
-    /// Where the new session's terminal is known, a session of the same folder counts only if nobody knows its
-    /// terminal: one that is known to be elsewhere is a sibling.
+    /// If the new session's terminal is known, a session of the same folder counts only if its own terminal is
+    /// unknown. A session in another terminal is a sibling.
     fn predecessor(
         &self,
         nodes: &Nodes<'_>,

@@ -1,10 +1,9 @@
-//! Work chains: which session goes on in which, and how that is known.
+//! Work chains: which session continues which, and how that is known.
 //!
-//! [`resolve()`] is a pure function from facts to [`Chains`]. Evidence is asked in the order of its
-//! worth: the person's word, forks, copied history, what one process's hooks or registry file name one after
-//! another, the records' own process id, and
-//! only then markers with their rule of thumb. Where nothing is known nothing is linked: hiding a
-//! session behind a wrong successor is worse than showing two rows.
+//! [`resolve()`] is a pure function from facts to [`Chains`]. It uses the strongest evidence first: the user's joins
+//! and splits, then forks, then copied history. Changes of session in the hooks or the registry file of one process
+//! come next, then the records' own process id, and last the markers with their rule of thumb. Without evidence it
+//! links nothing: hiding a session behind a wrong successor is worse than showing two rows.
 
 pub mod chains;
 pub mod facts;

@@ -1,4 +1,4 @@
-//! The sessions that the facts speak of, numbered in the order of their ids.
+//! The sessions that the facts name, numbered in the order of their ids.
 
 use std::cmp::Reverse;
 
@@ -7,14 +7,14 @@ use super::lineage::{BeganBy, Lineage};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
 
-/// A session, or the mere name of one.
+/// A session, or an id that only other records name.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     /// Its id.
     pub id: &'a SessionId,
-    /// What its transcript says; `None` for a live session without a file, and for a mere name.
+    /// The facts of its transcript; `None` for a live session without a file, and for a mere id.
     pub lineage: Option<&'a Lineage>,
-    /// It has a transcript or a process. Otherwise other records name it and nothing else is left of it.
+    /// It has a transcript or a process. Otherwise only other records name it.
     pub seen: bool,
     /// When it began, without the history that was copied into it.
     pub start: Option<Timestamp>,
@@ -35,7 +35,7 @@ impl Node<'_> {
         self.lineage.is_some_and(|l| l.own_process_session || !l.process_sessions.is_empty())
     }
 
-    /// The head of the file says how the session began.
+    /// The first records of the file show that the session began so.
     pub fn began_by(&self, how: BeganBy) -> bool {
         self.lineage.is_some_and(|l| l.began_by == Some(how))
     }
@@ -50,7 +50,7 @@ impl Node<'_> {
 #[derive(Debug)]
 pub(super) struct Nodes<'a> {
     nodes: Vec<Node<'a>>,
-    /// The beginning of each id, side by side: a search seldom has to follow a pointer to the text.
+    /// The first eight bytes of each id, side by side, so that a search seldom follows a pointer to the text.
     heads: Vec<u64>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Nodes<'a> {
             known.extend(named.map(|id| (head(id), id, false, None)));
         }
         known.extend(facts.live.iter().map(|id| (head(id), id, true, None)));
-        // What the person joined to stays the beginning of the chain when its transcript is gone.
+        // A session that the user joined to stays the beginning of the chain when its transcript is gone.
         known.extend(facts.manual.iter().filter_map(|word| match word {
             ManualLink::Join { from, .. } => Some((head(from), from, false, None)),
             ManualLink::Split { .. } => None,
@@ -85,7 +85,7 @@ impl<'a> Nodes<'a> {
         nodes
     }
 
-    /// Looks up once what every later step would look up again.
+    /// Looks up the numbers of named sessions once, for all later steps.
     fn number_names(&mut self) {
         for number in 0..self.nodes.len() {
             let Some(lineage) = self.nodes[number].lineage else { continue };
@@ -130,7 +130,7 @@ fn node<'a>(id: &'a SessionId, seen: bool, lineage: Option<&'a Lineage>) -> Node
     Node { id, lineage, seen, start, last, processes: Vec::new(), foreign: Vec::new(), forked_from: None }
 }
 
-/// The first eight bytes of an id as a number that compares as they do.
+/// The first eight bytes of an id as a number with the same order.
 fn head(id: &SessionId) -> u64 {
     let mut bytes = [0; 8];
     for (to, from) in bytes.iter_mut().zip(id.as_str().bytes()) {
@@ -139,8 +139,8 @@ fn head(id: &SessionId) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Of two transcripts of one session the one that reaches further says more. The rest of the key only
-/// makes the choice independent of the order.
+/// Order of two transcripts of one session: the one with later activity is richer. The rest of the key only makes the
+/// choice independent of the order of the facts.
 fn richness(lineage: Option<&Lineage>) -> impl Ord + '_ {
     lineage.map(|l| {
         let last = l.spans.iter().map(|s| s.1).max();

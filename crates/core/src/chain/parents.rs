@@ -1,4 +1,4 @@
-//! For each session the one it comes from, by proven evidence and the person's word.
+//! Finds the parent of each session, by proven evidence and the user's joins and splits.
 
 use std::collections::BTreeMap;
 
@@ -40,12 +40,12 @@ impl Parent {
     }
 }
 
-/// What became known of one session's origin.
+/// The result for one session's origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nothing: a marker may still name a predecessor.
+    /// Not known: a marker may still name a predecessor.
     Unknown,
-    /// It is known to come from nowhere, or from a session whose name is lost; nothing may be guessed.
+    /// It comes from no session, or from one whose id is lost; a marker must not guess.
     None,
     /// It is known.
     Known(Parent),
@@ -88,14 +88,14 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>
     origins
 }
 
-/// Forks, and history copied by old clients.
+/// The origin of forks, and of history that old clients copied.
 fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
     let node = &nodes[number];
     let fork_of = |from| Origin::Known(Parent::branch(from, LinkReason::ForkedFrom, node.start));
     if let Some(from) = node.forked_from.or_else(|| copies.named_by_process(nodes, number)) {
         return fork_of(from);
     }
-    // The last name is the nearest one, and a file that is still there says more than one that is gone.
+    // The last name is the nearest one. A session whose file is still there is preferred to one whose file is gone.
     let foreign = || node.foreign.iter().rev().copied();
     if let Some(from) = foreign().find(|&n| nodes[n].seen).or_else(|| foreign().next()) {
         return Origin::Known(copy_of(nodes, from, number));
@@ -118,16 +118,16 @@ fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
 
 /// The meaning of copied history whose origin is known.
 ///
-/// Clients since 2.1.207 resume in the same file, so what they copy is a fork. Old ones copied on resume and on
-/// compaction as well: the copy goes on where the original stopped, unless the original went on too. Records that
-/// kept their old `sessionId` are the work of an old client, also where a new one has resumed the copy since.
+/// Clients since 2.1.207 resume in the same file, so a copy by them is a fork. Older clients also copied on resume
+/// and on compaction: such a copy continues the original, unless the original went on too. Records that kept their
+/// old `sessionId` were copied by an old client, even if a new client has resumed the copy since.
 fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {
     let (origin, copy) = (&nodes[from], &nodes[number]);
     if copy.began_by(BeganBy::Fork) || copy.is_modern() && copy.foreign.is_empty() {
         return Parent::branch(from, LinkReason::ForkedFrom, copy.start);
     }
     if !origin.seen {
-        // Without the original nobody can tell; a chain of its own has an id that stays in either case.
+        // Without the original both are possible. A chain of its own has an id that stays in either case.
         return Parent::branch(from, LinkReason::SharedRecords, copy.start);
     }
     match (origin.last, copy.start) {
@@ -138,7 +138,7 @@ fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {
     }
 }
 
-/// `/clear` and whatever else opens a new session in a running process.
+/// The origin of a session that a running process opened, by `/clear` or in another way.
 fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved>, number: usize) -> Origin {
     let node = &nodes[number];
     let clear = node.began_by(BeganBy::Clear);
@@ -159,11 +159,11 @@ fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved
     let before = node.start.and_then(|start| groups.predecessor(process, number, start));
     let from = match before {
         _ if !clear && !nodes[process].seen => {
-            // Without its file nobody can tell whether this is a fork of it; see `copied_from`.
+            // Without the file of `process`, this may also be a fork of it; see `copied_from`.
             return Origin::Unknown;
         }
         Some(from) => from,
-        // The process did begin with that session, even where the times, or the file, are lost.
+        // The process did begin with that session, even if the times or the file are lost.
         None if clear => process,
         None => return Origin::Unknown,
     };
@@ -171,7 +171,7 @@ fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved
     Origin::Known(Parent::proven(from, reason, node.start))
 }
 
-/// Sessions by the session that their process began with: `/clear` leaves the latter as it was.
+/// Sessions, grouped by the session that their process began with. `/clear` does not change that one.
 struct ProcessGroups {
     /// Spans of activity as (process, start, end, latest end so far in the group, session), sorted.
     spans: Vec<GroupSpan>,
@@ -224,14 +224,14 @@ impl ProcessGroups {
 
     /// The session of the process that was active last before `start`.
     ///
-    /// Who stopped before then is preferred to who went on: the latter runs in another process by now, or was
-    /// resumed. It counts as active a span's gap before, which is all that a span tells.
+    /// A session that stopped before `start` is preferred to one that went on: the latter runs in another process by
+    /// now, or was resumed. It counts as active one span gap before `start`, because a span shows no more than that.
     fn predecessor(&self, process: usize, session: usize, start: Timestamp) -> Option<usize> {
         let end = self.spans.partition_point(|s| (s.process, s.start) <= (process, start));
         let mut best: Option<(Timestamp, usize)> = None;
         for span in self.spans[..end].iter().rev().take_while(|s| s.process == process) {
             if best.is_some_and(|(at, _)| span.latest_end.min(start) < at) {
-                // Nothing earlier reaches as far as what we have.
+                // No earlier span ends later than the best one so far.
                 break;
             }
             if span.session == session {
@@ -252,16 +252,17 @@ impl ProcessGroups {
     }
 }
 
-/// A process's change of session.
+/// A change of session by a process.
 #[derive(Debug, Clone, Copy)]
 struct Moved {
     from: usize,
     at: Timestamp,
-    /// What a hook called it; `None` where only the registry showed it.
+    /// The cause that a hook gave; `None` if only the registry showed the change.
     cause: Option<MoveCause>,
 }
 
-/// Changes of session by the session after; of one session those that hooks named come first, then the earliest.
+/// Changes of session, sorted by the later session. For one session, those that hooks reported come first, then the
+/// earliest.
 struct Moves(Vec<(usize, bool, Timestamp, usize, Option<MoveCause>)>);
 
 impl Moves {
@@ -278,8 +279,8 @@ impl Moves {
         Self(moves)
     }
 
-    /// The first change that opened the session. A change to a session that was there before is a `/resume`
-    /// and ties nothing.
+    /// The first change that opened the session. A change to a session that existed before is a `/resume` and ties
+    /// nothing.
     fn opening(&self, nodes: &Nodes<'_>, facts: &Facts<'_>, to: usize) -> Option<Moved> {
         let first = self.0.partition_point(|m| m.0 < to);
         let mut moves = self.0[first..].iter().take_while(|m| m.0 == to);
@@ -295,7 +296,7 @@ impl Moves {
     }
 }
 
-/// Applies the person's word over everything else: of each session the newest.
+/// Applies the user's joins and splits over all other evidence; for each session the newest one counts.
 fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
     let mut newest: BTreeMap<usize, &ManualLink> = BTreeMap::new();
     for word in facts.manual {
@@ -311,7 +312,7 @@ fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
                     origins[number] = Origin::Known(Parent::proven(from, LinkReason::Manual, at));
                 }
             }
-            // A fork is a chain of its own already; its origin stays worth showing.
+            // A fork already begins a chain of its own; its origin is still worth showing.
             ManualLink::Split { .. } => {
                 if origins[number].parent().is_none_or(|parent| parent.continues) {
                     origins[number] = Origin::None;
@@ -321,11 +322,11 @@ fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
     }
 }
 
-/// Takes one link out of every cycle, so that contradicting facts leave a forest.
+/// Removes one link from each cycle, so that contradictory facts leave a forest.
 ///
-/// The oldest session of the cycle loses its origin; a link that the person made stays if another can go.
+/// The oldest session of the cycle loses its origin. A link that the user made stays if another one can go.
 fn break_cycles(nodes: &Nodes<'_>, origins: &mut [Origin]) {
-    // 0: not met; otherwise the walk that met it first.
+    // 0: not visited; otherwise the walk that visited the node first.
     let mut met_in = vec![0usize; nodes.len()];
     for start in 0..nodes.len() {
         let walk = start + 1;

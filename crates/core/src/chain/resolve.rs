@@ -1,4 +1,4 @@
-//! From facts to work chains: the one entry of this module.
+//! Turns facts into work chains: the one entry of this module.
 
 use super::chains::{Chains, assemble};
 use super::copies::Copies;
@@ -18,8 +18,8 @@ pub fn resolve(facts: &Facts<'_>) -> Chains {
     resolve_for(facts, &|_| true)
 }
 
-/// The chains that hold a `wanted` session, as [`resolve`] gives them: whoever shows few sessions need not have the chains of
-/// thousands put together.
+/// The chains that hold a `wanted` session, equal to those of [`resolve`]. A caller that shows few sessions does not
+/// pay for the chains of thousands.
 pub fn resolve_for(facts: &Facts<'_>, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
     let nodes = Nodes::collect(facts);
     let copies = Copies::find(&nodes);

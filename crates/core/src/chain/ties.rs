@@ -1,4 +1,5 @@
-//! Which sessions may bear on each other's chains: whoever resolves a few anew need not look at thousands of others.
+//! Groups of sessions that may affect each other's chains. A caller that resolves a few sessions anew can skip
+//! thousands of others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,23 +10,23 @@ use super::markers::folder;
 use crate::ids::{RecordId, SessionId, stable_hash};
 use crate::time::Timestamp;
 
-/// Groups of sessions. What is known of one group says nothing of the chains of another.
+/// Groups of sessions. A fact about one group says nothing about the chains of another.
 ///
-/// Groups only grow: what is not so any more keeps sessions together that need not be, which costs time and no truth. For the
-/// same reason things that sessions have in common are told apart by a hash.
+/// Groups only grow. An outdated fact keeps sessions together that need not be; that costs time, but no result is
+/// wrong. For the same reason terminals and folders are compared by a hash.
 #[derive(Debug)]
 pub struct Ties {
     numbers: HashMap<SessionId, usize>,
     sessions: Vec<SessionId>,
     sets: DisjointSets,
-    /// For each session another one of its group: around in a ring.
+    /// For each session the next one of its group, in a ring.
     next: Vec<usize>,
-    /// Those of a group that transcripts name together, or that have records in common: to whom it may matter when the others
-    /// were active.
+    /// Parts of a group: sessions that transcripts name together, or that have records in common. In such a part, the
+    /// activity of one session may matter to the others.
     kin: DisjointSets,
-    /// For each of these sets, by its lowest member, the latest beginning in it and how many it has.
+    /// For each set of `kin`, by its lowest member: the latest beginning in it, and how many members it has.
     begun: Vec<(Option<Timestamp>, usize)>,
-    /// For each record that begins a file or a segment one session that has it.
+    /// For each record that begins a file or a segment, one session that has it.
     records: HashMap<RecordId, usize>,
     terminals: HashMap<u64, usize>,
     folders: HashMap<u64, Folder>,
@@ -34,7 +35,7 @@ pub struct Ties {
 /// The sessions that have worked in a folder.
 #[derive(Debug, Default)]
 struct Folder {
-    /// One of them is enough where they are one group.
+    /// One of them is enough if all are one group.
     sessions: Vec<usize>,
     /// A marker may tie any of them.
     marked: bool,
@@ -57,7 +58,7 @@ impl Default for Ties {
 }
 
 impl Ties {
-    /// Takes in what a transcript says, also when it says more than before.
+    /// Adds the facts of a transcript. Call it again when the transcript shows more.
     pub fn add(&mut self, lineage: &Lineage) {
         let number = self.number(&lineage.session);
         let named =
@@ -82,7 +83,7 @@ impl Ties {
         }
     }
 
-    /// Takes in what is known beside the transcripts.
+    /// Adds the facts that come from no transcript.
     pub fn add_facts(&mut self, facts: &Facts<'_>) {
         let moves = facts.moves.iter().map(|seen| (&seen.from, &seen.to));
         let moves = moves.chain(facts.hook_moves.iter().map(|told| (&told.from, &told.to)));
@@ -106,7 +107,7 @@ impl Ties {
                 self.tie(number, other);
             }
         }
-        // Only what a marker means depends on the terminal.
+        // Only the meaning of a marker depends on the terminal.
         for (session, terminal) in facts.terminals {
             let number = self.number(session);
             let other = *self.terminals.entry(stable_hash(terminal.as_bytes())).or_insert(number);
@@ -114,7 +115,7 @@ impl Ties {
         }
     }
 
-    /// All sessions of the groups that these are in, each once, and names that are no more than that. `None` where they are
+    /// All sessions in the groups of `sessions`, each once, including ids that are only named. `None` if there are
     /// more than `most`.
     pub fn groups_of<'s>(
         &mut self,
@@ -143,20 +144,20 @@ impl Ties {
         Some(found)
     }
 
-    /// Whether it may tell where another session comes from that this one was active, where `last` is the latest activity that
-    /// was known before. Nobody began so late that it would, as a rule: who goes on is active now.
+    /// Whether new activity of this session may change the origin of another one. `last` is its latest activity known
+    /// before. As a rule it cannot, because no session of its set began so late.
     pub fn may_precede(&mut self, session: &SessionId, last: Option<Timestamp>) -> bool {
         let number = self.number(session);
         let (begun, count) = self.begun[self.kin.lowest(number)];
         count > 1 && begun.is_some_and(|begun| last.is_none_or(|last| last <= begun + SLACK))
     }
 
-    /// How many sessions and names are known.
+    /// How many sessions and mere ids are known.
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
 
-    /// Whether nobody is known.
+    /// Whether no session is known.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
@@ -174,7 +175,7 @@ impl Ties {
         number
     }
 
-    /// Makes one group of two, and one of those of whom it matters when they were active.
+    /// Joins the groups of two sessions, and their sets of `kin`.
     fn tie_kin(&mut self, a: usize, b: usize) {
         self.tie(a, b);
         let (a, b) = (self.kin.lowest(a), self.kin.lowest(b));
@@ -185,11 +186,11 @@ impl Ties {
         }
     }
 
-    /// Makes one group of two.
+    /// Joins the groups of two sessions.
     fn tie(&mut self, a: usize, b: usize) {
         if self.sets.lowest(a) != self.sets.lowest(b) {
             self.sets.join(a, b);
-            // Two rings become one where each goes on in the other.
+            // Swapping the successors makes one ring of two.
             self.next.swap(a, b);
         }
     }

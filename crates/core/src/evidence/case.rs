@@ -1,4 +1,5 @@
-//! The evidence of one session, sorted out: who speaks for it, until when, and the verdict that a ruling becomes.
+//! The sorted evidence of one session: which process and which hooks speak for it, and until when. It also turns a
+//! ruling into a verdict.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -19,20 +20,20 @@ use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::{Status, StatusWitness};
 use crate::time::Timestamp;
 
-/// The evidence of one session, sorted out.
+/// The sorted evidence of one session.
 pub(super) struct Case<'a> {
     pub evidence: &'a Evidence<'a>,
     /// The process that speaks for the session, if one may run.
     pub claim: Option<Claim<'a>>,
-    /// The newest of the dead ones that left their files.
+    /// The newest dead process that left its registry file.
     pub dead: Option<&'a InstanceWitness>,
-    /// How many processes may run it.
+    /// How many processes may run the session.
     pub processes: usize,
-    /// The hooks of the claiming process, or of one that nobody knows to be dead.
+    /// The hooks of the claiming process, or of a process that is not known to be dead.
     pub hooks: Option<&'a HookWitness>,
 }
 
-/// A process that runs the session, and its registry's word.
+/// A process that runs the session, with the state that its registry status stands for.
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a> {
     pub instance: &'a InstanceWitness,
@@ -40,7 +41,7 @@ pub(super) struct Claim<'a> {
     pub at: Timestamp,
 }
 
-/// What a rule decides.
+/// The decision of a rule.
 pub(super) struct Ruling {
     pub state: State,
     pub kind: Option<StateKind>,
@@ -87,7 +88,7 @@ impl<'a> Case<'a> {
         Self { evidence, claim, dead, processes: claims.count(), hooks: hooks.filter(of_claim) }
     }
 
-    /// The time of the newest record, if there is a transcript; a time to come is taken for now.
+    /// The time of the newest record, if there is a transcript. A time in the future counts as now.
     pub fn activity(&self) -> Option<Timestamp> {
         self.evidence.transcript.map(|t| t.last_activity_at.min(self.evidence.now))
     }
@@ -97,8 +98,8 @@ impl<'a> Case<'a> {
         self.activity().max(self.hooks.map(|hooks| hooks.heard_at.min(self.evidence.now)))
     }
 
-    /// When the last word of anybody but the transcript lost its weight: of a hook, of a status file, and of processes that
-    /// are gone where none is left. A hook that said goodbye is no word of a process that is there.
+    /// When the last witness other than the transcript stopped counting: hooks, a status file, and, if no process is
+    /// left, processes that are gone. A `SessionEnd` hook does not count while a process is there.
     pub fn silent_since(&self) -> Option<Timestamp> {
         let e = self.evidence;
         let hooks =
@@ -114,13 +115,13 @@ impl<'a> Case<'a> {
         [gone, dead, hooks, file].into_iter().flatten().map(|at| at.min(e.now)).max()
     }
 
-    /// Whether a hook said goodbye to the session at this time or later: what was told before is over, also where a process
-    /// has taken the session up again.
+    /// Whether a hook reported the end of the session at this time or later. Then earlier statements no longer hold,
+    /// even if a process has resumed the session.
     pub fn was_left_since(&self, at: Timestamp) -> bool {
         self.hooks.is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)) && hooks.since >= at)
     }
 
-    /// What the hooks say at this moment, beside the other witnesses.
+    /// The hooks' reading at this moment, compared with the other witnesses.
     pub fn heard(&self) -> Option<Heard<'a>> {
         let registered = self.claim.and_then(|claim| {
             let status = claim.instance.entry.status.as_ref()?;
@@ -129,11 +130,11 @@ impl<'a> Case<'a> {
         heard::heard(self.hooks?, self.evidence, registered)
     }
 
-    /// When everything that could speak of the claimed session fell silent.
+    /// Since when every witness of the claimed session has been silent.
     fn quiet_since(&self, claim: Claim<'_>) -> Timestamp {
         match self.sign_of_life() {
-            // The status of a turn's end comes a little after its last record. Were it to count, the
-            // session would go idle twice: once by its records and once by the registry.
+            // The status of a turn's end comes a little after its last record. If it counted, the session would go
+            // idle twice: once by its records and once by the registry.
             Some(activity) if claim.at <= activity + SAME_EVENT => activity,
             _ => claim.at,
         }
@@ -143,12 +144,12 @@ impl<'a> Case<'a> {
         self.quiet_since(claim) + self.evidence.timeouts.idle
     }
 
-    /// When a session that rests by its hooks alone is idle.
+    /// When a session that waits for input, by its hooks alone, becomes idle.
     pub fn rests_until(&self, heard: &Heard<'_>) -> Timestamp {
         self.sign_of_life().map_or(heard.edge, |at| at.max(heard.edge)) + self.evidence.timeouts.idle
     }
 
-    /// From when the absence of a registry file counts; `None` when it never does.
+    /// From when on a missing registry file counts; `None` when it never does.
     pub fn unclaimed_at(&self) -> Option<Timestamp> {
         let e = self.evidence;
         let counts = e.live && self.claim.is_none() && e.registry_readable && e.expects_registry;
@@ -157,7 +158,7 @@ impl<'a> Case<'a> {
 
     /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
     pub fn lull_until(&self) -> Option<Timestamp> {
-        // What was said before the clock was set back is no gap: it would last until the clock has caught up.
+        // A status from before the clock was set back is no gap: it would last until the clock has caught up.
         let is_past = |claim: &Claim<'_>| words::said_at(claim.instance) <= self.evidence.now;
         let idle = |claim: &Claim<'_>| claim.instance.entry.status == Some(RegistryStatus::Idle);
         let claim = self.claim.filter(|claim| idle(claim) && is_past(claim))?;
@@ -169,7 +170,7 @@ impl<'a> Case<'a> {
         (by_records || self.agents_just_ended(claim)).then_some(claim.at + LULL)
     }
 
-    /// A hook said that the last subagent of an ended turn has ended, and nothing has begun since.
+    /// A hook reported that the last subagent of an ended turn has ended, and nothing has begun since.
     pub fn agents_just_ended(&self, claim: Claim<'_>) -> bool {
         self.hooks.is_some_and(|hooks| {
             let ended = hooks.agents_ended.filter(|at| *at >= hooks.since && claim.at <= *at + SAME_EVENT);
@@ -215,12 +216,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// A status file tells how a turn ended that a better witness calls over.
+    /// Adds how the turn ended, by the status file, if a better witness only reports that it ended.
     pub fn refined(&self, mut ruling: Ruling) -> Ruling {
         let ended = (ruling.state, ruling.kind) == (State::WaitingForInput, Some(StateKind::TurnEnded));
         let Some((file, at)) = self.status_file().filter(|_| ended) else { return ruling };
         let finer = [Status::Completed, Status::Blocked, Status::Error].contains(&file.file.status);
-        // It has to be of the turn that ended, not of one before.
+        // The file must be about the turn that ended, not about an earlier one.
         let hooks = self.hooks.and_then(|hooks| hooks.prompt_at);
         let began = hooks.max(self.evidence.transcript.and_then(|t| t.prompt_at));
         if finer && began.is_none_or(|began| at >= began) {
@@ -230,7 +231,7 @@ impl<'a> Case<'a> {
         ruling
     }
 
-    /// The call that the person is asked about.
+    /// The call that the user is asked about.
     fn asked_call(&self, ruling: &Ruling) -> Option<PendingTool> {
         if ruling.state != State::WaitingForApproval {
             return None;
@@ -245,13 +246,14 @@ impl<'a> Case<'a> {
         named.or_else(|| pending::principal(self.evidence.transcript?.pending).cloned())
     }
 
-    /// The earliest time to come at which some rule may speak differently.
+    /// The earliest future time at which a rule may decide differently.
     fn next(&self) -> Option<Timestamp> {
         let e = self.evidence;
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
-        // A process whose word does not count is quoted all the same, with how the turn ended. By the time that it was
-        // said at: a clock that was set back would be asked about anew twice a second, until it has caught up.
+        // Every quiet process is listed as a witness with how the turn ended, even if it does not decide. Its time is
+        // not limited to now: otherwise, after the clock was set back, the session would be evaluated twice a second
+        // until the clock has caught up.
         let quiet = |i: &&InstanceWitness| {
             matches!(i.entry.status, Some(RegistryStatus::Idle | RegistryStatus::Shell))
         };
@@ -268,7 +270,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Whether the hooks are of this process, as far as anyone can tell.
+/// Whether the hooks are, as far as known, of this process.
 pub(super) fn of_process(hooks: &HookWitness, process: &Instance) -> bool {
     hooks.agent.as_ref().is_none_or(|agent| agent.may_be(process))
 }
@@ -279,7 +281,7 @@ fn speaks(hooks: &HookWitness, e: &Evidence<'_>, instances: &[InstanceWitness]) 
     let known = instances.iter().find(|i| i.entry.instance.may_be(agent));
     let dead = known.is_some_and(|i| i.liveness == Liveness::Dead);
     let gone = e.gone.is_some_and(|gone| gone.instance.may_be(agent)) && known.is_none();
-    // Its last word, that it leaves, is worth as much as its going.
+    // The `SessionEnd` of a process that is gone still counts: it reports the same departure.
     !dead && (!gone || matches!(hooks.turn, HookTurn::Closed(_)))
 }
 

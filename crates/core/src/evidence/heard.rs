@@ -1,4 +1,4 @@
-//! What the hooks' facts mean at a moment, beside the other witnesses.
+//! What the hooks' facts mean at a given moment, compared with the other witnesses.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub(super) struct Heard<'a> {
     pub state: State,
     pub kind: Option<StateKind>,
     pub since: Timestamp,
-    /// The newest event that says so: what a witness with a newer event contradicts.
+    /// The time of the newest event behind this reading. A witness with a newer event contradicts it.
     pub edge: Timestamp,
     pub confidence: Confidence,
     /// When the turn's own dialog was last known to be closed.
@@ -32,7 +32,7 @@ pub(super) struct Registered<'a> {
     pub at: Timestamp,
 }
 
-/// Reads the hooks with what else is known of each request.
+/// Reads the hooks, and checks each request against the other witnesses.
 pub(super) fn heard<'a>(
     hooks: &'a HookWitness,
     e: &Evidence<'_>,
@@ -43,19 +43,19 @@ pub(super) fn heard<'a>(
     read(hooks, e.now, e.timeouts, |ask| stands(ask) && (waiting || has_dwelt(ask, e.now)))
 }
 
-/// What the hooks alone would say.
+/// The reading of the hooks alone.
 pub(super) fn alone(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<Heard<'_>> {
     read(hooks, now, timeouts, |ask| has_dwelt(ask, now))
 }
 
-/// From when on hooks that say nothing have said nothing: their turn, or the compaction, has decayed by then.
+/// When hooks that say nothing now fell silent: by then their running turn, or the compaction, had decayed.
 pub(super) fn silent_since(hooks: &HookWitness, timeouts: Timeouts) -> Timestamp {
     let compacted = hooks.compacting.map(|at| at + COMPACTION_LASTS);
     let ran = (hooks.turn == HookTurn::Running).then(|| hooks.edge_at + timeouts.stale);
     compacted.max(ran).unwrap_or(hooks.heard_at).max(hooks.heard_at)
 }
 
-/// The times at which the hooks' reading, or what it is worth beside another's, may change by itself.
+/// The times at which the hooks' reading, or its weight against another witness, may change without a new event.
 pub(super) fn turning_points(hooks: &HookWitness, timeouts: Timeouts) -> impl Iterator<Item = Timestamp> {
     let asks = hooks.asks.iter().map(|ask| ask.at + ASK_DWELL);
     let (edge, heard) = (hooks.edge_at, hooks.heard_at);
@@ -71,7 +71,7 @@ fn has_dwelt(ask: &HookAsk, now: Timestamp) -> bool {
     ask.confirmed.is_some() || ask.at + ASK_DWELL <= now
 }
 
-/// Whether a request is still open, as far as anybody else knows. No hook fires when the person answers.
+/// Whether a request is still open, by all other witnesses. No hook fires when the user answers.
 fn stands(
     ask: &HookAsk,
     hooks: &HookWitness,
@@ -82,10 +82,11 @@ fn stands(
     if let Some(Registered { status, at }) = registered {
         match status {
             RegistryStatus::Waiting(what) if names_a_request(what) => return true,
-            // Some dialog: it may be a menu of the person's, long after the request was refused.
+            // Some dialog. It may be a menu that the user opened long after the request was refused.
             RegistryStatus::Waiting(_) | RegistryStatus::Unknown(_) => {}
             _ if at > ask.at => return false,
-            // A registry that has followed this turn so far would say `waiting` within 150 ms: somebody else has answered.
+            // A registry that has followed this turn so far would say `waiting` within 150 ms, so something else has
+            // answered the request.
             RegistryStatus::Busy
                 if ask.confirmed.is_none() && hooks.prompt_at.is_none_or(|p| at + GRACE >= p) =>
             {
@@ -94,7 +95,7 @@ fn stands(
             _ => {}
         }
     }
-    // With several requests nobody can say whose call the child is.
+    // With several requests it is unclear which call started the child.
     let runs = child.is_some_and(|child| child.began > ask.at);
     if runs && ask.kind == StateKind::Permission && hooks.asks.len() == 1 {
         return false;
@@ -118,7 +119,7 @@ fn read<'a>(
     shown: impl Fn(&HookAsk) -> bool,
 ) -> Option<Heard<'a>> {
     if matches!(hooks.turn, HookTurn::Closed(_)) {
-        let detail = "a hook says that the session was left".to_owned();
+        let detail = "a hook says that the session ended".to_owned();
         return Some(Heard { detail, ..plain(State::Ended, None, hooks.since) });
     }
     let open: Vec<&HookAsk> = hooks.asks.iter().filter(|ask| shown(ask)).collect();
@@ -174,7 +175,7 @@ fn turn(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<Heard
         HookTurn::Unheard | HookTurn::Closed(_) => return None,
         HookTurn::NotBegun => Heard { detail: says("the session began"), ..input(None) },
         HookTurn::Running => {
-            // A call explains any silence; without one the turn may have been interrupted, which fires no hook.
+            // An open call explains any silence. Without one the turn may have been interrupted, which fires no hook.
             if hooks.calls.is_empty() && hooks.edge_at + timeouts.stale <= now {
                 return None;
             }
@@ -214,12 +215,12 @@ fn turn(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<Heard
     Some(reading)
 }
 
-/// What a state means for whoever compares two witnesses.
+/// The class of a state, for comparing two witnesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Works,
     Asks,
-    /// A dialog that the person opened.
+    /// A dialog that the user opened.
     Dialog,
     Rests,
 }
@@ -240,7 +241,7 @@ impl Heard<'_> {
         Class::of(self.state, self.kind)
     }
 
-    /// Whether the hooks are to be believed and not the registry, which has said something else since `at`.
+    /// Whether the hooks win over the registry, which has said something else since `at`.
     pub fn beats_registry(&self, registry: Class, at: Timestamp, now: Timestamp) -> bool {
         let newer = self.edge > at;
         // The registry is about to be rewritten.
@@ -248,22 +249,22 @@ impl Heard<'_> {
         let closed = self.answered.is_some_and(|answered| answered > at && now < answered + GRACE);
         match (self.class(), registry) {
             (mine, theirs) if mine == theirs => false,
-            // Each request has been held against the registry before.
+            // `stands` has already checked each request against the registry.
             (Class::Asks, _) => true,
             (Class::Works, Class::Rests) => fresh || self.edge > at + STALE_IDLE,
-            // While hooks of other programs run at the end of a turn, the registry says `busy` and is right.
-            // A call comes before its request: only what follows the answer contradicts.
+            // A call comes before its request, so only an event after the answer contradicts the registry.
             (Class::Works | Class::Rests, Class::Asks) | (Class::Works, Class::Dialog) => closed,
+            // While hooks of other programs run at the end of a turn, the registry says `busy` and is right.
             // That a session began says nothing of its turn: the hook of its first prompt may be on its way.
             (Class::Rests, Class::Works) => fresh && self.kind.is_some(),
-            // A dialog is known to the registry alone.
+            // Only the registry knows of a dialog.
             _ => false,
         }
     }
 
-    /// Whether the hooks are to be believed and not the transcript, where there is no registry.
+    /// Whether the hooks win over the transcript, if there is no registry status.
     pub fn beats_transcript(&self, t: &TranscriptWitness<'_>, now: Timestamp) -> bool {
-        // A record of a time to come was stamped by another clock: it is newer than nothing.
+        // Another clock stamped a record with a future time, so it is newer than nothing.
         if t.has_not_begun() || t.last_activity_at > now + STALE_IDLE {
             return true;
         }

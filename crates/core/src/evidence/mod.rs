@@ -1,7 +1,7 @@
 //! Witnesses of a session's state, and the one function that weighs them.
 //!
-//! Every witness speaks as timestamped evidence. Unknown words of other programs are no evidence,
-//! never an error. The resolver is pure: the same evidence at the same time gives the same state.
+//! Every witness gives evidence with a time. Unknown words of other programs are no evidence, and never an error. The
+//! resolver is pure: the same evidence at the same time gives the same state.
 
 mod case;
 mod heard;

@@ -1,8 +1,8 @@
-//! The agent's live registry: one file `sessions/<pid>.json` for each running process.
+//! The client's live registry: one file `sessions/<pid>.json` for each running process.
 //!
-//! Undocumented by the vendor, measured with client 2.1.329: rewritten in place, so that a reader may
-//! meet an empty file or the tail of a longer old text; `sessionId` changes in place on `/clear` and
-//! `/resume`; the file of a killed process stays with its last status.
+//! The vendor does not document it; measured with client 2.1.329. The client rewrites the file in place, so a reader
+//! may see an empty file or the tail of a longer old text. `sessionId` changes in place on `/clear` and `/resume`.
+//! The file of a killed process stays, with its last status.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::ids::{Instance, SessionId};
 use crate::nesting::{Nesting, nesting};
 use crate::time::Timestamp;
 
-/// What one registry file says.
+/// The content of one registry file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryEntry {
     /// The process.
@@ -42,7 +42,8 @@ pub struct RegistryEntry {
 }
 
 impl RegistryEntry {
-    /// Stands for a process that no registry file names, but its hooks do: older clients, and those of an SDK.
+    /// An entry for a process that no registry file names, but its hooks do: a process of an older client or of an
+    /// SDK.
     pub fn unregistered(instance: Instance, session: SessionId) -> Self {
         Self {
             instance,
@@ -76,7 +77,7 @@ pub enum RegistryStatus {
     Unknown(Arc<str>),
 }
 
-/// What the system says of a process.
+/// Whether a process runs, by the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Liveness {
     /// It runs, and its start time is the one that the registry names.
@@ -90,8 +91,8 @@ pub enum Liveness {
 /// Why the bytes of a registry file gave no entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// The file was met in the middle of a rewrite: empty, cut, or with the tail of a longer old text.
-    /// Reading it again a little later helps.
+    /// The file was read in the middle of a rewrite: it is empty, cut, or has the tail of a longer old text. A later
+    /// read helps.
     #[error("the registry file was read in the middle of a rewrite")]
     Torn,
     /// Complete JSON, but without a process id and a session id. Reading it again does not help.
@@ -107,9 +108,8 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
     if nesting(bytes) == Nesting::TooDeep {
         return Err(RegistryError::NotAnEntry);
     }
-    // A whole-text parse refuses what follows the object, and that is wanted: a file rewritten in
-    // place with a shorter text keeps the old tail for a moment, and the object before it may itself
-    // be a mixture of both.
+    // The parser refuses text after the object, and should. A file rewritten in place with a shorter text keeps the
+    // old tail for a moment, and the object before it may itself be a mixture of both.
     let value: sonic_rs::Value = sonic_rs::from_slice(bytes).map_err(|_| RegistryError::Torn)?;
     let object = value.as_object().ok_or(RegistryError::NotAnEntry)?;
     let pid = object
@@ -159,9 +159,9 @@ fn time(object: &Object, field: &str) -> Option<Timestamp> {
 
 /// Whether the client keeps a registry file with a status for as long as it runs.
 ///
-/// Only then does the absence of a file say something. Interactive clients do since 2.1.139. Print mode and
-/// stream-json (`sdk-cli`) do in 2.1.329, the first version in which that was measured; other SDK sessions
-/// write a file without a status, or none.
+/// Only then does a missing file mean something. Interactive clients do since 2.1.139. Print mode and stream-json
+/// (`sdk-cli`) do in 2.1.329, the first version in which that was measured. Other SDK sessions write a file without a
+/// status, or none.
 pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool {
     let since = match entrypoint {
         Some("cli") => (2, 1, 139),
@@ -177,7 +177,7 @@ pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool
     (part(), part(), part()) >= since
 }
 
-/// Whether a `waitingFor` says that the agent itself asks. Any other word stands for whatever dialog is open.
+/// Whether a `waitingFor` says that the turn asks the user. Any other word means that some dialog is open.
 pub(super) fn names_a_request(what: &str) -> bool {
     matches!(what, "permission prompt" | "sandbox request" | "worker request" | "input needed")
 }

@@ -11,47 +11,47 @@ use crate::evidence::witness::{Evidence, Verdict};
 ///
 /// | rule | when | verdict | decays |
 /// |---|---|---|---|
-/// | past | live evidence does not count | what a status file of that time says, else the transcript | 5 min |
+/// | past | live evidence does not count | the status file of that time, else the transcript | 5 min |
 /// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
 /// | closed | a hook said that its process left the session, and nothing followed | ended | |
 /// | unclaimed | the client keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
-/// | hook | a hook's event is newer than what the registry, or without one the transcript, says: see below | its word | below |
+/// | hook | a hook's event is newer than the registry's status, or, without one, than the transcript: see below | its state | below |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |
-/// | lull | the registry says `idle` since less than 1 s, and subagents of an ended turn have just ended, or a turn begun since | background, or what the transcript says | 1 s |
-/// | registry | the registry says a word that is known | its word; hooks and transcript give the finer kind | `idle` becomes idle after the idle timeout |
-/// | resumed | a process without a known word began after the newest record, and that shows a running turn | input, inferred: the turn died with the process before | |
+/// | lull | the registry has said `idle` for less than 1 s, and subagents of an ended turn have just ended, or a turn has begun since | background, or what the transcript says | 1 s |
+/// | registry | the registry has a known status | its state; hooks and transcript give the finer kind | `idle` becomes idle after the idle timeout |
+/// | resumed | a process without a known status began after the newest record, which shows a running turn | input, inferred: the turn died with the earlier process | |
 /// | child | the transcript only suspects a question, and a child process began after the call | working, inferred | with the child |
-/// | status file | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its word | 5 min |
+/// | status file | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its state | 5 min |
 /// | transcript | nothing better speaks | what the transcript says | the document's timeouts |
-/// | unheard | nobody has said a word, or every word has decayed | idle, inferred; since the last one decayed | |
+/// | unheard | no witness has spoken, or all have decayed | idle, inferred, since the last one decayed | |
 ///
-/// Registry and hooks are two ears at the same mouth, so the newer one is believed, and a difference between them lasts 2 s
+/// Registry and hooks report the same events, so the newer one is believed. A difference between them lasts 2 s
 /// at most, unless it proves something:
 ///
-/// | the hooks say | the registry says | who is believed |
+/// | the hooks say | the registry says | believed |
 /// |---|---|---|
 /// | the same | the same | the registry; the hooks tell question, plan and permission apart, compacting, background |
 /// | a request | `waiting` | the registry, at once; the hooks say for what |
 /// | a request | something newer | the registry: it was answered |
-/// | a request | `busy` of the same turn | the registry: it would say `waiting` within 150 ms; a reviewer has answered |
+/// | a request | `busy` of the same turn | the registry: it would say `waiting` within 150 ms, so a reviewer has answered |
 /// | a request | something older | the hooks, when it has lasted 1 s or a notification confirmed it |
-/// | a turn runs | an older `idle` | the hooks, for 2 s; by more than 1.5 s: the registry stands still |
-/// | a turn runs | a newer `idle`, and no end was heard | the registry: interrupted, for Escape fires no hook |
-/// | the turn ended | an older `busy` | the hooks, for 2 s; then other programs' hooks keep the turn from ending |
+/// | a turn runs | an older `idle` | the hooks, for 2 s; longer if they are newer by more than 1.5 s: the registry stands still |
+/// | a turn runs | a newer `idle`, and no hook reported an end | the registry: interrupted (Escape fires no hook) |
+/// | the turn ended | an older `busy` | the hooks, for 2 s; then the registry: other programs' hooks keep the turn from ending |
 /// | anything else | | the newer one, the hooks for 2 s |
 ///
-/// Without a registry's word the hooks are held against the transcript in the same way. A running turn decays after the stale
-/// timeout unless a call is open, a compaction after 10 min, a request never: it is answered by a hook, a result, the
-/// registry, or a child process that begins after it.
+/// Without a registry status the hooks are compared with the transcript in the same way. A running turn decays after the
+/// stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
+/// registry, or a child process that begins after it answers it.
 ///
-/// A status file outranks the transcript alone. Beside a live witness it only tells how a turn ended: completed, blocked,
-/// error; so it does where it is older than the newest record of its turn.
+/// A status file outranks only the transcript. Beside a live witness it only adds how a turn ended: completed, blocked,
+/// error. It does so even if it is older than the newest record of its turn.
 ///
-/// What the registry's words mean is the table in `words.rs`; every span of time stands in `times.rs`. Of several processes
-/// the one that needs the person most decides, then the one with the newest status. A process that the system cannot
-/// judge (another pid domain) counts, but its word is inferred.
+/// The table in `words.rs` gives the meaning of each registry status, and `times.rs` has every span of time. Of several
+/// processes, the one that needs the user most decides, then the one with the newest status. A process that the system
+/// cannot judge (another pid domain) counts, but its state is inferred.
 pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
     let case = Case::new(evidence);
     let ruling = RULES.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| rules::unheard(&case));
@@ -61,7 +61,7 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
     case.verdict(&ruling, reason, witnesses)
 }
 
-/// The table above, in code.
+/// The rules of the table above, in its order.
 const RULES: [fn(&Case<'_>) -> Option<Ruling>; 14] = [
     rules::past,
     rules::crashed,

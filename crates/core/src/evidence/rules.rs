@@ -24,19 +24,19 @@ pub(super) fn crashed(case: &Case<'_>) -> Option<Ruling> {
     if case.departure().is_some_and(|gone| gone.how != Departure::FileLeft && gone.at > left_at) {
         return None;
     }
-    // Another process has taken the session up, and its registry file is not there yet.
+    // Another process has resumed the session, and its registry file is not there yet.
     if case.hooks.is_some_and(|hooks| hooks.agent.is_some() && hooks.heard_at > left_at) {
         return None;
     }
     let pid = dead.entry.instance.pid;
-    let mut detail = format!("process {pid} is gone without a goodbye");
+    let mut detail = format!("process {pid} ended unexpectedly");
     if let Some(status) = &dead.entry.status {
         let _ = write!(detail, "; its registry file still says `{}`", words::spelled(status));
     }
     Some(Ruling {
         state: State::Ended,
         kind: Some(StateKind::Crashed),
-        // Nobody wrote down when it died; its last sign of life is the same for every reader.
+        // No file says when it died. Its last sign of life is the same for every reader.
         since: case.activity().map_or(left_at, |activity| activity.max(left_at)),
         source: Source::Process,
         confidence: Confidence::Observed,
@@ -63,7 +63,8 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     let hooks = case.hooks?;
     let HookTurn::Closed(reason) = hooks.turn else { return None };
     let later = |at| at > hooks.since + AFTER_THE_END;
-    // The registry of a process that went on may keep the old session's name, and its new status is of the new one.
+    // The registry file of a process that moved on may keep the old session's id, while its new status is of the new
+    // session.
     let claimed_on = case.claim.is_some_and(|claim| !reason.moves_on() && later(claim.at));
     if claimed_on || case.activity().is_some_and(later) {
         return None;
@@ -71,9 +72,9 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     let how = match reason {
         EndReason::Clear => "its process went on with a new session after /clear",
         EndReason::Resume => "its process went on with another session after /resume",
-        EndReason::Exit => "the person left it",
+        EndReason::Exit => "the person left the session",
         EndReason::Logout => "the person logged out",
-        EndReason::Other => "its process ended in order",
+        EndReason::Other => "its process ended normally",
     };
     Some(Ruling {
         state: State::Ended,
@@ -101,7 +102,7 @@ pub(super) fn unclaimed(case: &Case<'_>) -> Option<Ruling> {
 
 pub(super) fn faded(case: &Case<'_>) -> Option<Ruling> {
     let claim = case.claim.filter(|claim| !claim.is_certain())?;
-    // Silence does not answer a question that the transcript shows open.
+    // Silence does not answer a question that the transcript shows as open.
     let asks =
         case.evidence.transcript.is_some_and(|t| t.state == State::WaitingForApproval && !t.by_timeout);
     if asks && claim.word.is_none_or(|word| word.state == State::WaitingForApproval) {
@@ -135,7 +136,7 @@ pub(super) fn hook(case: &Case<'_>) -> Option<Ruling> {
     wins.then(|| by_hooks(case, heard))
 }
 
-/// What the hooks say, as a ruling; a session that rests for long is idle.
+/// The hooks' reading as a ruling. A session that waits for input long enough is idle.
 fn by_hooks(case: &Case<'_>, heard: Heard<'_>) -> Ruling {
     let e = case.evidence;
     let transcript = e.transcript.as_ref();
@@ -143,7 +144,7 @@ fn by_hooks(case: &Case<'_>, heard: Heard<'_>) -> Ruling {
         state: heard.state,
         kind: heard.kind.or_else(|| match heard.state {
             State::Working => words::retrying(transcript),
-            // It was taken up again: the last turn ended as the transcript says.
+            // The session was resumed: the last turn ended as the transcript says.
             State::WaitingForInput => transcript?.end()?.kind,
             _ => None,
         }),
@@ -167,9 +168,9 @@ pub(super) fn overtaken(case: &Case<'_>) -> Option<Ruling> {
     let rests = |status: &RegistryStatus| matches!(status, RegistryStatus::Idle | RegistryStatus::Shell);
     let claim = case.claim.filter(|claim| claim.instance.entry.status.as_ref().is_some_and(rests))?;
     let turn = case.evidence.transcript.filter(TranscriptWitness::turn_is_open)?;
-    // A record of a time to come was stamped by another clock: it is newer than nothing.
+    // Another clock stamped a record with a future time, so it is newer than nothing.
     let comparable = turn.last_activity_at <= case.evidence.now + STALE_IDLE;
-    // A hook that heard the end of that turn outweighs records that were written after it.
+    // A hook that reported the end of that turn outweighs records that were written after it.
     let ended = case.heard().is_some_and(|heard| {
         heard.state == State::WaitingForInput && turn.last_activity_at <= heard.edge + STALE_IDLE
     });
@@ -239,7 +240,7 @@ pub(super) fn resumed(case: &Case<'_>) -> Option<Ruling> {
         since: began,
         source: Source::Process,
         confidence: Confidence::Inferred,
-        detail: format!("process {} took the session up after its last turn broke off", claim.pid()),
+        detail: format!("process {} resumed the session after its last turn broke off", claim.pid()),
         pid: Some(claim.pid()),
     })
 }
@@ -255,7 +256,7 @@ pub(super) fn child(case: &Case<'_>) -> Option<Ruling> {
         since: guess.prompt_at.unwrap_or(newest).min(e.now),
         source: Source::Process,
         confidence: Confidence::Inferred,
-        detail: format!("process {} began after the call: it runs", child.pid),
+        detail: format!("process {} began after the call, so the call runs", child.pid),
         pid: Some(child.pid),
     })
 }
@@ -291,8 +292,8 @@ pub(super) fn transcript(case: &Case<'_>) -> Option<Ruling> {
     })
 }
 
-/// Nobody says anything at this moment. It is so since the last word lost its weight, not since the moment of the question:
-/// a verdict must not change while nothing happens.
+/// No witness counts at this moment. The verdict dates from when the last one stopped counting, not from the moment
+/// of the question: a verdict must not change while nothing happens.
 pub(super) fn unheard(case: &Case<'_>) -> Ruling {
     let silent = case.silent_since();
     let (since, source, detail) = match case.claim {

@@ -14,7 +14,7 @@ use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::StatusWitness;
 use crate::time::Timestamp;
 
-/// What the system says of one process.
+/// One process, by the operating system.
 pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witness {
     let pid = instance.entry.instance.pid;
     let (state, confidence, detail) = match instance.liveness {
@@ -45,7 +45,7 @@ pub(super) fn registry_witness(
     let word = word_of(instance, transcript, hooks, now);
     let detail = match word {
         Some(word) => detail(&instance.entry, word, transcript, hooks),
-        None => format!("registry says `{}`, which is not known here", spelled(status)),
+        None => format!("registry says `{}`, an unknown status", spelled(status)),
     };
     Some(Witness {
         source: Source::Registry,
@@ -59,14 +59,14 @@ pub(super) fn registry_witness(
     })
 }
 
-/// What the going of a process says.
+/// What the departure of a process says.
 pub(super) fn gone_witness(gone: &GoneInstance) -> Witness {
     let pid = gone.instance.pid;
     let (source, kind, detail) = match gone.how {
-        Departure::FileRemoved => (Source::Registry, None, format!("process {pid} ended in order")),
+        Departure::FileRemoved => (Source::Registry, None, format!("process {pid} ended normally")),
         Departure::MovedOn => (Source::Registry, None, format!("process {pid} went on with another session")),
         Departure::FileLeft => {
-            (Source::Process, Some(StateKind::Crashed), format!("process {pid} is gone without a goodbye"))
+            (Source::Process, Some(StateKind::Crashed), format!("process {pid} ended unexpectedly"))
         }
     };
     Witness {
@@ -99,7 +99,7 @@ pub(super) fn transcript_witness(reading: &TranscriptWitness<'_>) -> Witness {
 pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<Heard<'_>>, counts: bool) -> Witness {
     let mut detail = match &alone {
         Some(heard) => heard.detail.clone(),
-        None => "hooks were heard, and say nothing of the turn".to_owned(),
+        None => "hooks say nothing about the turn".to_owned(),
     };
     if !counts {
         detail.push_str("; that process no longer runs the session");
@@ -125,7 +125,7 @@ pub(super) fn child_witness(child: ChildWitness) -> Witness {
         at: Some(child.began),
         pid: Some(child.pid),
         detail: Arc::from(format!(
-            "child process {} runs: what was called before it began asks nobody",
+            "child process {} runs, so no call from before it waits for an answer",
             child.pid
         )),
         confidence: Confidence::Inferred,
@@ -141,7 +141,7 @@ pub(super) fn status_witness(file: &StatusWitness, now: Timestamp) -> Witness {
     if !fresh {
         detail.push_str(", more than 5 min ago");
     } else if state.is_none() {
-        detail.push_str(", which is not known here");
+        detail.push_str(", an unknown status");
     }
     Witness {
         source: Source::StatusFile,

@@ -1,4 +1,4 @@
-//! Everybody who was heard, for the question "why": each with what it alone would have said.
+//! All witnesses, for the question "why": each with what it alone would have said.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

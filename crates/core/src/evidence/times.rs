@@ -1,29 +1,30 @@
-//! Every span of time that the resolver knows: dwell, lag, decay. They stand here and nowhere else.
+//! All time spans of the resolver: dwell, lag, decay. They are defined here and nowhere else.
 
 use crate::time::Millis;
 
-/// Two ears at one mouth: registry and hooks hear the same event up to this far apart, and for so long the one that heard it
-/// later is not yet contradicted by the one that heard it first.
+/// Registry and hooks report the same event up to this far apart. For so long, the older report of one does not
+/// contradict the newer report of the other.
 ///
-/// Measured with client 2.1.329, medians of 6 runs: prompt -> `busy` -42 ms, request -> `waiting` 32 ms, end -> `idle`
-/// 58 ms; under load up to 1.7 s.
+/// Measured with client 2.1.329, medians of 6 runs: prompt -> `busy` -42 ms, request -> `waiting` 32 ms, end ->
+/// `idle` 58 ms; under load up to 1.7 s.
 pub(super) const GRACE: Millis = Millis(2_000);
-/// How long a request must last before a hook alone says so. An automatic reviewer answers after 90 ms, print mode denies
-/// after 130 ms; a registry that says `waiting` confirms it at once.
+/// How long a request must last before it counts by a hook alone. An automatic reviewer answers after 90 ms, print
+/// mode denies after 130 ms. A registry that says `waiting` confirms it at once.
 pub(super) const ASK_DWELL: Millis = Millis(1_000);
-/// How long a compaction may last without a word. Nothing is written while it runs; big contexts take minutes.
+/// How long a compaction may last without an event. The client writes nothing while it runs; big contexts take
+/// minutes.
 pub(super) const COMPACTION_LASTS: Millis = Millis::from_secs(600);
 /// How much newer than a registry's `idle` a turn's record or hook must be to prove the registry stale. A turn and its
 /// status are written within a second of each other; five in a thousand registries stand still.
 pub(super) const STALE_IDLE: Millis = Millis(1_500);
 /// How much later than a process's end a record must be to prove that the session went on elsewhere.
 pub(super) const AFTER_THE_END: Millis = Millis(2_000);
-/// How long after its newest record a session may be without a registry file before that counts: the file may be half
+/// How long after its newest record a session may be without a registry file before that counts. The file may be half
 /// written, or for a moment carry the throw-away id of `--continue`.
 pub(super) const CLAIM_GRACE: Millis = Millis(2_000);
 /// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
 pub(super) const LULL: Millis = Millis(1_000);
-/// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
+/// How long after a registry's `idle` the end of the turn may still be missing from the transcript.
 pub(super) const SETTLING: Millis = Millis(500);
 /// A status that follows a turn's last record by no more than this belongs to the same event.
 pub(super) const SAME_EVENT: Millis = Millis(2_000);

@@ -1,4 +1,4 @@
-//! What the resolver is given, and what it gives back.
+//! Input and output of the resolver.
 
 use std::sync::Arc;
 
@@ -10,16 +10,15 @@ use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::status_file::StatusWitness;
 use crate::time::{Millis, Timestamp};
 
-/// Everything that is known of one session's state at one moment.
+/// All evidence of one session's state at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The moment for which a verdict is asked.
     pub now: Timestamp,
     /// The transcript's reading; `None` while no transcript exists.
     pub transcript: Option<TranscriptWitness<'a>>,
-    /// Registry files that name this session, with what the system says of their processes. The
-    /// order does not matter. A process that only hooks name is one as well, with an entry that has no status
-    /// (see [`RegistryEntry::unregistered`]).
+    /// Registry files that name this session, with the liveness of their processes, in any order. A process that only
+    /// hooks name is listed too, with an entry that has no status (see [`RegistryEntry::unregistered`]).
     pub instances: &'a [InstanceWitness],
     /// The newest process that was seen with this session and no longer is.
     pub gone: Option<&'a GoneInstance>,
@@ -33,10 +32,10 @@ pub struct Evidence<'a> {
     pub hooks: Option<&'a HookWitness>,
     /// What a status file of this session says.
     pub status_file: Option<&'a StatusWitness>,
-    /// The newest child of the agent's process that a tool call may have started.
+    /// The newest child of the client's process that a tool call may have started.
     pub child: Option<ChildWitness>,
-    /// Whether processes, hooks and registry count at all. Without them files speak alone, as for
-    /// a question about the past.
+    /// Whether processes, hooks and registry count at all. Otherwise only files count, as for a question about the
+    /// past.
     pub live: bool,
     /// The document's timeouts.
     pub timeouts: Timeouts,
@@ -51,7 +50,7 @@ pub struct TranscriptWitness<'a> {
     pub kind: Option<StateKind>,
     /// Since when.
     pub since: Timestamp,
-    /// In words, for the person.
+    /// In words, for the user.
     pub detail: &'a str,
     /// The reading follows from silence, not from a record.
     pub by_timeout: bool,
@@ -65,10 +64,10 @@ pub struct TranscriptWitness<'a> {
     pub prompt_at: Option<Timestamp>,
 }
 
-/// A child process of the agent: begun after a call, it says that the call runs and asks nobody.
+/// A child process of the client. If it began after a call, that call runs and does not ask the user.
 ///
-/// Only a child that lasts counts: hooks, status lines and servers of the model context protocol are children as well. The
-/// caller names none that it knows to be one of those, and none younger than [`CHILD_LASTS`].
+/// Only a child that lasts counts, because hooks, status lines and MCP servers are children as well. The caller
+/// leaves out each child that it knows to be one of these, and each child younger than [`CHILD_LASTS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildWitness {
     /// Its process id.
@@ -83,9 +82,9 @@ pub const CHILD_LASTS: Millis = Millis(500);
 /// One registry file and the process behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceWitness {
-    /// What the file says.
+    /// The content of the file.
     pub entry: RegistryEntry,
-    /// What the system says of the process.
+    /// Whether the process runs, by the operating system.
     pub liveness: Liveness,
     /// When the file was first read with this content.
     pub seen_at: Timestamp,
@@ -128,15 +127,15 @@ pub struct Verdict {
     pub pid: Option<u32>,
     /// Its terminal, as the registry names it.
     pub tmux: Option<Arc<str>>,
-    /// A process runs this session, as far as anyone can tell.
+    /// A process runs this session, as far as the evidence shows.
     pub live: bool,
-    /// How many processes run it; more than one deserves a problem.
+    /// How many processes run it. The caller reports more than one as a problem.
     pub processes: usize,
-    /// While the person is asked: the call that it is about, as far as known. It may be a subagent's.
+    /// While the user is asked: the call in question, as far as known. It may be a subagent's.
     pub ask: Option<PendingTool>,
     /// The earliest time at which the verdict can change without a new fact.
     pub next: Option<Timestamp>,
-    /// Every witness that was heard, winner first.
+    /// Every witness, winner first.
     pub witnesses: Vec<Witness>,
 }
 
@@ -151,9 +150,9 @@ pub struct Witness {
     pub kind: Option<StateKind>,
     /// When it said so.
     pub at: Option<Timestamp>,
-    /// The process that it speaks of.
+    /// The process that it is about.
     pub pid: Option<u32>,
-    /// In words, for the person.
+    /// In words, for the user.
     pub detail: Arc<str>,
     /// How sure it is.
     pub confidence: Confidence,

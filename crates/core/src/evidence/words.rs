@@ -1,4 +1,4 @@
-//! What the witnesses' words mean, and how they are put to the person.
+//! The meaning of registry statuses, and the sentences for the user that are made of them.
 
 use crate::evidence::heard;
 use crate::evidence::registry::{RegistryEntry, RegistryStatus, names_a_request};
@@ -24,7 +24,7 @@ impl Word {
         Self { state, kind, confidence: Confidence::Observed }
     }
 
-    /// How much the person is needed: decides between several processes of one session.
+    /// How urgently the user is needed. It decides between several processes of one session.
     pub const fn need(self) -> u8 {
         match self.state {
             State::WaitingForApproval => 3,
@@ -33,7 +33,7 @@ impl Word {
         }
     }
 
-    /// Nothing goes on, so that time makes it idle.
+    /// Nothing goes on, so the idle timeout applies.
     pub const fn is_quiet(self) -> bool {
         matches!(self.state, State::WaitingForInput)
     }
@@ -43,12 +43,12 @@ impl Word {
 ///
 /// | `status` | `waitingFor` | state, kind |
 /// |---|---|---|
-/// | `busy` | | working; the transcript tells compacting, retrying, background work |
+/// | `busy` | | working; hooks and transcript add compacting, retrying, background work |
 /// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: as the hooks' open request says; else question or plan if the transcript shows its call; else permission |
 /// | `waiting` | `input needed` | approval: plan if only a plan is asked for, else question |
 /// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred without a hook's request; else a dialog |
-/// | `waiting` | `dialog open` and anything else | as a hook's request says that the transcript does not show answered; else input: a dialog of the client; approval if a call of a running turn is pending |
-/// | `idle` | | input: as hooks and transcript say the turn ended; interrupted if the hooks heard a turn and no end |
+/// | `waiting` | `dialog open` and anything else | as a hook's request says, unless the transcript shows it answered; else a dialog of the client: approval if a call of a running turn is pending, else input |
+/// | `idle` | | input: as hooks and transcript say the turn ended; interrupted if the hooks reported a turn and no end |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn word_of(
     instance: &InstanceWitness,
@@ -70,13 +70,14 @@ pub(super) fn word_of(
         Word::sure(State::WaitingForApproval, Some(ask.map_or(shown, |ask| ask.kind)))
     };
     let dialog = Word::sure(State::WaitingForInput, Some(StateKind::Dialog));
-    // Where hooks were heard they know whose turn it is: an open one may be of a process that was killed.
+    // If there are hooks, they decide whether a turn runs: an open turn in the transcript may be of a process that
+    // was killed.
     let calls = match hooks.map(|hooks| &hooks.turn) {
         None | Some(HookTurn::Unheard) => {
             transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty())
         }
         Some(HookTurn::Running) => {
-            // Nor does any fire for Escape, which the transcript tells.
+            // No hook fires for Escape, but the transcript shows it.
             let over = |t: &TranscriptWitness<'_>, hooks: &HookWitness| {
                 !t.turn_is_open() && !t.has_not_begun() && t.last_activity_at > hooks.edge_at
             };
@@ -99,20 +100,20 @@ pub(super) fn word_of(
                 Word::sure(State::WaitingForApproval, Some(StateKind::Question))
             }
             what if names_a_request(what) => approval(),
-            // No hook fires when a request is refused: this may be a menu that was opened long after.
+            // No hook fires when a request is refused: this may be a menu that was opened long after that.
             _ if ask.is_some_and(|ask| !transcript.is_some_and(|t| heard::is_answered(ask, t))) => approval(),
             "" if transcript.is_some_and(|t| !t.pending.is_empty()) => {
                 Word { confidence: Confidence::Inferred, ..approval() }
             }
-            // The auto mode's warnings stop a call in this way. The person may as well have opened a menu beside a
-            // tool that runs; then they are at that terminal anyway.
+            // The auto mode's warnings stop a call in this way. The user may also have opened a menu while a tool
+            // runs; then the user is at that terminal anyway.
             _ if calls => Word { state: State::WaitingForApproval, ..dialog },
             _ => dialog,
         },
     })
 }
 
-/// The request that a registry waits for since `at`: the one that was made then, else the oldest.
+/// The request that the registry has waited for since `at`: the one made at that time, else the oldest.
 fn asked(hooks: &HookWitness, at: Timestamp) -> Option<&HookAsk> {
     let made_then = hooks.asks.iter().find(|ask| ask.at <= at + SAME_EVENT && at <= ask.at + SAME_EVENT);
     made_then.or_else(|| hooks.asks.first().filter(|ask| ask.at <= at + SAME_EVENT))
@@ -125,7 +126,7 @@ fn busy_kind(transcript: Option<&TranscriptWitness<'_>>, hooks: Option<&HookWitn
         }
         match hooks.turn {
             HookTurn::Ended { .. } if hooks.agents_running > 0 => return Some(StateKind::Background),
-            // The transcript may not have heard yet that a turn runs again.
+            // The transcript may not show yet that a turn runs again.
             HookTurn::Running => return retrying(transcript),
             _ => {}
         }
@@ -134,12 +135,12 @@ fn busy_kind(transcript: Option<&TranscriptWitness<'_>>, hooks: Option<&HookWitn
     transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| finer.contains(kind))
 }
 
-/// A request that is tried again is known to the transcript alone.
+/// Only the transcript knows of a retried request.
 pub(super) fn retrying(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
     transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| *kind == StateKind::Retrying)
 }
 
-/// How the turn ended that the registry calls over since `at`.
+/// How the turn ended that is over since `at`, by the registry.
 fn ended(
     transcript: Option<&TranscriptWitness<'_>>,
     hooks: Option<&HookWitness>,
@@ -149,7 +150,7 @@ fn ended(
     let input = |kind| Word::sure(State::WaitingForInput, kind);
     let Some(hooks) = hooks else { return input(end_kind(transcript, at, now)) };
     match &hooks.turn {
-        // A status of much later is of something that the hooks did not hear.
+        // A much later status is about something that the hooks did not report.
         HookTurn::Ended { .. } if at <= hooks.since + SAME_EVENT => input(Some(StateKind::TurnEnded)),
         HookTurn::Failed { limit, .. } if at <= hooks.since + SAME_EVENT => {
             input(Some(if *limit { StateKind::Limit } else { StateKind::Error }))
@@ -168,31 +169,31 @@ fn ended(
     }
 }
 
-/// When the last end that the transcript tells counts as the end of the turn that the registry calls over since `at`;
-/// `None` when it does at once.
+/// When the last turn end in the transcript counts as the end of the turn that is over since `at`, by the registry.
+/// `None` when it counts at once.
 pub(super) fn settled_at(transcript: &TranscriptWitness<'_>, at: Timestamp) -> Option<Timestamp> {
     (transcript.since + SAME_EVENT < at).then_some(at + SETTLING)
 }
 
 fn end_kind(transcript: Option<&TranscriptWitness<'_>>, at: Timestamp, now: Timestamp) -> Option<StateKind> {
     let ends = [StateKind::Interrupted, StateKind::Error, StateKind::Limit];
-    // A transcript that still shows a running turn does not contradict: Escape before the first token
-    // is written nowhere but in the registry.
+    // A transcript that still shows a running turn does not contradict: only the registry shows an Escape before the
+    // first token.
     let transcript = transcript.filter(|t| !t.has_not_begun())?;
-    // The registry is up to 160 ms ahead of the transcript: what that tells may be the end of the turn before.
+    // The registry is up to 160 ms ahead of the transcript, so the transcript may show the end of an earlier turn.
     let of_another_turn = settled_at(transcript, at).is_some_and(|settled| now < settled);
     let end = transcript.end().filter(|_| !of_another_turn);
     let told = end.and_then(|t| t.kind).filter(|kind| ends.contains(kind));
     told.or(Some(StateKind::TurnEnded))
 }
 
-/// How a reason begins that rests upon the registry.
+/// How a reason begins if the registry decides.
 const REGISTRY_SAYS: &str = "registry says `";
 
-/// How a reason ends whose process another machine or container runs.
+/// How a reason ends if another machine or container runs the process.
 pub(super) const OUT_OF_SIGHT: &str = "; the process cannot be seen from here";
 
-/// The registry's word in a sentence, with what the transcript adds.
+/// The registry's status in a sentence, with what hooks or transcript add.
 pub(super) fn detail(
     entry: &RegistryEntry,
     word: Word,
@@ -244,7 +245,8 @@ pub(super) fn detail(
     detail
 }
 
-/// What a reason says beside the registry's word, without what `detail` puts around it. `None` where it says nothing else.
+/// What a reason says beside the registry's status, without the text that `detail` puts around it. `None` if it says
+/// nothing else.
 pub fn cause(detail: &str) -> Option<&str> {
     let said = match detail.strip_prefix(REGISTRY_SAYS) {
         Some(rest) => rest.split_once("`; ").map(|(_, cause)| cause),
@@ -254,7 +256,7 @@ pub fn cause(detail: &str) -> Option<&str> {
         .filter(|cause| !cause.trim().is_empty())
 }
 
-/// Puts into words what the hooks add to a registry's word; `false` when they add nothing.
+/// Appends what the hooks add to a registry status; `false` when they add nothing.
 fn adds(hooks: &HookWitness, word: Word, detail: &mut String) -> bool {
     let more = match (word.state, word.kind, &hooks.turn) {
         (State::WaitingForApproval, Some(kind), _) => {
@@ -303,7 +305,7 @@ pub(super) fn spelled(status: &RegistryStatus) -> &str {
     }
 }
 
-/// A span for the person: whole minutes or seconds.
+/// A span for the user: whole minutes or seconds.
 pub(super) fn span(span: Millis) -> String {
     if span.0 >= 60_000 && span.0 % 60_000 == 0 {
         format!("{} min", span.0 / 60_000)
@@ -313,7 +315,7 @@ pub(super) fn span(span: Millis) -> String {
 }
 
 impl TranscriptWitness<'_> {
-    /// Records or silence.
+    /// Whether the reading comes from records or from silence.
     pub(super) fn source(&self) -> Source {
         if self.by_timeout { Source::Timeout } else { Source::Transcript }
     }
@@ -334,8 +336,8 @@ impl TranscriptWitness<'_> {
     }
 }
 
-/// When the registry's word was said: never later than it was read, lest a wrong clock move it along. Later than now where
-/// the clock has been set back since.
+/// The time of the registry's status. It is never later than the time of reading, so that a wrong clock cannot move
+/// it on. It is later than now if the clock has been set back since.
 pub(super) fn said_at(instance: &InstanceWitness) -> Timestamp {
     instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at)
 }

@@ -1,4 +1,5 @@
-//! What the client puts into prompts and tool output for the model alone.
+//! Text in prompts and tool output that the user did not write: the client's reminders, an editor's quotes, the
+//! opening of a plan's prompt.
 
 use std::borrow::Cow;
 
@@ -7,8 +8,8 @@ use memchr::memmem;
 const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
-/// The text without the client's reminders to the model. A reminder whose end is missing is taken out only where the
-/// text was `cut`: elsewhere it is somebody's text about reminders.
+/// Removes the client's reminders to the model. A reminder without an end is removed only from a text that was
+/// `cut`. In an uncut text it is the writer's own text about reminders.
 pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
     let Some(first) = memmem::find(text.as_bytes(), OPEN.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
@@ -35,11 +36,12 @@ pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What an editor puts into prompts: the file that is open, or a part of it.
+/// Tags around text that an editor puts into prompts: a selection, or the open file.
 const QUOTES: [(&str, &str); 2] =
     [("<ide_selection>", "</ide_selection>"), ("<ide_opened_file>", "</ide_opened_file>")];
 
-/// A prompt without what an editor has put into it, which is no word of the person's. In doubt all that follows is the editor's.
+/// Removes text that an editor put into a prompt; the user did not write it. Without a closing tag, the editor's
+/// text reaches to the end.
 pub fn without_quotes(text: &str) -> Cow<'_, str> {
     let mut rest = Cow::Borrowed(text);
     for (open, close) in QUOTES {
@@ -51,7 +53,7 @@ pub fn without_quotes(text: &str) -> Cow<'_, str> {
     rest
 }
 
-/// How the prompt begins with which the client carries out a plan after it cleared the context.
+/// The client carries out a plan after it cleared the context. Its prompt begins with these words.
 const PLAN: &str = "Implement the following plan:";
 
 /// The plan in a prompt that carries one out.
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reminders_are_taken_out_where_they_are_whole() {
+    fn a_reminder_without_an_end_is_removed_from_a_cut_text_only() {
         for (text, cut, want) in [
             ("plain", false, "plain"),
             ("a<system-reminder>b</system-reminder>c", false, "ac"),
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_editor_has_put_into_a_prompt_is_taken_out() {
+    fn text_of_an_editor_is_removed_from_a_prompt() {
         for (text, want) in [
             ("plain <ide>", "plain <ide>"),
             ("<ide_selection>lines from /a/b:\nx</ide_selection>why?", "why?"),

@@ -1,4 +1,4 @@
-//! Paths that the person does not want stored, as patterns.
+//! Patterns of paths that the user excludes from the store.
 
 mod named;
 mod spelling;
@@ -8,20 +8,22 @@ use std::sync::Arc;
 
 use crate::chain::lineage::{CWD_LIMIT, Lineage};
 
-/// What the disk knows of symbolic links. The core asks, and never looks itself.
+/// Resolves symbolic links. The core calls this trait and never reads the disk itself.
 pub trait Links: fmt::Debug + Send + Sync {
-    /// The path that an absolute one leads to, as the system would go: link by link, with `..` from where a link has led to.
-    /// What is not there stays as it is spelled. `None` where that cannot be found out.
+    /// The path that an absolute path leads to. It is resolved as the system does it: link by link, with `..`
+    /// counted from a link's target. A part that does not exist stays as it is spelled. `None` if the path cannot
+    /// be resolved.
     fn real(&self, path: &str) -> Option<String>;
 }
 
-/// Patterns of paths. `*` stands for anything within a name, `?` for one character of it, `**` for any number of names.
+/// Patterns of paths. `*` stands for any characters within a name, `?` for one character, `**` for any number of
+/// names.
 #[derive(Debug, Clone, Default)]
 pub struct Exclude(Option<Arc<Rules>>);
 
 #[derive(Debug)]
 struct Rules {
-    /// As the settings have them.
+    /// The patterns as the settings have them, with `/` between names.
     told: Vec<String>,
     patterns: Vec<Pattern>,
     home: Option<String>,
@@ -30,10 +32,10 @@ struct Rules {
 
 #[derive(Debug)]
 struct Pattern {
-    /// Name by name, without a `**` at the end: `~/secret/**` means the folder itself as well, since a session that works right in
-    /// it is no less private.
+    /// The pattern's names, without a `**` at the end. So `~/secret/**` covers the folder itself too: a session
+    /// that works right in it is no less private.
     names: Vec<String>,
-    /// How many names at the beginning hold no special sign, and these as a path.
+    /// How many leading names hold no wildcard. `root` is the path of these names.
     plain: usize,
     root: String,
 }
@@ -54,14 +56,14 @@ impl Pattern {
         path.starts_with(&self.root) && fits(&self.names, path)
     }
 
-    /// Where its beginning leads to, if that is elsewhere than it says.
+    /// The path that `root` leads to through links, if it differs from `root`.
     fn real_root(&self, links: &dyn Links) -> Option<String> {
         let real = spelling::is_absolute(&self.root).then(|| links.real(&self.root)).flatten()?;
         let real = spelling::normal(&real);
         (real != self.root).then_some(real)
     }
 
-    /// Whether it fits the path once its own beginning is followed through links.
+    /// Whether the pattern fits the path after the links in `root` are resolved.
     fn fits_really(&self, path: &str, links: &dyn Links) -> bool {
         let Some(real) = self.real_root(links).filter(|real| path.starts_with(real)) else { return false };
         let names = real.split('/').chain(self.names[self.plain..].iter().map(String::as_str));
@@ -69,7 +71,7 @@ impl Pattern {
     }
 }
 
-/// The same rules; what the disk says is the same for all.
+/// Compares the patterns alone: home folder and links are the same for all.
 impl PartialEq for Exclude {
     fn eq(&self, other: &Self) -> bool {
         self.patterns() == other.patterns()
@@ -79,8 +81,8 @@ impl PartialEq for Exclude {
 impl Eq for Exclude {}
 
 impl Exclude {
-    /// From patterns whose `~` has been put in full already. A pattern without a special sign means the path and all
-    /// that lies below.
+    /// Makes rules from patterns in which `~` is already expanded. A pattern without a wildcard covers its path and
+    /// everything below it.
     pub fn new(patterns: impl IntoIterator<Item = String>) -> Self {
         let slashes = |pattern: String| pattern.replace('\\', "/").trim_end_matches('/').to_owned();
         let told: Vec<String> = patterns.into_iter().map(slashes).filter(|told| !told.is_empty()).collect();
@@ -88,7 +90,7 @@ impl Exclude {
         Self((!told.is_empty()).then(|| Arc::new(Rules { told, patterns, home: None, links: None })))
     }
 
-    /// The same rules for somebody whose home folder is known, on a disk whose links can be followed.
+    /// The same rules with a home folder, and with links that can be followed.
     #[must_use]
     pub fn on_disk(self, home: Option<String>, links: Arc<dyn Links>) -> Self {
         let on_disk = |rules: Arc<Rules>| {
@@ -104,17 +106,17 @@ impl Exclude {
         self.0.is_none()
     }
 
-    /// The patterns, as they count.
+    /// The patterns, with `/` between names.
     pub fn patterns(&self) -> &[String] {
         self.0.as_deref().map_or(&[], |rules| &rules.told)
     }
 
-    /// Whether the path is left out: it, or a folder that it lies in, fits a pattern, however it is spelled.
+    /// Whether the path, or a folder above it, fits a pattern. The spelling of the path does not matter.
     pub fn leaves_out(&self, path: &str) -> bool {
         self.leaves_out_in(None, path)
     }
 
-    /// The same of a path that may be relative to a folder.
+    /// The same for a path that may be relative to `cwd`.
     pub fn leaves_out_in(&self, cwd: Option<&str>, path: &str) -> bool {
         self.leaves_out_as(cwd, path, true)
     }
@@ -126,8 +128,8 @@ impl Exclude {
         rules.fit(&plain) || (follow && rules.fit_really(&spelled, &plain))
     }
 
-    /// Whether what is known of a session as a whole is left out, since it has worked in a folder that is. Of one that
-    /// was in more folders than its lineage keeps nobody can say that it has not.
+    /// Whether all data of a session is left out, because it worked in an excluded folder. A session with more
+    /// folders than its lineage keeps may have worked in any folder, so it is left out too.
     pub fn leaves_out_session(&self, lineage: &Lineage) -> bool {
         let worked_there = || lineage.cwds.iter().any(|cwd| self.leaves_out(cwd));
         !self.is_empty() && (lineage.cwds.len() >= CWD_LIMIT || worked_there())
@@ -139,7 +141,7 @@ impl Rules {
         self.patterns.iter().any(|pattern| pattern.fits(path))
     }
 
-    /// The same by way of links: those in the path, and those in the beginning of a pattern.
+    /// Whether a pattern fits after links are resolved: links in the path, and links in a pattern's `root`.
     fn fit_really(&self, spelled: &str, plain: &str) -> bool {
         let Some(links) = self.links.as_deref().filter(|_| spelling::is_absolute(plain)) else {
             return false;
@@ -147,16 +149,17 @@ impl Rules {
         let fits = |path: &str| {
             self.fit(path) || self.patterns.iter().any(|pattern| pattern.fits_really(path, links))
         };
-        // Behind a link `..` leads to elsewhere than it reads.
+        // After a link, `..` leads to the parent of the link's target.
         let real = |path: &str| links.real(path).is_some_and(|real| fits(&spelling::normal(&real)));
         fits(plain) || real(plain) || (spelled.contains("..") && real(spelled))
     }
 }
 
-/// Whether the names, or the first some of them, fit the pattern.
+/// Whether the pattern fits the path or a folder above it.
 fn fits(pattern: &[String], path: &str) -> bool {
     let names: Vec<&str> = path.split('/').collect();
-    // For each number of names: whether the pattern so far fits just these. Linear in both, whatever is written.
+    // `reached[n]`: whether the pattern so far fits exactly the first `n` names. The cost is linear in both
+    // lengths, for any pattern.
     let mut reached = vec![false; names.len() + 1];
     reached[0] = true;
     for part in pattern {
@@ -205,7 +208,7 @@ mod tests {
     use crate::ids::SessionId;
 
     #[test]
-    fn a_pattern_leaves_out_what_fits_it_and_what_lies_below() {
+    fn a_pattern_excludes_its_path_and_everything_below() {
         let exclude = |pattern: &str| Exclude::new([pattern.to_owned()]);
         for (pattern, path, out) in [
             ("/home/dev/secret/**", "/home/dev/secret/a/b.txt", true),
@@ -233,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_holds_a_path_names_it_and_what_is_only_said_does_not() {
+    fn a_path_in_a_field_counts_and_a_path_in_a_prompt_does_not() {
         let exclude = Exclude::new(["/home/dev/secret".to_owned(), "C:/secret".to_owned()]);
         for (json, named) in [
             (r#"{"cwd":"/home/dev/secret/app"}"#, true),
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_was_in_more_folders_than_are_kept_may_have_been_in_any() {
+    fn a_session_with_more_folders_than_the_limit_is_left_out() {
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
         let mut lineage = Lineage::unknown(SessionId::new("s"));
         lineage.cwds = (1..CWD_LIMIT).map(|n| format!("/home/dev/{n}").into()).collect();
@@ -264,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_stars_costs_no_more_than_its_length() {
+    fn a_pattern_of_many_stars_is_matched_quickly() {
         let exclude = Exclude::new(["/**/*a*".repeat(200)]);
         assert!(!exclude.leaves_out(&"/aaaaaaaaaaaaaaaaaaaab".repeat(100)));
     }

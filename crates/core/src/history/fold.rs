@@ -1,8 +1,8 @@
-//! The fold of one file's records into rows: state enough to go on after a restart, and no more.
+//! Folds the records of one file into rows. The fold keeps the state that a restart needs, and no more.
 //!
-//! It is driven beside the fold of the session, from the same pass over the file. That one knows which records were
-//! applied already (`has_record`); only new ones come here. Texts are handed out at once. Of the rest the newest
-//! telling is kept back until [`HistoryFold::settle`], so that a call whose result follows is one row and not two.
+//! It runs beside the session's fold, in the same pass over the file. The session's fold knows which records were
+//! already applied (`has_record`); only new ones come here. Texts go to the sink at once. Other rows are held back
+//! in their newest state until [`HistoryFold::settle`], so that a call and its result make one row, not two.
 
 mod calls;
 mod open_calls;
@@ -30,45 +30,45 @@ use part::Part;
 use segments::Segments;
 use turn::{Joins, Turn};
 
-/// One file: a session's own transcript, or a subagent's.
+/// The fold of one file: a session's own transcript, or a subagent's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HistoryFold {
     pub(super) session: SessionId,
     /// The subagent whose file it is.
     pub(super) agent: Option<Arc<str>>,
-    /// Lines that begin before here were applied.
+    /// Lines that begin before this offset were applied.
     next: u64,
     /// The running maximum of the records' times.
     clock: Option<Timestamp>,
     pub(super) turn: Option<Turn>,
-    /// `promptId` of the newest record that names one: in a subagent's file its caller's.
+    /// `promptId` of the newest record that has one. In a subagent's file it is the caller's.
     prompt_id: Option<Arc<str>>,
     pub(super) joins: Joins,
     calls: Calls,
-    /// Hashes of the newest title of each kind: they are re-appended up to a hundred times.
+    /// Hashes of the newest title of each kind. The client appends a title again, up to a hundred times.
     titles: [u64; 4],
     /// The plan that the session works on.
     plan: Option<Arc<str>>,
     /// The working folder of the newest record that names one.
     folder: Option<Arc<str>>,
-    /// Folders that were told since the last restart.
+    /// Folders that the sink got since the last restart.
     #[serde(skip)]
     told_folders: Vec<Arc<str>>,
     left_out: bool,
-    /// `left_out` goes by the rules of now, which may be others than before a restart.
+    /// `left_out` follows the current rules. After a restart they may be others than before.
     #[serde(skip)]
     is_judged: bool,
-    /// Something was not told since the last time that was asked.
+    /// Something was left out since the last [`HistoryFold::take_left_out`].
     #[serde(skip)]
     something_left_out: bool,
-    /// The command that was typed last names what is left out, and so may what it prints.
+    /// The newest typed command names an excluded path, so its output may too.
     #[serde(skip)]
     command_left_out: bool,
     segments: Segments,
-    /// The tokens of the newest request, which the next record may tell anew.
+    /// The tokens of the newest request. The next record may report them again, with other numbers.
     #[serde(skip)]
     request: Option<Request>,
-    /// What is new of the turn.
+    /// Changes of the turn that the sink lacks.
     #[serde(skip)]
     pub(super) news: Option<Batch>,
     #[serde(skip)]
@@ -77,14 +77,14 @@ pub struct HistoryFold {
     buffer: String,
 }
 
-/// So many of the folders that were told are remembered: who goes to and fro between more has some told again.
+/// How many folders `told_folders` holds. A session that switches between more gives some to the sink again.
 const FOLDERS: usize = 16;
 
-/// What the handlers of one record share.
+/// Data that the handlers of one record share.
 pub(super) struct Step<'s, 'k> {
     pub offset: u64,
     pub envelope: &'s Envelope<'s>,
-    /// Its time, or the newest before it.
+    /// The record's time; without one, the newest time before it.
     pub at: Option<Timestamp>,
     /// The subagent that the record belongs to.
     pub agent: Option<Arc<str>>,
@@ -94,7 +94,7 @@ pub(super) struct Step<'s, 'k> {
 }
 
 impl HistoryFold {
-    /// A file of which nothing is known: the transcript of `session`, or of its subagent.
+    /// The fold of an unread file: the transcript of `session`, or of its subagent.
     pub fn new(session: SessionId, agent: Option<&str>) -> Self {
         Self {
             session,
@@ -121,8 +121,8 @@ impl HistoryFold {
         }
     }
 
-    /// Takes in a record of the line that begins at `offset`. Lines before the newest one applied change nothing; of
-    /// records that the session's fold knows already, the caller gives none.
+    /// Applies a record of the line that begins at `offset`. A line before the newest applied one changes nothing.
+    /// The caller leaves out records that the session's fold already has.
     pub fn apply(
         &mut self,
         offset: u64,
@@ -151,8 +151,8 @@ impl HistoryFold {
             sink,
         };
         if self.repeats_its_parent() || self.is_left_out(settings) {
-            // Of the first, everything but the tokens stands in the session's own file; of the second, the tokens are
-            // all that the person has not asked to leave out.
+            // Only the tokens are kept. In the first case the session's own file holds everything else. In the
+            // second case the user excludes everything else.
             if let Body::Assistant(answer) = &record.body {
                 self.note_request(answer, &mut step);
             }
@@ -164,10 +164,10 @@ impl HistoryFold {
         self.dispatch(&record.body, full, &mut step);
     }
 
-    /// Gives out what was kept back. To be called when a stretch of lines is over: before rows are stored, and before
-    /// the fold is.
+    /// Gives the sink all rows that were held back. Call it after a stretch of lines, before the rows and the fold
+    /// are stored.
     pub fn settle(&mut self, sink: Sink<'_>) {
-        // All lines so far are behind us; of the last one no more objects can come.
+        // All lines so far are complete: the last one gives no more objects.
         self.next = self.part.end().max(self.next);
         self.calls.settle(sink);
         self.settle_turn(sink);
@@ -176,7 +176,7 @@ impl HistoryFold {
         }
     }
 
-    /// Whose records these are.
+    /// The session whose file it is, or whose subagent's.
     pub fn session(&self) -> &SessionId {
         &self.session
     }
@@ -186,9 +186,10 @@ impl HistoryFold {
         self.agent.as_ref()
     }
 
-    /// Notes the folder of a record, and tells it unless it was told lately: what is excluded later goes by these.
+    /// Notes the folder of a record, and gives it to the sink unless the sink got it lately. Later exclusions look
+    /// for these folders.
     fn works_in(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: Sink<'_>) {
-        // Records without a folder belong to the one before.
+        // A record without a folder belongs to the folder of the record before it.
         let Some(cwd) = envelope.cwd.as_deref().filter(|cwd| !cwd.is_empty()) else { return };
         if self.folder.as_deref() == Some(cwd) {
             return;
@@ -207,7 +208,7 @@ impl HistoryFold {
         self.folder = Some(folder);
     }
 
-    /// The person wants nothing of this folder stored.
+    /// Whether the user excludes the current folder.
     fn is_left_out(&mut self, settings: &HistorySettings) -> bool {
         if settings.exclude.is_empty() {
             return false;
@@ -219,12 +220,13 @@ impl HistoryFold {
         self.left_out
     }
 
-    /// Whether anything was left out, since the person excludes it, after this was asked last.
+    /// Whether an exclusion left anything out since the last call.
     pub fn take_left_out(&mut self) -> bool {
         std::mem::take(&mut self.something_left_out)
     }
 
-    /// A compaction's worker and the maker of suggestions begin with a copy of nearly all their session's records.
+    /// Whether the file begins with a copy of nearly all records of its session. Files of the subagents for
+    /// compactions and for prompt suggestions do.
     fn repeats_its_parent(&self) -> bool {
         self.agent
             .as_deref()
@@ -234,7 +236,7 @@ impl HistoryFold {
     fn agent_of(&self, envelope: &Envelope<'_>) -> Option<Arc<str>> {
         match &self.agent {
             Some(agent) => Some(Arc::clone(agent)),
-            // Clients of 1.0.x write subagents into the session's file and do not name them.
+            // Clients of 1.0.x write a subagent's records into the session's file and do not name the subagent.
             None => envelope.sidechain.then(|| envelope.agent_id.as_deref().unwrap_or("sidechain").into()),
         }
     }

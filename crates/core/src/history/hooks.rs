@@ -1,4 +1,4 @@
-//! The same rows as hooks tell them: earlier than the transcript, and with what it does not say.
+//! Rows from hook events. They come earlier than the transcript's rows, and hold facts that the transcript lacks.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::time::Timestamp;
 use crate::transcript::json::Raw;
 use crate::transcript::user::tagged;
 
-/// One event and all that is known of it.
+/// A hook event with its origin, payload and texts.
 #[derive(Debug, Clone, Copy)]
 pub struct Heard<'h> {
-    /// Who sent it, and when.
+    /// The sender and the time.
     pub origin: &'h HookOrigin,
-    /// What it says.
+    /// The parsed payload.
     pub payload: &'h HookPayload,
     /// Its long texts.
     pub texts: &'h HookTexts<'h>,
 }
 
 impl HistoryFold {
-    /// Takes in a hook event of the session. The events may come in any order, before or after the records that tell
-    /// the same; heard twice they change nothing. Only for the fold of a session's own transcript.
+    /// Applies a hook event of the session. Events may come in any order, before or after the records of the same
+    /// facts. The same event again changes nothing. Call it only for the fold of a session's own transcript.
     pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
         let at = heard.origin.at;
         let cwd = heard.payload.cwd.as_deref();
@@ -101,7 +101,7 @@ impl HistoryFold {
         }
     }
 
-    /// The batch that an event belongs to: before 2.1.196 hooks do not say, and the newest one is meant.
+    /// The batch of an event. Hooks of clients before 2.1.196 do not name it; then it is the newest one.
     fn heard_batch(&self, heard: Heard<'_>) -> Option<BatchId> {
         let newest =
             || self.joins.newest(heard.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)));
@@ -109,7 +109,7 @@ impl HistoryFold {
     }
 
     fn heard_end(&mut self, heard: Heard<'_>, ended: Ended, settings: &HistorySettings, sink: Sink<'_>) {
-        // What ends for a subagent ends nothing for the session.
+        // The end of a subagent's turn does not end the session's turn.
         let (None, Some(id)) = (&heard.payload.agent_id, self.heard_batch(heard)) else { return };
         let at = heard.origin.at;
         let mut told = Batch::new(id);
@@ -141,7 +141,7 @@ impl HistoryFold {
         let ended = outcome != Outcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {
-            // Without a word of the hook's the transcript will tell; a guess could not be taken back.
+            // If the hook names no batch, the transcript will. A guess could not be undone.
             batch: heard.payload.prompt_id.clone(),
             agent: heard.payload.agent_id.clone(),
             tool: Some(Arc::clone(&call.tool)),
@@ -152,7 +152,7 @@ impl HistoryFold {
                 .find_map(|key| input.get(key).whole())
                 .and_then(|file| text(&file)),
             input: heard.texts.tool_input.and_then(|json| input_json(json, settings.input)),
-            // A hook after the call says nothing of its beginning but how long it took.
+            // A hook after the call reports the call's duration, not its start.
             at: if ended { began(at, heard.texts.duration_ms) } else { Some(at) },
             outcome: Some(outcome),
             ended_at: ended.then_some(at),
@@ -197,7 +197,7 @@ impl HistoryFold {
     }
 }
 
-/// How a call ended that a hook says has run.
+/// The outcome of a call that a hook reports as run.
 fn outcome(texts: &HookTexts<'_>) -> Outcome {
     let response = texts.tool_response.as_deref().map(Raw::Nested).unwrap_or_default();
     let background = response.get("backgroundTaskId").is_there()
@@ -214,8 +214,8 @@ fn began(ended: Timestamp, duration_ms: Option<u64>) -> Option<Timestamp> {
     Some(ended - crate::time::Millis(span))
 }
 
-/// A call's input as JSON text, cut, without what is private. No client writes `<` as an escape; where one does,
-/// nobody knows what is private.
+/// A call's input as JSON text, cut, without private blocks. No client writes `<` as an escape. If one does,
+/// private blocks cannot be found and nothing is kept.
 pub(super) fn input_json(raw: &str, limit: usize) -> Option<String> {
     let (raw, rest) = raw.split_at(raw.floor_char_boundary(limit));
     if closes_before(raw, rest) {

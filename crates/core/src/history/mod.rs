@@ -1,8 +1,9 @@
-//! What is remembered of a session: records and hook events in, rows for the store out.
+//! The history of a session: records and hook events in, rows for the store out.
 //!
-//! [`rows`] holds the rows. A row may be told in parts and more than once, by the transcript and by hooks, in any
-//! order: its `merge` is commutative, associative and idempotent, so that what is stored does not depend on who
-//! spoke first. [`private`] strips what the person does not want stored; every storing path goes through it. [`recovery`] ends what nobody ended.
+//! [`rows`] holds the rows. The transcript and hooks may report a row in parts, more than once and in any order. So
+//! its `merge` is commutative, associative and idempotent: the stored row does not depend on the order. [`private`]
+//! removes text that the user does not want stored; every storing path goes through it. [`recovery`] ends turns and
+//! sessions whose end no event reports.
 
 pub(crate) mod boilerplate;
 pub mod exclude;

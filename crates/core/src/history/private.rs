@@ -1,35 +1,36 @@
-//! Stripping what the person marked as private, and context that other programs put into prompts.
+//! Strips text that the user marked as private, and context that other programs put into prompts.
 //!
-//! Tags as in the source document on hooks: `<private>` is the person's, `<…-context>` is put in by memory programs
-//! and would otherwise be remembered as if the person had said it. In doubt more is stripped, never less.
+//! The tags come from the source document on hooks. The user writes `<private>`. Memory programs put in
+//! `<…-context>`, which would otherwise be remembered as the user's words. In doubt more is stripped, never less.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// Tags that are processed in one text. From the next one on the text is dropped: nobody writes so many by hand,
-/// and what is private must not be stored because there was too much of it.
+/// How many tags are processed in one text. From the next tag on, the text is dropped. No user writes so many by
+/// hand, and too many tags must not cause private text to be stored.
 pub const TAG_LIMIT: usize = 100;
 
-/// Names whose blocks are stripped, in lower case; tags are compared without regard to case.
+/// Names of tags whose blocks are stripped, in lower case. The comparison ignores case.
 const NAMES: [&str; 5] =
     ["private", "claude-recall-context", "claude-mem-context", "watchbill-context", "memory-context"];
 
-/// The text without private and context blocks. An unclosed block reaches to the end, and one that is closed here and was
-/// opened in another text begins with this one; blocks nest.
+/// The text without private and context blocks. Blocks nest. An unclosed block reaches to the end of the text. A
+/// closing tag without an opening tag belongs to a block that began in another text; everything before it is
+/// stripped.
 ///
-/// Linear in the length of the text; a text without such a tag is borrowed.
+/// The cost is linear in the length of the text. A text without such a tag is borrowed.
 pub fn strip_private(text: &str) -> Cow<'_, str> {
     let mut tags = 0;
     let Some(mut stripped) = strip_once(text, &mut tags) else { return Cow::Borrowed(text) };
-    // What stood around a block may form a tag itself once the block is gone.
+    // When a block is gone, the text around it may form a tag.
     while let Some(again) = strip_once(&stripped, &mut tags) {
         stripped = again;
     }
     Cow::Owned(stripped)
 }
 
-/// The same for a prompt: `None` when nothing but private words was in it.
+/// The same for a prompt: `None` if it held nothing but private text.
 pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
     match strip_private(text) {
         Cow::Owned(stripped) if stripped.trim().is_empty() => None,
@@ -37,8 +38,8 @@ pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// How many of the first `len` bytes of a text, such as a title for a terminal, may be taken out of it: a block that begins in
-/// them and does not end there hides what follows as well, and so stays.
+/// How many of the first `len` bytes of a text may be removed, for example the title of a terminal. A block that
+/// begins in them and does not end there also hides the text that follows, so it must stay.
 pub(crate) fn may_go(text: &str, len: usize) -> usize {
     let within = &text[..len];
     let mut at = 0;
@@ -59,8 +60,8 @@ pub(crate) fn may_go(text: &str, len: usize) -> usize {
     len
 }
 
-/// Whether the rest of a text, of which only the head is kept, closes a block that neither has opened: then all of the head
-/// is private. Both may be written as JSON is.
+/// A text was cut into `head` and `rest`, and only the head is kept. Whether the rest closes a block that neither
+/// of them opens: then all of the head is private. Both may hold JSON escapes.
 pub(crate) fn closes_before(head: &str, rest: &str) -> bool {
     if rest.is_empty() || !may_close(rest) {
         return false;
@@ -68,7 +69,7 @@ pub(crate) fn closes_before(head: &str, rest: &str) -> bool {
     !ends_in_block(&plainly(head)) && matches!(walk(&plainly(rest)), Walk::Closes(_))
 }
 
-/// Whether a closing tag may stand there: cheap, since most texts are long and hold none.
+/// Whether the text may hold a closing tag. The check is cheap, because most texts are long and hold none.
 fn may_close(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_close = |at: usize| {
@@ -79,7 +80,7 @@ fn may_close(text: &str) -> bool {
         || memchr::memmem::find_iter(bytes, b"\\u003").any(|at| is_close(at + 6))
 }
 
-/// Signs of tags as what they are, where JSON writes them as escapes.
+/// Replaces the JSON escapes of the characters in a tag.
 fn plainly(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
@@ -91,11 +92,11 @@ fn plainly(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// What comes first in a text.
+/// The first unbalanced tag of a text.
 enum Walk {
-    /// The end of a block that it has not opened, which is over here.
+    /// A closing tag without an opening one; the offset after it.
     Closes(usize),
-    /// A block that it does not close.
+    /// An opening tag without a closing one.
     StaysOpen,
     Neither,
 }
@@ -125,7 +126,7 @@ fn ends_in_block(mut text: &str) -> bool {
     }
 }
 
-/// One pass; `None` when there is no tag.
+/// One pass; `None` if there is no tag.
 fn strip_once(text: &str, tags: &mut usize) -> Option<String> {
     let (mut at, mut tag) = next_tag(text, 0)?;
     let mut out = String::with_capacity(text.len());
@@ -158,7 +159,7 @@ fn strip_once(text: &str, tags: &mut usize) -> Option<String> {
 enum Tag {
     /// A block begins.
     Open(Open),
-    /// The end of a block that began in another text, and where it is over.
+    /// The end of a block that began in another text; the offset after it.
     Close(usize),
 }
 
@@ -166,9 +167,9 @@ enum Tag {
 #[derive(Clone, Copy)]
 struct Open {
     name: &'static str,
-    /// Behind its `>`.
+    /// Offset after its `>`.
     end: usize,
-    /// `<private/>`.
+    /// It closes itself: `<private/>`.
     closed: bool,
 }
 
@@ -193,7 +194,7 @@ fn open_at(text: &str, at: usize, name: &'static str) -> Option<Open> {
     match text.as_bytes().get(inside) {
         Some(b'>') => Some(Open { name, end: inside + 1, closed: false }),
         Some(b'/' | b' ' | b'\t' | b'\n' | b'\r') => {
-            // A tag that is never closed hides all that follows, as an unclosed block does.
+            // A tag without `>` hides all text after it, as an unclosed block does.
             let Some(len) = memchr(b'>', &text.as_bytes()[inside..]) else {
                 return Some(Open { name, end: text.len(), closed: false });
             };
@@ -204,12 +205,12 @@ fn open_at(text: &str, at: usize, name: &'static str) -> Option<Open> {
     }
 }
 
-/// Behind the closing tag that belongs to a block which begins at `from`; the end of the text when there is none.
+/// Offset after the closing tag of the block that begins at `from`; the end of the text if there is none.
 fn block_end(text: &str, from: usize, name: &'static str, tags: &mut usize) -> usize {
     closing(text, from, name, tags).unwrap_or(text.len())
 }
 
-/// Behind the closing tag that belongs to a block which begins at `from`.
+/// Offset after the closing tag of the block that begins at `from`.
 fn closing(text: &str, from: usize, name: &'static str, tags: &mut usize) -> Option<usize> {
     let (mut at, mut depth) = (from, 1usize);
     while let Some(found) = memchr(b'<', &text.as_bytes()[at..]) {
@@ -231,7 +232,7 @@ fn closing(text: &str, from: usize, name: &'static str, tags: &mut usize) -> Opt
     None
 }
 
-/// Behind the closing tag at `at`.
+/// Offset after the closing tag at `at`.
 fn close_at(text: &str, at: usize, name: &str) -> Option<usize> {
     if text.as_bytes().get(at + 1) != Some(&b'/') {
         return None;
@@ -243,7 +244,7 @@ fn close_at(text: &str, at: usize, name: &str) -> Option<usize> {
     (text.as_bytes().get(end) == Some(&b'>')).then_some(end + 1)
 }
 
-/// Behind `name`, when it stands at `at`.
+/// Offset after `name`, if it stands at `at`.
 fn named(text: &str, at: usize, name: &str) -> Option<usize> {
     let end = at + name.len();
     text.as_bytes().get(at..end)?.eq_ignore_ascii_case(name.as_bytes()).then_some(end)
@@ -254,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_stripped_however_they_are_written() {
+    fn blocks_are_stripped_in_every_spelling() {
         for (text, want) in [
             ("plain < text > of </ private> a shell", "plain < text > of </ private> a shell"),
             ("of the block before</private> after", " after"),
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_private_words_alone_is_nothing() {
+    fn a_prompt_of_private_text_alone_gives_none() {
         assert_eq!(keep_public(" <private>all of it</private>\n"), None);
         assert_eq!(keep_public("<private>all of it"), None);
         assert_eq!(keep_public("do <private>x</private>").as_deref(), Some("do "));
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_private_when_the_rest_closes_what_another_text_has_opened() {
+    fn a_head_is_private_if_the_rest_closes_an_unopened_block() {
         for (head, rest, hidden) in [
             ("a", "b</private>c", true),
             ("a", r"b<\/private>c", true),
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_nothing_is_kept() {
+    fn text_after_the_tag_limit_is_dropped() {
         let blocks = |n: usize| "k<private>s</private>".repeat(n) + "end";
         assert_eq!(strip_private(&blocks(TAG_LIMIT)), "k".repeat(TAG_LIMIT) + "end");
         let beyond = strip_private(&blocks(TAG_LIMIT + 1)).into_owned();

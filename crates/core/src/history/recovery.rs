@@ -1,7 +1,7 @@
-//! What nobody ended: turns and sessions of a client that was killed, calls that nobody claimed.
+//! Recovery: ends the turns and sessions of a killed client, and gives calls without a turn to one.
 //!
-//! The rules and limits of the source document on prompt batches. All of it is undone by whatever is told later: a
-//! turn that was taken for over goes on with its next record, since a later telling of a batch replaces an earlier one.
+//! Rules and limits come from the source document on prompt batches. Later facts undo a recovery: a turn that
+//! counts as over goes on with its next record, because a later report of a batch replaces an earlier one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use super::rows::{Activity, Batch, BatchId, BatchStatus, Ended};
 use crate::time::{Millis, Timestamp};
 
-/// The document's limits.
+/// The limits of the source document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecoverySettings {
-    /// A turn without a sign for so long is over.
+    /// A turn is over after this long without a sign of it.
     pub stuck: Millis,
-    /// A session without a sign for so long is over.
+    /// A session is over after this long without a sign of it.
     pub stale: Millis,
-    /// So often is looked at most, while there is something to look at.
+    /// Shortest time between two checks, while something is open.
     pub every: Millis,
 }
 
@@ -29,50 +29,50 @@ impl Default for RecoverySettings {
 /// A session as recovery sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionView {
-    /// The agent's id.
+    /// The client's id of the session.
     pub id: Arc<str>,
-    /// It is stored as one that goes on.
+    /// The store holds it as a session that goes on.
     pub open: bool,
-    /// A witness other than its records says now that its turn runs, or waits for the person: then silence means
+    /// A witness other than its records now reports a turn that runs or waits for the user. Then silence means
     /// nothing.
     pub alive: bool,
-    /// The newest sign of it.
+    /// Time of its newest sign.
     pub last_activity_at: Option<Timestamp>,
-    /// Turns that have not ended, and those that calls without a turn may belong to.
+    /// Turns that have not ended, and turns that calls without a turn may belong to.
     pub batches: Vec<Batch>,
     /// Calls that belong to no turn.
     pub orphans: Vec<Activity>,
 }
 
-/// One thing that is put right.
+/// One correction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovered {
-    /// A turn without a sign is over since its last one.
+    /// A turn without a sign is over, since its last sign.
     StuckBatch {
-        /// Whose.
+        /// The session.
         session: Arc<str>,
-        /// To be merged with what is stored.
+        /// To be merged with the stored row.
         batch: Batch,
     },
     /// A session without a sign is over.
     StaleSession {
-        /// Which.
+        /// The session.
         session: Arc<str>,
-        /// Its last sign.
+        /// Time of its last sign.
         last_activity_at: Timestamp,
     },
-    /// A call belongs to the nearest turn.
+    /// A call without a turn goes to the nearest turn.
     OrphanedActivity {
-        /// Whose.
+        /// The session.
         session: Arc<str>,
         /// The call.
         call: Arc<str>,
         /// The turn.
         batch: BatchId,
     },
-    /// There is no turn at all that calls could belong to: one is made up for them.
+    /// The session has no turn for its calls, so one is made up.
     MadeUpBatch {
-        /// Whose.
+        /// The session.
         session: Arc<str>,
         /// To be stored.
         batch: Batch,
@@ -80,7 +80,7 @@ pub enum Recovered {
 }
 
 impl Recovered {
-    /// The word in the log.
+    /// Its name in the log.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::StuckBatch { .. } => "stuck_batch",
@@ -90,7 +90,7 @@ impl Recovered {
         }
     }
 
-    /// Whose it is.
+    /// The session that it corrects.
     pub fn session(&self) -> &Arc<str> {
         match self {
             Self::StuckBatch { session, .. }
@@ -100,7 +100,7 @@ impl Recovered {
         }
     }
 
-    /// In words, for the log.
+    /// A sentence for the log.
     pub fn detail(&self) -> String {
         match self {
             Self::StuckBatch { batch, .. } => {
@@ -114,25 +114,25 @@ impl Recovered {
                 format!("the call {call} belonged to no prompt and was given to {batch}")
             }
             Self::MadeUpBatch { .. } => {
-                "calls belonged to no prompt, and there was none to give them to".to_owned()
+                "calls belonged to no prompt, so a prompt was made up for them".to_owned()
             }
         }
     }
 }
 
-/// What is to be put right now, and when to look again.
+/// The corrections that are due, and the time of the next check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recovery {
-    /// In a stable order.
+    /// The corrections, in a stable order.
     pub put_right: Vec<Recovered>,
-    /// `None`: nothing can get stuck before something new is told.
+    /// `None` if nothing can get stuck before the next event.
     pub next: Option<Timestamp>,
 }
 
-/// Name of a turn that is made up for calls without any.
+/// Id of a turn that is made up for calls without a turn.
 const MADE_UP: &str = "recovered";
 
-/// Looks at all sessions that have something open.
+/// Checks all sessions that have something open.
 pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timestamp) -> Recovery {
     let mut recovery = Recovery::default();
     let mut due: BTreeSet<Timestamp> = BTreeSet::new();
@@ -140,7 +140,7 @@ pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timest
         for batch in session.batches.iter().filter(|batch| is_open(batch)) {
             let Some(last) = batch.last_activity_at.max(batch.started_at) else { continue };
             if session.alive {
-                // It is not asked when that changes; the next look is a minute away.
+                // Recovery does not run when that changes, so it checks again after `every`.
                 due.insert(now + settings.every);
             } else if last + settings.stuck <= now {
                 let mut over = Batch::new(Arc::clone(&batch.id));
@@ -179,7 +179,7 @@ fn adopt(session: &SessionView, put_right: &mut Vec<Recovered>) {
     let mut adopted = Vec::new();
     for orphan in &session.orphans {
         let at = orphan.at.or(orphan.ended_at);
-        // The one that ran at the time; for what came before all of them, the first.
+        // The turn that ran at that time; for a call before all turns, the first one.
         let nearest = match at {
             Some(at) => begun.range(..=at).next_back().or_else(|| begun.iter().next()),
             None => begun.iter().next_back(),

@@ -1,4 +1,4 @@
-//! The rows that history consists of, and how two tellings of one row become one.
+//! The rows of the history, and how two reports of one row are merged.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
 /// One thing to store. Rows other than texts are upserts: the stored row and this one are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item<'a> {
-    /// A folder in which it was worked, the first time that records tell of it, or once more; never one that is left out.
+    /// A working folder of the session, never an excluded one. The same folder may come again.
     Folder(&'a str),
-    /// A text to be found by search; new each time.
+    /// A text for search; it is never merged.
     Text(Text<'a>),
-    /// A prompt and what became of it.
+    /// A prompt and its turn.
     Batch(Box<Batch>),
     /// A tool call.
     Activity(Box<Activity>),
@@ -31,7 +31,7 @@ pub enum Item<'a> {
     Execution(Execution),
     /// The tokens of one request.
     Request(Request),
-    /// A stretch of the transcript between two compactions, in place of what was told under its number.
+    /// A stretch of the transcript between two compactions. It replaces the stored one of the same number.
     Segment(Segment),
 }
 
@@ -42,48 +42,50 @@ pub struct Segment {
     pub number: u32,
     /// Where it begins in the file.
     pub offset: u64,
-    /// Time of its first record that tells something.
+    /// Time of its first record that can give a row.
     pub started_at: Option<Timestamp>,
-    /// Time of its last one, when another segment follows.
+    /// Time of its last record, if another segment follows.
     pub ended_at: Option<Timestamp>,
     /// The compaction before it.
     pub boundary: Option<CompactBoundary>,
 }
 
-/// A text to be found by search. Its place is the file that was read, at `offset`.
+/// A text for search. It stands in the file that was read, at `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Where the record's line begins in the file.
     pub offset: u64,
     /// Which text of that line, from 0.
     pub part: u16,
-    /// The record. A fork repeats records: of two hits with one id and part, one is shown.
+    /// The record's id. A fork repeats records: of two hits with the same id and part, search shows one.
     pub record: Option<RecordId>,
-    /// When; the newest time before it for a record without one.
+    /// The record's time; without one, the newest time before it.
     pub at: Option<Timestamp>,
-    /// Whose words.
+    /// The kind of text.
     pub role: Role,
-    /// The tool's name, for [`Role::ToolInput`] and [`Role::ToolResult`]; not known for a result whose call is missing.
+    /// The tool's name, for [`Role::ToolInput`] and [`Role::ToolResult`]. `None` for a result whose call is
+    /// missing.
     pub tool: Option<&'a str>,
     /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
     pub agent: Option<&'a str>,
-    /// The record says of itself that it was copied from another session.
+    /// By its own fields, the record was copied from another session.
     pub copied: bool,
-    /// The text, without private blocks, cut at the limit for its role and at a character.
+    /// The text without private blocks, cut at the limit of its role and at a character boundary.
     pub text: &'a str,
-    /// Bytes of the line that were left out by the cut; escapes count as they are written.
+    /// Bytes of the line that the cut left out; an escape counts as it is written.
     pub cut: u64,
 }
 
-/// Names one batch: the client's `promptId`, which hooks call `prompt_id`; before 2.1.87 the prompt record's own id.
+/// Id of a batch: the client's `promptId`, which hooks call `prompt_id`. For clients before 2.1.87, the id of the
+/// prompt's record.
 pub type BatchId = Arc<str>;
 
-/// A prompt, and what became of it. Absent fields are not told here.
+/// A prompt and its turn. A field is absent if this report does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
-    /// Its name within the session.
+    /// Its id, unique within the session.
     pub id: BatchId,
-    /// Who asked.
+    /// The source of the prompt.
     pub origin: Option<BatchOrigin>,
     /// The prompt without private blocks and the client's wrappers, cut. `None` also when all of it was private.
     pub prompt: Option<String>,
@@ -97,30 +99,30 @@ pub struct Batch {
     pub record: Option<RecordId>,
     /// How the turn stands, and since when.
     pub ended: Option<Ended>,
-    /// The newest thing that happened in it.
+    /// Time of the newest event in it.
     pub last_activity_at: Option<Timestamp>,
-    /// The last words of the agent, cut, and when it said them.
+    /// The agent's last answer, cut, and its time.
     pub response: Option<(Timestamp, String)>,
-    /// Whether it wrote a plan.
+    /// Whether the turn wrote a plan.
     pub plan: bool,
 }
 
-/// A status and the moment it was told for.
+/// A status and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The status; [`BatchStatus::Active`] means that it goes on.
     pub status: BatchStatus,
     /// Since when.
     pub at: Timestamp,
-    /// For [`BatchStatus::Failed`]: what the client said.
+    /// For [`BatchStatus::Failed`]: the client's message.
     pub error: Option<String>,
 }
 
-/// The Stop hook fires up to so long before the last record of the turn: that record is no new turn.
+/// The Stop hook fires up to this long before the last record of the turn. That record begins no new turn.
 const STOP_LEAD: Millis = Millis(2_000);
 
 impl Ended {
-    /// The order in which a later telling replaces an earlier one.
+    /// The key by which a later report replaces an earlier one.
     fn weight(&self) -> (Timestamp, BatchStatus, Option<&str>) {
         let lead = if self.status == BatchStatus::Active { Millis(0) } else { STOP_LEAD };
         (self.at + lead, self.status, self.error.as_deref())
@@ -128,12 +130,12 @@ impl Ended {
 }
 
 impl Batch {
-    /// A batch of which only the name is known.
+    /// A batch with nothing but its id.
     pub fn new(id: BatchId) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// Takes over what another telling of the same batch knows. In any order the result is the same.
+    /// Adds the facts of another report of the same batch. The order of reports does not matter.
     pub fn merge(&mut self, other: &Self) {
         least(&mut self.origin, other.origin);
         longest(&mut self.prompt, other.prompt.as_deref());
@@ -154,14 +156,14 @@ impl Batch {
     }
 }
 
-/// A tool call. Absent fields are not told here.
+/// A tool call. A field is absent if this report does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// `tool_use_id`, unique within the session. A fork repeats its original's.
+    /// `tool_use_id`, unique within the session. A fork repeats the ids of its original.
     pub id: Arc<str>,
-    /// The batch it belongs to; `None` is for recovery to find out.
+    /// The batch it belongs to. If it is `None`, recovery finds one.
     pub batch: Option<BatchId>,
-    /// The subagent that called.
+    /// The subagent that made the call.
     pub agent: Option<Arc<str>>,
     /// The tool.
     pub tool: Option<Arc<str>>,
@@ -181,19 +183,19 @@ pub struct Activity {
     pub ended_at: Option<Timestamp>,
     /// How long it ran, as a hook measured it; else from the call's record to the result's.
     pub duration_ms: Option<u64>,
-    /// Where the result's line begins in the file that was read: its text is found there.
+    /// Where the result's line begins in the file that was read. The result's text is there.
     pub result_offset: Option<u64>,
     /// The first words of an error.
     pub error: Option<String>,
 }
 
 impl Activity {
-    /// A call of which only the id is known.
+    /// A call with nothing but its id.
     pub fn new(id: Arc<str>) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// Takes over what another telling of the same call knows. In any order the result is the same.
+    /// Adds the facts of another report of the same call. The order of reports does not matter.
     pub fn merge(&mut self, other: &Self) {
         least(&mut self.batch, other.batch.clone());
         least(&mut self.agent, other.agent.clone());
@@ -205,17 +207,17 @@ impl Activity {
         least(&mut self.offset, other.offset);
         self.outcome = self.outcome.max(other.outcome);
         least(&mut self.ended_at, other.ended_at);
-        // A hook measures the tool alone, the records also the wait for permission.
+        // A hook measures the tool alone. The records include the wait for permission.
         least(&mut self.duration_ms, other.duration_ms);
         least(&mut self.result_offset, other.result_offset);
         longest(&mut self.error, other.error.as_deref());
     }
 }
 
-/// A plan as it stood at some time. The same text again is no new version.
+/// A plan at one time. The same text again is no new version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanVersion {
-    /// Names the plan: its file's path; without a file the session and the batch, or the text's hash.
+    /// Id of the plan: the path of its file. Without a file, the session and the batch, or the text's hash.
     pub plan: Arc<str>,
     /// The file.
     pub path: Option<Arc<str>>,
@@ -223,7 +225,7 @@ pub struct PlanVersion {
     pub at: Option<Timestamp>,
     /// The batch that wrote it.
     pub batch: Option<BatchId>,
-    /// What it says, without private blocks, cut. `None` when only a word about it was said.
+    /// Its text, without private blocks, cut. `None` if the report has no text.
     pub content: Option<String>,
     /// What happened to it.
     pub word: PlanWord,
@@ -234,8 +236,8 @@ pub struct PlanVersion {
 pub struct Execution {
     /// The plan's name, where it is known.
     pub plan: Option<Arc<str>>,
-    /// The text that came with the prompt, cut as [`PlanVersion::content`] is: a plan of the same text is meant, in
-    /// whichever session. After `/clear` nothing else ties the two.
+    /// The plan's text in the prompt, cut like [`PlanVersion::content`]. It stands for a plan with the same text,
+    /// in any session: after `/clear` nothing else ties the two.
     pub content: Option<String>,
     /// The batch.
     pub batch: BatchId,
@@ -245,12 +247,12 @@ pub struct Execution {
 
 /// The tokens of one request.
 ///
-/// A client repeats them on each block of the answer, and clients before 2.1.98 wrote placeholders first: the
-/// greatest number of each kind counts, whatever file it stands in. The request belongs to the session in which it
-/// was first seen, by time and then by id: forks and re-appended history repeat it.
+/// A client repeats the tokens on each block of the answer, and clients before 2.1.98 wrote placeholders first. So
+/// the greatest number of each kind counts, from any file. Forks and re-appended history repeat a request. It
+/// belongs to the session that had it first, by time and then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Its name, over all sessions.
+    /// Its id, unique over all sessions.
     pub key: RequestKey,
     /// When the answer came.
     pub at: Option<Timestamp>,
@@ -258,14 +260,14 @@ pub struct Request {
     pub model: Option<Arc<str>>,
     /// The tokens.
     pub usage: Usage,
-    /// The subagent that asked.
+    /// The subagent that sent it.
     pub agent: Option<Arc<str>>,
-    /// The record says of itself that it was copied from another session.
+    /// By its own fields, the record was copied from another session.
     pub copied: bool,
 }
 
 impl Request {
-    /// Takes over what another telling of the same request knows. In any order the result is the same.
+    /// Adds the facts of another report of the same request. The order of reports does not matter.
     pub fn merge(&mut self, other: &Self) {
         least(&mut self.at, other.at);
         least(&mut self.model, other.model.clone());
@@ -274,7 +276,7 @@ impl Request {
         self.see(None, other.usage);
     }
 
-    /// Another record tells the tokens.
+    /// Adds the tokens of another record.
     pub(super) fn see(&mut self, at: Option<Timestamp>, theirs: Usage) {
         least(&mut self.at, at);
         let mine = &mut self.usage;
@@ -285,7 +287,7 @@ impl Request {
     }
 }
 
-/// What is told beats what is not; of two, the lesser.
+/// A present value replaces an absent one; of two, the lesser stays.
 fn least<T: Ord>(mine: &mut Option<T>, theirs: Option<T>) {
     if let Some(theirs) = theirs
         && mine.as_ref().is_none_or(|mine| theirs < *mine)
@@ -294,7 +296,8 @@ fn least<T: Ord>(mine: &mut Option<T>, theirs: Option<T>) {
     }
 }
 
-/// What is told beats what is not; of two texts the longer, since one of them may have been cut shorter.
+/// A present text replaces an absent one. Of two texts the longer stays, because the other one may have been cut
+/// shorter.
 fn longest(mine: &mut Option<String>, theirs: Option<&str>) {
     if let Some(theirs) = theirs
         && mine.as_deref().is_none_or(|mine| (mine.len(), mine) < (theirs.len(), theirs))

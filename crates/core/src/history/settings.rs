@@ -1,24 +1,25 @@
-//! What is kept of a session's texts, how much of each, and of transcripts in the archive.
+//! How much of a session's texts the store keeps, and which transcripts the archive keeps.
 
 use super::exclude::Exclude;
 use crate::time::Millis;
 
-/// How much is kept. The defaults are what the documentation promises.
+/// How much of a session's texts is kept. The defaults are those of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistorySettings {
     /// Bytes of a prompt, an answer, a summary or a command's output that are indexed.
     pub words: usize,
-    /// Bytes of a thought, a tool's input or a tool's output that are indexed; with 0 none of them is.
+    /// Bytes of a thought, a tool's input or a tool's output that are indexed; with 0, none of them are.
     pub cut: usize,
     /// Bytes of a call's input that stay with its activity.
     pub input: usize,
     /// Bytes of the last answer that stay with its batch.
     pub response: usize,
-    /// Tools whose calls are no activities: they tell nothing of the work. Their texts are indexed all the same.
+    /// Tools whose calls give no activities, because they say nothing about the work. Their texts are indexed all
+    /// the same.
     pub skip: Vec<String>,
     /// Folders whose Markdown files are plans: absolute, or a tail such as `.claude/plans`, which counts anywhere.
     pub plan_folders: Vec<String>,
-    /// Folders and files of which nothing is stored: sessions that work there, and what tools did to them.
+    /// Excluded folders and files. Neither sessions that work there nor tool calls on them are stored.
     pub exclude: Exclude,
 }
 
@@ -39,7 +40,7 @@ impl Default for HistorySettings {
 }
 
 impl HistorySettings {
-    /// Whether calls of this tool are left out of the activities.
+    /// Whether calls of this tool give no activities.
     pub fn skips(&self, tool: &str) -> bool {
         self.skip.iter().any(|skipped| skipped == tool)
     }
@@ -59,23 +60,24 @@ impl HistorySettings {
 /// Whether and how transcripts are archived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArchiveSettings {
-    /// Nothing is archived before the person says so.
+    /// Whether anything is archived: not before the user turns it on.
     pub enabled: bool,
     /// Bytes that the archive may take.
     pub budget: u64,
-    /// What was last written so long ago is given up; without it only the budget ends anything.
+    /// The archive gives up a transcript this long after its last change. `None`: only the budget limits it.
     pub keep: Option<Millis>,
-    /// A transcript is archived when it has not changed for so long.
+    /// A transcript is archived when it has not changed for this long.
     pub after: Millis,
     /// zstd's level.
     pub level: i32,
-    /// Whether anything is given up: not while it is not known how much the person wants kept.
+    /// Whether the archive gives up anything: not while the limits that the user wants are unknown.
     pub gives_up: bool,
 }
 
 impl Default for ArchiveSettings {
     fn default() -> Self {
-        // The agent removes what is 30 days old, or younger if the person says so: a week leaves room for both.
+        // The client removes transcripts after 30 days, or earlier if the user sets it so. A week leaves room for
+        // both.
         Self {
             enabled: false,
             budget: 5 << 30,

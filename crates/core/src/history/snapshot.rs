@@ -1,12 +1,12 @@
-//! The fold to bytes and back, in the same form as the folds of sessions.
+//! Writes the fold to bytes and reads it back, in the form of the session's snapshots.
 
 use crate::history::fold::HistoryFold;
 use crate::ids::SessionId;
 use crate::session::snapshot::{SnapshotError, from_bytes, to_bytes};
 
 impl HistoryFold {
-    /// What is needed to go on: some hundred bytes. What was kept back must have been given out before
-    /// ([`HistoryFold::settle`]).
+    /// The state that a restart needs: some hundred bytes. Held-back rows are not in it, so call
+    /// [`HistoryFold::settle`] before.
     pub fn snapshot(&self) -> Vec<u8> {
         to_bytes(self)
     }
@@ -14,7 +14,8 @@ impl HistoryFold {
     /// The fold of this file from its bytes.
     ///
     /// # Errors
-    /// When the bytes are of another version, damaged, or of another file; the file is then read from its beginning.
+    /// If the bytes are of another version, damaged, or of another file. The caller then reads the file from its
+    /// beginning.
     pub fn restore(bytes: &[u8], session: &SessionId, agent: Option<&str>) -> Result<Self, SnapshotError> {
         let fold: Self = from_bytes(bytes)?;
         let own = fold.session == *session && fold.agent.as_deref() == agent;

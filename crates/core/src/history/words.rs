@@ -1,25 +1,26 @@
-//! The closed sets of words in rows: whose text, who asked, how it ended.
+//! The enums in rows: the role of a text, the origin of a prompt, the end of a turn and of a call, the steps of a
+//! plan.
 
-/// Whose words a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Somebody asked: the person, or for a subagent its caller.
+    /// A prompt: by the user, or for a subagent by its caller.
     Prompt,
     /// The agent answered.
     Answer,
     /// The agent thought.
     Thinking,
-    /// What a tool was called with.
+    /// The input of a tool call.
     ToolInput,
-    /// What a tool gave.
+    /// The output of a tool call.
     ToolResult,
-    /// What a compaction kept.
+    /// The summary of a compaction, or one for a user who was away.
     Summary,
     /// A title of the session.
     Title,
-    /// A slash command or a `!` line of the person, and what it printed.
+    /// A slash command or a `!` line of the user, or its output.
     Command,
-    /// The notice that background work has ended, or the words of another session.
+    /// A notice that background work has ended, a message of another session, or an API error.
     Notice,
 }
 
@@ -58,12 +59,12 @@ impl Role {
     }
 }
 
-/// Who asked.
+/// The source of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BatchOrigin {
-    /// The person.
+    /// The user.
     Human,
-    /// The person, while a turn ran: the prompt was taken into it.
+    /// The user, while a turn ran. The client took the prompt into that turn.
     Queued,
     /// A background task or subagent has ended.
     TaskNotification,
@@ -88,14 +89,14 @@ impl BatchOrigin {
     }
 }
 
-/// How a turn stands. Later ones win where two witnesses name the same moment.
+/// The state of a turn. If two witnesses name the same time, the later variant wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BatchStatus {
     /// It runs.
     Active,
-    /// The agent said its last word.
+    /// The agent gave its last answer.
     Completed,
-    /// The person stopped it.
+    /// The user stopped it.
     Interrupted,
     /// The request failed for good.
     Failed,
@@ -120,7 +121,7 @@ impl BatchStatus {
     }
 }
 
-/// How a tool call ended. Later ones win where two are told.
+/// How a tool call ended. Of two reports, the later variant wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// There is no result yet.
@@ -133,7 +134,7 @@ pub enum Outcome {
     Ok,
     /// It failed.
     Error,
-    /// It was refused, by the person or by a rule.
+    /// It was refused, by the user or by a rule.
     Denied,
 }
 
@@ -163,11 +164,11 @@ impl Outcome {
 pub enum PlanWord {
     /// It was written or changed.
     Written,
-    /// It was shown to the person.
+    /// The agent showed it to the user.
     Proposed,
-    /// The person sent it back.
+    /// The user sent it back.
     Rejected,
-    /// The person agreed.
+    /// The user agreed.
     Approved,
 }
 

@@ -1,4 +1,4 @@
-//! What a reading of hook events keeps of tool calls: open ones, requests, and those that have ended.
+//! The tool calls that a reading of hook events keeps: open calls, requests, and ended calls.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
-/// More open calls than any client makes at once; beyond it the oldest is forgotten.
+/// More open calls than any client makes at once. Beyond it the oldest is dropped.
 pub(super) const CALLS: usize = 64;
-/// Prompts and finished calls that are remembered, for events that their senders put into the wrong order.
+/// How many prompts and finished calls are kept, because senders may put events into the wrong order.
 const REMEMBERED: usize = 32;
 /// A call that has begun and not ended, of the turn or of a subagent.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(super) struct Call {
     pub agent: Option<Arc<str>>,
 }
 
-/// A request that nobody has answered.
+/// A request without an answer.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub shown: HookAsk,

@@ -1,8 +1,8 @@
-//! The words of hook events: what happened, as a closed set.
+//! Hook events as a closed set of types.
 
 use std::sync::Arc;
 
-/// What a hook event says. Events that nothing here uses are [`HookEvent::Other`].
+/// One hook event. Events that this program does not use are [`HookEvent::Other`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookEvent {
@@ -35,19 +35,19 @@ pub enum HookEvent {
     PostToolUseFailure {
         /// Its call.
         call: ToolCall,
-        /// `is_interrupt`: the person stopped it. Client 2.1.329 fires nothing at all for Escape.
+        /// `is_interrupt`: the user stopped it. Client 2.1.329 fires no hook at all for Escape.
         interrupted: bool,
     },
     /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
     PermissionRequest(ToolCall),
-    /// The auto mode refused a call. A person's refusal fires no hook.
+    /// The auto mode refused a call. A refusal by the user fires no hook.
     PermissionDenied(ToolCall),
-    /// All calls of one answer are done, refused ones among them.
+    /// All calls of one answer are done, including refused ones.
     PostToolBatch {
         /// Their ids.
         ids: Vec<Arc<str>>,
     },
-    /// The client would like to be noticed.
+    /// The client notifies the user.
     Notification {
         /// `notification_type`.
         kind: NotificationKind,
@@ -80,12 +80,12 @@ pub enum HookEvent {
         /// `trigger`.
         trigger: Trigger,
     },
-    /// A server of the model context protocol asks the person for something.
+    /// An MCP server asks the user for something.
     Elicitation {
         /// First line of `message`.
         message: Arc<str>,
     },
-    /// The person has answered it.
+    /// The user has answered it.
     ElicitationResult,
     /// Any other event, by its name: a sign of life.
     Other(Arc<str>),
@@ -100,7 +100,7 @@ pub struct ToolCall {
     pub target: Arc<str>,
     /// `tool_use_id`.
     pub id: Option<Arc<str>>,
-    /// Stands for `tool_input`: the same for the same text. It joins a `PermissionRequest`, which has no id, with its call.
+    /// Hash of `tool_input`. It joins a `PermissionRequest`, which has no id, with its call.
     pub input: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct ToolCall {
 pub enum StartSource {
     /// A new session.
     Startup,
-    /// An old session is taken up, by a new process or by `/resume` inside one.
+    /// An old session is resumed, by a new process or by `/resume` inside one.
     Resume,
     /// `/clear`.
     Clear,
@@ -150,7 +150,7 @@ pub enum Trigger {
 /// `notification_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NotificationKind {
-    /// A dialog has been open for six seconds without a key.
+    /// A dialog has been open for six seconds without a key press.
     PermissionPrompt,
     /// The prompt has been empty for a minute.
     IdlePrompt,
@@ -160,7 +160,7 @@ pub enum NotificationKind {
     Other,
 }
 
-/// What goes on in the background, as `Stop` tells.
+/// Background work, as `Stop` reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Background {
     /// Ids of subagents that run.

@@ -1,4 +1,4 @@
-//! The hook events of one session, in whatever order they arrive, as one reading.
+//! Folds the hook events of one session, in any order of arrival, into one reading.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use super::witness::HookWitness;
 use crate::ids::Instance;
 use crate::time::Timestamp;
 
-/// Events that can still be put into order. A sender is late by milliseconds, a spool by seconds.
+/// How many events can still be sorted. A sender is late by milliseconds, a spool by seconds.
 const WINDOW: usize = 128;
-/// Processes of one session that are kept apart; beyond it the one that was silent longest is forgotten.
+/// How many processes of one session are kept apart. Beyond it the one that was silent longest is dropped.
 const PROCESSES: usize = 8;
 
 /// Folds the hook events of one session.
 ///
-/// Events arrive in any order and more than once. Those of one process are put into the order of the sender's clock and
-/// read in that order, so that any order of arrival gives the same reading; an event that is later than all of the last
-/// 128 is left out and counted. Processes are kept apart: what one said ends with it, and a `claude -p` that a
-/// session starts inherits its id and is no witness of its turn.
+/// Events arrive in any order and more than once. The fold sorts the events of one process by the sender's clock, so
+/// any order of arrival gives the same reading. An event that is older than all of the last 128 is left out and
+/// counted. Processes are kept apart: the events of a process end with it. A `claude -p` that a session starts
+/// inherits the session's id, but is no witness of its turn.
 #[derive(Debug, Clone, Default)]
 pub struct HookFold {
     processes: BTreeMap<Option<Instance>, Window>,
     too_late: u64,
 }
 
-/// When the sender spoke: its clock since boot, which never goes back, then its name.
+/// Sort key of an event: the sender's clock since boot, which never goes back, then the event's id.
 type Place = (u64, Arc<str>);
 
 #[derive(Debug, Clone, Default)]
@@ -42,17 +42,17 @@ struct Window {
     now: Reading,
     /// Wall clock of the newest event.
     newest: Timestamp,
-    /// Process ids beyond the agent, nearest first.
+    /// Process ids of the client's ancestors, nearest first.
     outer: Arc<[u32]>,
 }
 
 impl HookFold {
-    /// A session of which no hook was heard.
+    /// A fold without events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in one event of this session; `false` when it was heard before, or is too late to be put into order.
+    /// Applies one event of this session. Returns `false` if it was applied before, or is too late to be sorted.
     pub fn apply(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
         if !self.processes.contains_key(&origin.agent) {
             self.make_room();
@@ -75,8 +75,8 @@ impl HookFold {
         true
     }
 
-    /// What the hooks say, for the processes that are known to run the session (from the registry; empty when none is
-    /// known). With one known, the events of any other process are no evidence.
+    /// The hooks' reading. `running` lists the processes that run the session, by the registry; it is empty when none
+    /// is known. If one is known, the events of every other process are no evidence.
     pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {
         let counts =
             |agent: &Instance| running.is_empty() || running.iter().any(|process| process.may_be(agent));
@@ -91,17 +91,17 @@ impl HookFold {
         Some(HookWitness { agent: agent.clone(), ..witness })
     }
 
-    /// Events that came too late to be put into order.
+    /// How many events came too late to be sorted.
     pub fn too_late(&self) -> u64 {
         self.too_late
     }
 
-    /// Whether nothing was heard.
+    /// Whether the fold has no events.
     pub fn is_empty(&self) -> bool {
         self.processes.is_empty()
     }
 
-    /// The process was started by another process that speaks for the same session: a `claude -p` in a tool call.
+    /// Another process of the same session started this one: a `claude -p` in a tool call.
     fn is_within_another(&self, agent: &Instance, window: &Window) -> bool {
         let others = self.processes.keys().flatten().filter(|other| !other.may_be(agent));
         others.into_iter().any(|other| window.outer.contains(&other.pid))

@@ -8,13 +8,13 @@ use super::payload::{HookError, HookPayload, parse_payload};
 /// One hook event. Clones share the payload and its parsed form.
 #[derive(Debug, Clone)]
 pub struct HookMessage {
-    /// What the sender saw.
+    /// The sender's own data about the event.
     pub origin: HookOrigin,
-    /// What the agent wrote, byte for byte; JSON where all is well.
+    /// The payload as the client wrote it, byte for byte; normally JSON.
     pub payload: Arc<[u8]>,
-    /// The event comes from the journal or the spool, from before its consumer listened: it raises no alarm.
+    /// The event comes from the journal or the spool, from before its consumer listened: it raises no alert.
     pub replayed: bool,
-    /// The payload is shorter than the agent's.
+    /// The payload is shorter than the client's.
     pub cut: bool,
     parsed: Arc<OnceLock<Result<HookPayload, HookError>>>,
 }

@@ -1,4 +1,4 @@
-//! Hook events of the agent as facts: who sent one, from where, and what it says.
+//! The client's hook events as facts: the sender, its terminal, and the content.
 
 mod calls;
 pub mod event;

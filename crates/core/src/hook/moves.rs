@@ -1,4 +1,4 @@
-//! Which session a process goes on with: what SessionEnd and SessionStart of one process say together.
+//! Changes of session inside one process, by its SessionEnd and SessionStart hooks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::chain::lineage::{HookMove, MoveCause};
 use crate::ids::{Instance, SessionId};
 use crate::time::Timestamp;
 
-/// Changes of one process that are remembered; a day of `/clear` every ten minutes makes 144.
+/// How many changes of one process are kept; a day of `/clear` every ten minutes makes 144.
 const EDGES: usize = 256;
-/// Processes that are remembered; beyond it the one that was silent longest is forgotten.
+/// How many processes are kept. Beyond it the one that was silent longest is dropped.
 const PROCESSES: usize = 1024;
 
-/// Folds the hooks that begin and leave sessions, of all processes, in whatever order they arrive.
+/// Folds the hooks that begin and end sessions, of all processes, in any order of arrival.
 ///
-/// No payload names the session before (client 2.1.329), but the process does: after SessionEnd `clear` of one session its
-/// SessionStart `clear` is of the next one.
+/// No payload names the session before (client 2.1.329), but the process links the two: after SessionEnd `clear` of
+/// one session, its SessionStart `clear` is of the next one.
 #[derive(Debug, Clone, Default)]
 pub struct HookMoves {
     processes: BTreeMap<Instance, BTreeMap<(u64, Arc<str>), Edge>>,
@@ -28,17 +28,17 @@ pub struct HookMoves {
 struct Edge {
     at: Timestamp,
     session: SessionId,
-    /// How the session began; `None` where the process was only heard in it.
+    /// How the session began; `None` if the event only shows that the process is in it.
     starts: Option<StartSource>,
 }
 
 impl HookMoves {
-    /// None yet.
+    /// No moves yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in one event; `true` when it may have changed [`HookMoves::all`].
+    /// Applies one event; `true` when it may have changed [`HookMoves::all`].
     pub fn take(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
         let starts = match &payload.event {
             HookEvent::SessionStart { source, .. } => Some(*source),

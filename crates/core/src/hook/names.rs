@@ -1,4 +1,4 @@
-//! What an event is called, and which call it is about.
+//! The name of an event, and the call that it is about.
 
 use super::event::{HookEvent, ToolCall};
 
@@ -40,7 +40,7 @@ impl HookEvent {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(crate) fn call_mut(&mut self) -> Option<&mut ToolCall> {
         match self {
             Self::PreToolUse(call)

@@ -1,4 +1,4 @@
-//! Where a hook event came from: what its sender could see that the payload does not say.
+//! Where a hook event came from: facts that its sender sees and the payload lacks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use crate::ids::Instance;
 use crate::time::Timestamp;
 
-/// The sender's own words about one event.
+/// The sender's own data about one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookOrigin {
-    /// Unique for each event ever sent on this machine: what is heard twice counts once.
+    /// Unique for each event ever sent on this machine, so that a repeated event counts once.
     pub id: Arc<str>,
     /// The sender's wall clock when it started.
     pub at: Timestamp,
     /// The sender's clock since boot, in nanoseconds: it never goes back, so it orders the events of one machine.
     pub order: u64,
-    /// The agent's process, where the sender found it among its ancestors.
+    /// The client's process, if the sender found it among its ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first, bounded.
     pub ancestors: Arc<[u32]>,
-    /// The terminal that the agent runs in.
+    /// The terminal that the client runs in.
     pub terminal: Option<TerminalContext>,
 }
 
@@ -29,25 +29,25 @@ pub struct TerminalContext {
     /// `kitty`, `wezterm`, `iterm2`, `tmux`, `zellij`, `ghostty`, `vscode`, `windows_terminal`, `tty`, …: the innermost
     /// one that can be addressed.
     pub kind: Arc<str>,
-    /// What addresses the tab or pane, by the name of the variable or property that said so
-    /// (`KITTY_WINDOW_ID`, `TMUX_PANE`, `tty`, …). Never a secret: only names on a fixed list are taken.
+    /// The values that address the tab or pane, by the name of their variable or property (`KITTY_WINDOW_ID`,
+    /// `TMUX_PANE`, `tty`, …). Never a secret: only names on a fixed list are taken.
     pub ids: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl TerminalContext {
-    /// The name under which the registry's tmux target (`session:@window.%pane`) stands among the ids.
+    /// Key in `ids` of the registry's tmux target (`session:@window.%pane`).
     pub const TMUX_TARGET: &str = "tmux";
 
-    /// A terminal that only the registry tells of, by its tmux target.
+    /// A terminal that only the registry names, by its tmux target.
     pub fn of_tmux(target: &Arc<str>) -> Self {
         Self { kind: "tmux".into(), ids: BTreeMap::from([(Self::TMUX_TARGET.into(), Arc::clone(target))]) }
     }
 
-    /// One text for one tab or pane, the innermost that can be told from others: two contexts with the same text are the
-    /// same place. `None` where nothing tells it from its neighbours.
+    /// One text for the innermost tab or pane that can be identified: two contexts with the same text are the same
+    /// place. `None` if nothing identifies it.
     ///
-    /// A tmux pane is named as the registry names it, by its number on the default server; panes of another server carry that
-    /// server's socket. Where the program has no name for its tabs, the terminal's device stands for them.
+    /// A tmux pane is named as in the registry, by its number on the default server. A pane of another server carries
+    /// that server's socket. If the program has no name for its tabs, the terminal's device is used.
     pub fn identity(&self) -> Option<Arc<str>> {
         let id = |name: &str| self.ids.get(name).map(|value| &**value);
         let with = |part: &str, whole: Option<&str>| format!("{}:{}", whole.unwrap_or_default(), part);

@@ -1,4 +1,5 @@
-//! One hook payload as the agent wrote it to the hook's standard input, read into what decides a session's state.
+//! Parses one hook payload, as the client wrote it to the hook's standard input, into the fields that decide a
+//! session's state.
 
 use std::sync::Arc;
 
@@ -10,26 +11,27 @@ use crate::session::facts::{first_line, one_line};
 use crate::transcript::json::{Cursor, Raw};
 use crate::transcript::target;
 
-/// Longest payload that is read, in bytes. A `PostToolUse` carries the whole output of its tool; the sender shortens the
-/// texts of what is longer.
+/// Longest payload that is read, in bytes. A `PostToolUse` carries the whole output of its tool. The sender shortens
+/// the texts of a longer payload.
 pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
-/// Longest text of which the first line is looked for, in bytes.
+/// How many bytes of a text are searched for its first line.
 const LOOK_AT: usize = 4096;
 /// How a prompt begins that the client submits by itself when background work has ended.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
-/// One hook event: the fields that every event has, and what it says.
+/// One hook event: the fields that every event has, and the event itself.
 ///
-/// Source of the shapes: 63 payloads of 22 events recorded from client 2.1.329, and the client's hooks reference of 2.1.240
-/// for those that were not recorded (PermissionDenied, Elicitation). Fields that are absent, empty or of another type are
-/// unknown, never an error. The payload's long texts are not kept; [`super::HookTexts`] reads them from the same bytes.
+/// Source of the shapes: 63 payloads of 22 events recorded from client 2.1.329, and the client's hooks reference of
+/// 2.1.240 for those that were not recorded (PermissionDenied, Elicitation). Fields that are absent, empty or of
+/// another type are unknown, never an error. The payload's long texts are not kept; [`super::HookTexts`] reads them
+/// from the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookPayload {
     /// `session_id`: the session that the process is on now.
     pub session: SessionId,
     /// `transcript_path`: where the session's main transcript lies or will lie, also for events of subagents.
     pub transcript_path: Option<Arc<str>>,
-    /// `cwd`: the agent's folder at that moment. It drifts; it is no key of anything.
+    /// `cwd`: the client's folder at that moment. It changes during a session, so it identifies nothing.
     pub cwd: Option<Arc<str>>,
     /// `permission_mode`.
     pub permission_mode: Option<Arc<str>>,
@@ -43,13 +45,13 @@ pub struct HookPayload {
     pub event: HookEvent,
 }
 
-/// Why the bytes gave no payload. None of these gets better by trying again.
+/// Why the bytes gave no payload. No retry helps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     /// More than [`PAYLOAD_LIMIT`] bytes.
     #[error("the hook's payload is longer than {} MB and was not read", PAYLOAD_LIMIT / 1024 / 1024)]
     TooLarge,
-    /// Nested without end: whoever follows it would run out of stack.
+    /// Nested too deeply: a recursive parser could overflow the stack.
     #[error("the hook's payload is nested too deep and was not read")]
     TooDeep,
     /// No JSON object, or one that was cut.
@@ -94,12 +96,12 @@ fn checked(bytes: &[u8]) -> Result<std::borrow::Cow<'_, str>, HookError> {
     }
 }
 
-/// A path, whole: one line of 200 characters would name another file.
+/// A path in full: `one_line` would cut it to 200 characters, which name another file.
 fn path(raw: Raw<'_>) -> Option<Arc<str>> {
     raw.whole().filter(|text| !text.is_empty()).map(Arc::from)
 }
 
-/// Everything that some event needs, undecoded.
+/// The raw values of all fields that some event needs.
 #[derive(Debug, Default)]
 struct Fields<'a> {
     session: Raw<'a>,
@@ -233,7 +235,8 @@ impl<'a> Fields<'a> {
         let mut background = Background::default();
         self.background.elements(|cursor| {
             let task = cursor.value()?;
-            // `status` is an open set of which only `running` was met; what is over is usually not listed at all.
+            // `status` is an open set; only `running` was observed. Tasks that are over are usually not listed at
+            // all.
             let over = matches!(
                 task.get("status").word(),
                 Some("completed" | "failed" | "killed" | "stopped" | "cancelled")

@@ -1,6 +1,7 @@
-//! The terminal that an agent runs in, from the variables that terminals set for what runs in them.
+//! Finds the terminal that the client runs in, by the environment variables that terminals set.
 //!
-//! Only names on a fixed list are taken. An agent's environment holds secrets, and nothing here looks at the rest of it.
+//! Only names on a fixed list are read. The client's environment holds secrets, so this code never reads the rest of
+//! it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use crate::hook::TerminalContext;
 
-/// What names a tab, a pane, a window or a screen, or says which program draws it.
+/// Variables that name a tab, a pane, a window or a screen, or the program that draws it.
 const NAMES: &[&str] = &[
     "TMUX",
     "TMUX_PANE",
@@ -56,7 +57,7 @@ pub fn capture(env: &dyn Fn(&str) -> Option<OsString>, tty: Option<&str>) -> Opt
     Some(TerminalContext { kind: kind.into(), ids })
 }
 
-/// What an environment names, also where that leads to no terminal by itself: then the kind is empty.
+/// The terminal variables of an environment, even if they name no terminal. Then the kind is empty.
 pub fn named(env: &dyn Fn(&str) -> Option<OsString>) -> TerminalContext {
     let ids = variables(env);
     TerminalContext { kind: kind(&ids).unwrap_or_default().into(), ids }
@@ -66,14 +67,14 @@ fn variables(env: &dyn Fn(&str) -> Option<OsString>) -> BTreeMap<Arc<str>, Arc<s
     NAMES.iter().filter_map(|name| Some((Arc::from(*name), Arc::from(&*usable(env(name)?)?)))).collect()
 }
 
-/// Text without control characters: some of it ends in commands for terminals.
+/// A value without control characters, because some values end up in commands for terminals.
 fn usable(value: OsString) -> Option<String> {
     let value = value.into_string().ok()?;
     (!value.is_empty() && value.len() <= VALUE_LIMIT && !value.chars().any(char::is_control)).then_some(value)
 }
 
-/// The innermost terminal that can be addressed. Multiplexers run within terminals and set variables of their own; a
-/// terminal started from another one inherits its variables, so the program that names itself goes first.
+/// The innermost terminal that can be addressed. Multiplexers run within terminals and set variables of their own. A
+/// terminal started from another one inherits its variables, so `TERM_PROGRAM`, which names a program, goes first.
 fn kind(ids: &BTreeMap<Arc<str>, Arc<str>>) -> Option<&'static str> {
     let has = |name: &str| ids.contains_key(name);
     let program = ids.get("TERM_PROGRAM").map(|name| name.to_lowercase());
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_terminal_is_known_by_what_it_sets() {
+    fn each_terminal_is_recognized_by_its_variables() {
         let kinds: &[(&str, &[(&str, &str)])] = &[
             ("kitty", &[("KITTY_WINDOW_ID", "3"), ("KITTY_PID", "77"), ("WINDOWID", "9")]),
             ("wezterm", &[("TERM_PROGRAM", "WezTerm"), ("WEZTERM_PANE", "0")]),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_list_is_asked_for_and_control_characters_are_not_taken() {
+    fn only_listed_variables_without_control_characters_are_read() {
         let asked = std::cell::RefCell::new(Vec::new());
         capture(
             &|name| {

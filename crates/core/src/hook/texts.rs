@@ -1,18 +1,18 @@
-//! The long texts of a hook payload, borrowed from its bytes: for whoever keeps the history.
+//! The long texts of a hook payload, borrowed from its bytes, for the history.
 
 use std::borrow::Cow;
 
 use super::payload::HookError;
 use crate::transcript::json::{Cursor, Raw};
 
-/// What a payload says in full. `None` for what the event does not have.
+/// The full texts of a payload. `None` for a text that the event does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookTexts<'a> {
     /// `prompt`.
     pub prompt: Option<Cow<'a, str>>,
-    /// `tool_input`: JSON as the agent wrote it, balanced but not validated.
+    /// `tool_input`: JSON as the client wrote it, balanced but not validated.
     pub tool_input: Option<&'a str>,
-    /// `tool_response`: JSON as the agent wrote it; for a string the text itself.
+    /// `tool_response`: JSON as the client wrote it; for a string the text itself.
     pub tool_response: Option<Cow<'a, str>>,
     /// `last_assistant_message`.
     pub last_assistant_message: Option<Cow<'a, str>>,
@@ -33,7 +33,7 @@ pub struct HookTexts<'a> {
 }
 
 impl<'a> HookTexts<'a> {
-    /// Reads them from a payload that [`super::parse_payload`] takes, as text.
+    /// Reads them from a payload that [`super::parse_payload`] accepts, given as text.
     pub fn read(text: &'a str) -> Result<Self, HookError> {
         let mut texts = Self::default();
         Cursor::new(text)
@@ -62,7 +62,7 @@ impl<'a> HookTexts<'a> {
     }
 }
 
-/// The value as it stands; a string has lost its quotes and is none.
+/// The raw JSON of a value. A string has lost its quotes, so it gives `None`.
 fn json(value: Raw<'_>) -> Option<&str> {
     match value {
         Raw::Nested(raw) => Some(raw),

@@ -1,4 +1,4 @@
-//! The reading of one process's hook events, in order: what the turn does, who asks, what runs.
+//! The reading of one process's hook events, in order: the turn, open requests, and running calls and subagents.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use crate::session::answer::is_limit;
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
-/// A request whose call ended this shortly before was answered by no person: senders start in any order.
+/// If the call of a request ended this shortly before, the request was not answered by the user: senders start in any
+/// order.
 const SWAPPED: Millis = Millis(2_000);
 
-/// What the state rests on: a payload without its place and its texts.
+/// The part of a payload that decides the state, without its paths and texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub event: HookEvent,
@@ -80,7 +81,7 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// Takes in the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, said: &Said, at: Timestamp) {
         self.heard_at = self.heard_at.max(at);
         let of_turn = said.agent.is_none();
@@ -147,7 +148,7 @@ impl Reading {
         }
     }
 
-    /// What it all says. `None` when nothing was heard that says anything of a state.
+    /// The reading as a witness. `None` when no event said anything about a state.
     pub fn witness(&self) -> Option<HookWitness> {
         let says = self.turn != HookTurn::Unheard
             || !self.asks.is_empty()
@@ -175,8 +176,8 @@ impl Reading {
         })
     }
 
-    /// Whether the event's prompt is one before the newest: each hook is a process of its own, and two of them may start
-    /// in another order than the agent fired them. Notes a prompt that is new.
+    /// Whether the event belongs to a prompt before the newest one. Each hook is a process of its own, and two of
+    /// them may start in another order than the client fired them. Records a prompt that is new.
     fn is_of_an_earlier_prompt(&mut self, prompt: Option<&Arc<str>>) -> bool {
         let Some(prompt) = prompt.filter(|prompt| self.prompt.as_ref() != Some(prompt)) else { return false };
         if self.prompts_before.contains(prompt) {
@@ -222,7 +223,7 @@ impl Reading {
         self.edge_at = at;
     }
 
-    /// Something of a running turn has ended. After the end of the turn that says nothing: it came late.
+    /// A part of a running turn has ended. After the end of the turn the event is late and changes nothing.
     fn goes_on(&mut self, at: Timestamp) {
         if !matches!(self.turn, HookTurn::Ended { .. } | HookTurn::Failed { .. } | HookTurn::Closed(_)) {
             self.runs(at);
@@ -244,8 +245,8 @@ impl Reading {
     }
 
     fn call(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
-        // Told late, and perhaps after the end of the turn: that it ran says nothing any more. Who comes back to a
-        // session that it has left says so first.
+        // The event is late, perhaps after the end of the turn, so it changes nothing. A process that comes back to a
+        // closed session fires another event first.
         let is_done = call.id.is_some() && self.done.iter().any(|done| done.call.id == call.id);
         if is_done || matches!(self.turn, HookTurn::Closed(_)) {
             return;
@@ -286,8 +287,8 @@ impl Reading {
         self.push_ask(call, id, agent, at, false);
     }
 
-    /// The tool calls of one agent ask one after another (measured with 2.1.329), so that a new request of the same agent
-    /// says that its earlier one is answered.
+    /// Adds a request. The calls of one agent (the turn's own, or a subagent) ask one after another (measured with
+    /// 2.1.329). So a new request of the same agent means that its earlier one is answered.
     fn push_ask(
         &mut self,
         call: &ToolCall,
@@ -331,7 +332,7 @@ impl Reading {
         self.asks.push(Asked { shown, input: 0 });
     }
 
-    /// A call has its result: it asks no more.
+    /// A call has its result, so its request is over.
     fn answered(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
         let same = |tool: &str, input: u64, of: Option<&Arc<str>>| {
             tool == &*call.tool && input == call.input && of == agent
@@ -350,7 +351,7 @@ impl Reading {
         remember(&mut self.done, Done { call: call.clone(), agent: agent.cloned(), at });
     }
 
-    /// Nobody waits any more for what one agent has called or asked.
+    /// Drops the open calls and requests of one agent; `None` is the session's own turn.
     fn forget(&mut self, agent: Option<&Arc<str>>) {
         self.calls.retain(|call| call.agent.as_ref() != agent);
         self.asks.retain(|ask| ask.shown.agent.as_ref() != agent);
@@ -359,7 +360,7 @@ impl Reading {
     fn noticed(&mut self, kind: NotificationKind, at: Timestamp) {
         match kind {
             NotificationKind::PermissionPrompt if self.asks.is_empty() => {
-                // The request itself was lost. Without any open call the notification has been overtaken by the answer.
+                // The request itself was lost. Without an open call, the answer came before the notification.
                 let Some(call) = self.calls.last().cloned() else { return };
                 let (tool, target) = (Arc::clone(&call.shown.tool), Arc::clone(&call.shown.target));
                 let named = ToolCall { tool, target, id: call.shown.id.clone(), input: call.input };
@@ -381,7 +382,7 @@ impl Reading {
         }
     }
 
-    /// Neither notification names the call or the subagent: whatever is open may be meant.
+    /// Confirms every open request, because neither notification names the call or the subagent.
     fn confirm(&mut self, at: Timestamp) {
         for ask in &mut self.asks {
             ask.shown.confirmed = Some(at);

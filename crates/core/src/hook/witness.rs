@@ -7,19 +7,19 @@ use crate::ids::Instance;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
-/// The session as the hooks of one process tell it.
+/// The session as the hooks of one process report it.
 ///
-/// Facts only: dwell, decay and precedence are the resolver's. What hooks cannot know, because none fires: that the
-/// person answered a dialog (with yes or no), pressed Escape, or that the process was killed.
+/// Facts only: the resolver adds dwell, decay and precedence. Hooks do not report everything: none fires when the
+/// user answers a dialog (with yes or no) or presses Escape, or when the process is killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookWitness {
     /// The process, where the sender found it.
     pub agent: Option<Instance>,
     /// What the session's own turn does.
     pub turn: HookTurn,
-    /// Since when: the time of the event that made it so.
+    /// Since when the turn does so: the time of the event.
     pub since: Timestamp,
-    /// When the newest prompt was submitted; `None` when it was not heard.
+    /// When the newest prompt was submitted; `None` when no hook reported it.
     pub prompt_at: Option<Timestamp>,
     /// A compaction has run since then.
     pub compacting: Option<Timestamp>,
@@ -31,9 +31,9 @@ pub struct HookWitness {
     pub agents_running: u32,
     /// When the last of them ended; the turn that reports it begins a moment later.
     pub agents_ended: Option<Timestamp>,
-    /// Shells that run in the background, as the last `Stop` told.
+    /// Shells that run in the background, as the last `Stop` reported.
     pub shells_running: u32,
-    /// Time of the newest event that says something of the turn, of a call or of a request.
+    /// Time of the newest event about the turn, a call or a request.
     pub edge_at: Timestamp,
     /// Time of the newest event that only happens where the turn's own dialog is closed: a prompt, a result, an end.
     pub answered_at: Option<Timestamp>,
@@ -41,12 +41,12 @@ pub struct HookWitness {
     pub heard_at: Timestamp,
 }
 
-/// What a session's own turn does, as hooks tell.
+/// The state of a session's own turn, as hooks report it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookTurn {
-    /// Nothing of it was heard: only subagents, or only signs of life.
+    /// No hook reported it: only subagents, or only signs of life.
     Unheard,
-    /// A session began, or was taken up, and no prompt has come.
+    /// A session began or was resumed, and no prompt has come.
     NotBegun,
     /// A turn runs.
     Running,
@@ -64,22 +64,22 @@ pub enum HookTurn {
         /// A usage limit was reached.
         limit: bool,
     },
-    /// The prompt has been open for a minute, and no end was heard.
+    /// The prompt has been open for a minute, and no hook reported an end.
     Quiet,
     /// `SessionEnd`: the process has left the session.
     Closed(EndReason),
 }
 
-/// A request to the person that no hook has answered.
+/// A request to the user that no hook has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookAsk {
     /// Permission, question, plan, or a server's dialog.
     pub kind: StateKind,
-    /// The tool; empty when only a notification was heard.
+    /// The tool; empty when there was only a notification.
     pub tool: Arc<str>,
-    /// What it is to act on, or what is asked, one line.
+    /// The target of the call, or the question, one line.
     pub target: Arc<str>,
-    /// `tool_use_id`, where the call before it was heard.
+    /// `tool_use_id`, if a hook reported the call before.
     pub call: Option<Arc<str>>,
     /// The subagent that asks.
     pub agent: Option<Arc<str>>,
@@ -87,7 +87,7 @@ pub struct HookAsk {
     pub at: Timestamp,
     /// When a notification confirmed that the dialog was still open.
     pub confirmed: Option<Timestamp>,
-    /// Only the call of a tool that always asks was heard, not the request itself.
+    /// Hooks reported only the call of a tool that always asks, not the request itself.
     pub implied: bool,
 }
 

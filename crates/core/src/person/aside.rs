@@ -1,21 +1,22 @@
-//! A session that the person has set aside: for a while, or until something new happens in it.
+//! Sessions that the user snoozed, or put away until something new happens in them.
 
 use crate::attention::need;
 use crate::roster::row::{Row, Source};
 use crate::session::state::State;
 use crate::time::Timestamp;
 
-/// How a session is set aside. Neither way hides anything new: a snooze ends at its time, and what was put away
-/// comes back by itself.
+/// The snooze and the put-away mark of a session. Neither hides anything new: a snooze ends at its time, and a
+/// session that was put away comes back by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Aside {
-    /// It needs nobody until then. A time that has passed is kept: from it on the session needs the person anew.
+    /// Until then the session does not count as needing the user. A time that has passed is kept: from it on the
+    /// session needs the user anew.
     pub snoozed_until: Option<Timestamp>,
-    /// It is put away, as it was when the person looked.
+    /// The session at the moment when the user put it away; `None` if it is not put away.
     pub away: Option<Seen>,
 }
 
-/// What the person saw of a session when they put it away.
+/// The part of a session that the user saw when putting it away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     /// Time of its newest record.
@@ -25,12 +26,12 @@ pub struct Seen {
 }
 
 impl Aside {
-    /// Not set aside in any way.
+    /// Neither snoozed nor put away.
     pub const fn is_nothing(&self) -> bool {
         self.snoozed_until.is_none() && self.away.is_none()
     }
 
-    /// Writes into the row how it is set aside at this time; says when that ends by itself.
+    /// Writes the snooze and the put-away mark of this time into the row. Returns when the snooze ends.
     pub fn mark(&self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         row.put_away = self.away.is_some_and(|seen| seen.is_all(row));
         let (still, over) = match self.snoozed_until {
@@ -43,15 +44,15 @@ impl Aside {
 }
 
 impl Seen {
-    /// What a row shows now.
+    /// Reads a row.
     pub const fn of(row: &Row) -> Self {
         Self { active_at: row.last_activity_at, since: row.state_since }
     }
 
-    /// Nothing has happened in the session that the person has not seen.
+    /// Whether nothing has happened in the session that the user has not seen.
     ///
-    /// A session that grows quiet or whose process ends has done nothing new, and neither has one of which only
-    /// silence says that its turn is over. Whatever needs the person is new, however it became known.
+    /// Becoming idle and ending are nothing new. A turn whose end is only inferred from silence is nothing new
+    /// either. A need for the user is always new, from any source.
     fn is_all(&self, row: &Row) -> bool {
         if row.last_activity_at > self.active_at {
             return false;

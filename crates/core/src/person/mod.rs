@@ -1,7 +1,7 @@
-//! What the person says of their sessions: names, which belong together, what is to wait, what is done with.
+//! The user's commands about sessions: names, joins and splits of chains, snoozes, put-away.
 //!
-//! Nothing here is found out, and no transcript can tell it again: it outweighs every witness, is kept in the store
-//! and undone by the person alone. [`say()`] turns a [`Word`] into [`Change`]s of all [`Words`], or refuses it.
+//! No transcript holds this data. It outweighs every witness, is kept in the store, and only the user can undo it.
+//! [`say()`] turns a command ([`Word`]) into [`Change`]s of the stored [`Words`], or refuses it.
 
 mod aside;
 mod say;

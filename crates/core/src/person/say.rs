@@ -1,4 +1,4 @@
-//! From a word to what it changes, or to the reason why it makes no sense.
+//! Turns a user command into changes, or refuses it with a reason.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use crate::roster::row::Row;
 use crate::session::facts::one_line;
 use crate::time::{Millis, Timestamp};
 
-/// What is known at the moment when something is said.
+/// The facts by which a command is judged.
 pub struct Known<'a> {
     /// The time.
     pub now: Timestamp,
-    /// What was said before.
+    /// The result of all earlier commands.
     pub words: &'a Words,
-    /// The chains as they are.
+    /// The present chains.
     pub chains: &'a Chains,
     /// When a session began, without copied history.
     pub began: &'a dyn Fn(&SessionId) -> Option<Timestamp>,
-    /// The row of the session that is spoken of.
+    /// The row of the session that the command names.
     pub row: Option<&'a Row>,
 }
 
-/// Why a word changes nothing.
+/// Why a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Nothing is known of the session.
     Unknown(SessionId),
     /// Both sessions are in one chain already.
     OneChain(SessionId, SessionId),
-    /// Each would come from the other.
+    /// Each session would come from the other.
     Circle(SessionId, SessionId),
     /// The session begins its chain: there is nothing to split it from.
     BeginsChain(SessionId),
-    /// No suggestion leads to the session.
+    /// No suggested link leads to the session.
     NotSuggested(SessionId),
-    /// The person has neither joined nor split anything in the chain.
+    /// The user has neither joined nor split anything in the chain.
     NothingToUndo(SessionId),
     /// The time has passed.
     Past(Timestamp),
-    /// No calendar tells the time.
+    /// The time is after the year 9999.
     TooFar,
 }
 
@@ -73,10 +73,10 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Turns a word into changes. Nothing is changed here: whoever asks applies and keeps them.
+/// Turns a command into changes. The caller applies and stores them.
 ///
 /// # Errors
-/// When the word makes no sense as things are.
+/// When the command does not fit the present state.
 pub fn say(known: &Known<'_>, word: &Word) -> Result<Vec<Change>, Refusal> {
     match word {
         Word::Name { session, name } => Ok(known.rename(session, name.as_deref())),
@@ -94,13 +94,13 @@ impl Known<'_> {
         self.chains.of(session).ok_or_else(|| Refusal::Unknown(session.clone()))
     }
 
-    /// Later than all that was said before, also where the clock has been set back: the newest word counts.
+    /// A time after all earlier joins and splits, even if the clock was set back: the newest one counts.
     fn when(&self) -> Timestamp {
         let newest = self.words.links().iter().map(ManualLink::at).max();
         newest.map_or(self.now, |at| self.now.max(at + Millis(1)))
     }
 
-    /// Without a name every name goes that the chain would be called by instead.
+    /// Without a name, removes each name that the chain would otherwise be called by.
     fn rename(&self, session: &SessionId, name: Option<&str>) -> Vec<Change> {
         let chain = self.chains.of(session);
         let own = chain.map_or_else(|| ChainId::derive(session), |chain| chain.id.clone());
@@ -124,7 +124,7 @@ impl Known<'_> {
         let (earlier, later) = if age(one) <= age(other) { (one, other) } else { (other, one) };
         let unknown = || Refusal::Unknown(a.clone());
         let to = later.sessions.first().ok_or_else(unknown)?;
-        // Where the earlier chain stood when the later one began.
+        // The later chain continues the session of the earlier chain that had begun last by then.
         let start = (self.began)(to);
         let before = |session: &&SessionId| match ((self.began)(session), start) {
             (Some(began), Some(start)) => began <= start,
@@ -164,7 +164,7 @@ impl Known<'_> {
         if until.is_some_and(|until| !until.is_in_range()) {
             return Err(Refusal::TooFar);
         }
-        // What is superseded needs nobody as it is: meant is the work, and that goes on in the head.
+        // A superseded session never needs the user. The command means the work, which goes on in the head.
         let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));
         let head = chain.map_or(session, |chain| &chain.head);
         let set = |session: &SessionId| {
@@ -172,7 +172,8 @@ impl Known<'_> {
             Change::Aside(session.clone(), Aside { snoozed_until: until, ..before })
         };
         let mut changes = vec![set(head)];
-        // Where the head is but a guess a snooze has stayed behind, and would count should the guess be given up.
+        // If the head is only a guess, the session may have kept a snooze. It would count again if the guess were
+        // dropped.
         let stayed = self.words.aside(session).is_some_and(|aside| aside.snoozed_until.is_some());
         if head != session && until.is_none() && stayed {
             changes.push(set(session));

@@ -1,4 +1,4 @@
-//! Everything that the person has said and not taken back.
+//! User commands about sessions, and the data that they leave.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,56 +10,57 @@ use crate::chain::ManualLink;
 use crate::ids::{ChainId, SessionId};
 use crate::time::Timestamp;
 
-/// One thing that the person says, of a session and with that of its work chain.
+/// One user command about a session or its work chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Word {
-    /// The chain is called so; without a name as the sessions call it themselves.
+    /// Names the chain; without a name it is called as its sessions call it.
     Name {
         /// A session of the chain.
         session: SessionId,
         /// Its name.
         name: Option<String>,
     },
-    /// The chains of both are one piece of work: the later one goes on where the earlier one was.
+    /// Makes the chains of both sessions one piece of work: the later chain continues the earlier one.
     Join {
         /// A session of the one chain.
         session: SessionId,
         /// A session of the other.
         with: SessionId,
     },
-    /// A suggested link into the session is right.
+    /// Confirms a suggested link into the session.
     Accept {
         /// The later session of the link.
         session: SessionId,
     },
-    /// The session begins a chain of its own, whatever else suggests or proves the contrary.
+    /// Begins a chain of its own with the session, whatever evidence says otherwise.
     Split {
         /// The session.
         session: SessionId,
     },
-    /// The last join, acceptance or split that concerns the chain was wrong.
+    /// Takes back the last join, acceptance or split that concerns the chain.
     Undo {
         /// A session of the chain.
         session: SessionId,
     },
-    /// The session needs nobody until then; without a time a snooze is over.
+    /// Snoozes the session until then; without a time, ends the snooze.
     Snooze {
         /// The session.
         session: SessionId,
         /// Until when.
         until: Option<Timestamp>,
     },
-    /// The session is put away until something new happens in it, or is taken back.
+    /// Puts the session away until something new happens in it, or takes it back.
     PutAway {
         /// The session.
         session: SessionId,
-        /// Away, or back.
+        /// `true`: away; `false`: back.
         away: bool,
     },
 }
 
 impl Word {
-    /// The same of other sessions: a person names one by the beginning of its id.
+    /// The same command with other sessions. The user may name a session by the beginning of its id, which `find`
+    /// completes.
     ///
     /// # Errors
     /// Those of `find`.
@@ -78,7 +79,7 @@ impl Word {
         Ok(self)
     }
 
-    /// The session that it is said of.
+    /// The session that the command is about; of a join, the first one.
     pub const fn session(&self) -> &SessionId {
         match self {
             Self::Name { session, .. }
@@ -92,7 +93,7 @@ impl Word {
     }
 }
 
-/// All words that count.
+/// The data that all commands leave: names of chains, joins and splits, snoozes, put-away marks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Words {
     names: BTreeMap<ChainId, Arc<str>>,
@@ -100,21 +101,21 @@ pub struct Words {
     asides: HashMap<SessionId, Aside>,
 }
 
-/// What one word changes: the form in which it is kept.
+/// One change by a command, in the form in which it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A chain has this name, or none.
+    /// Gives a chain this name, or none.
     Named(ChainId, Option<Arc<str>>),
-    /// This was said of a link.
+    /// Adds a join or split.
     Said(ManualLink),
-    /// That was taken back.
+    /// Removes a join or split.
     Unsaid(ManualLink),
-    /// A session is set aside so; a default value means not at all.
+    /// Sets the snooze and the put-away mark of a session; the default value removes both.
     Aside(SessionId, Aside),
 }
 
 impl Words {
-    /// Takes one change in. Said twice it is said once.
+    /// Applies one change. A second time has no further effect.
     pub fn apply(&mut self, change: Change) {
         match change {
             Change::Named(chain, Some(name)) => {
@@ -124,7 +125,7 @@ impl Words {
                 self.names.remove(&chain);
             }
             Change::Said(link) => {
-                // Of two words that differ in their times alone the newer one stands.
+                // A link that differs from a stored one only in its time replaces it.
                 self.links.retain(|known| !known.is_same(&link));
                 self.links.insert(link);
             }
@@ -140,7 +141,7 @@ impl Words {
         }
     }
 
-    /// All of it as changes of nothing.
+    /// All data, as changes that build it from an empty value.
     pub fn changes(&self) -> Vec<Change> {
         let names =
             self.names.iter().map(|(chain, name)| Change::Named(chain.clone(), Some(Arc::clone(name))));
@@ -154,12 +155,12 @@ impl Words {
         &self.names
     }
 
-    /// Which sessions belong together, and which do not.
+    /// The joins and splits.
     pub const fn links(&self) -> &BTreeSet<ManualLink> {
         &self.links
     }
 
-    /// What was said last of the links of a chain with these sessions: what an undo takes back.
+    /// The newest join or split of a chain with these sessions: the one that an undo takes back.
     pub fn newest_of(&self, sessions: &[SessionId]) -> Option<&ManualLink> {
         let concerns = |link: &&ManualLink| match link {
             ManualLink::Join { from, to, .. } => sessions.contains(from) || sessions.contains(to),
@@ -168,12 +169,12 @@ impl Words {
         self.links.iter().filter(concerns).max_by_key(|link| (link.at(), *link))
     }
 
-    /// How a session is set aside.
+    /// The snooze and the put-away mark of a session.
     pub fn aside(&self, session: &SessionId) -> Option<&Aside> {
         self.asides.get(session)
     }
 
-    /// Every session that is set aside, in no order.
+    /// Every session that is snoozed or put away, in no order.
     pub fn asides(&self) -> impl Iterator<Item = (&SessionId, &Aside)> {
         self.asides.iter()
     }

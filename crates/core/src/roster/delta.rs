@@ -1,4 +1,4 @@
-//! The roster as a list that is kept in order, and its changes as upserts with a place and removals.
+//! The roster as an ordered list, and its changes: upserts with an index, and removals.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ pub struct Roster {
     keys: HashMap<SessionId, OrderKey>,
 }
 
-/// What changed between two revisions.
+/// The difference between two revisions.
 ///
-/// To apply it to a copy of the list: drop `removals` and the sessions of `upserts`, then insert each
-/// upsert at its index, in the order given. The indices rise and are places in the new list.
+/// To apply it to a copy of the list: drop `removals` and the sessions of `upserts`, then insert each upsert at its
+/// index, in the order given. The indices rise and are places in the new list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Delta {
     /// Rows that are new, changed or moved, with their place in the new order.
@@ -52,11 +52,11 @@ impl Roster {
         self.apply(rows, gone)
     }
 
-    /// Takes in the rows that may have changed and takes out those that are gone; `None` when nothing
-    /// changed. A session in both lists stays; of several rows of one session the last one counts.
+    /// Applies rows that may have changed, and removes sessions that are gone. `None` if nothing changed. A session
+    /// in both lists stays; of several rows of one session the last one counts.
     ///
-    /// Unchanged rows are not touched: they keep their order among themselves, so each change costs
-    /// two binary searches and two moves of pointers.
+    /// Unchanged rows keep their order among themselves, so each change costs two binary searches and two moves of
+    /// pointers.
     pub fn apply(&mut self, changed: Vec<Row>, removed: Vec<SessionId>) -> Option<Delta> {
         let mut last: HashMap<SessionId, usize> = HashMap::with_capacity(changed.len());
         for (n, row) in changed.iter().enumerate() {
@@ -82,11 +82,12 @@ impl Roster {
         Some(Delta { upserts: indices.into_iter().zip(rows).collect(), removals })
     }
 
-    /// Inserts rows that are in order and not in the list; returns their places in the new list.
+    /// Inserts sorted rows that are not in the list; returns their places in the new list.
     fn insert(&mut self, fresh: Vec<(OrderKey, Arc<Row>)>) -> Vec<usize> {
         let mut indices = Vec::with_capacity(fresh.len());
         for (key, row) in fresh {
-            // The rows come in rising order, so a later insertion never moves an earlier one; at a start each is the last.
+            // The rows come in rising order, so a later insertion never moves an earlier one. At a start each row
+            // goes to the end.
             let last = self.rows.last().map(|row| OrderKey::of(row));
             let place = match last.is_none_or(|last| last < key) {
                 true => self.rows.len(),

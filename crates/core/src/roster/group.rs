@@ -1,17 +1,17 @@
-//! The groups of the roster, in the order in which they stand.
+//! The groups of the roster, in their order on screen.
 
 use crate::attention::need;
 use crate::roster::row::Row;
 use crate::session::state::{State, StateKind};
 
-/// Where a row stands. The order of the variants is the order of the groups.
+/// The group of a row. The order of the variants is the order of the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
     /// An approval, a question, a plan, an error, a limit.
     NeedsYou,
     /// A turn runs.
     Working,
-    /// The turn is over; the next word is the person's.
+    /// The turn is over; the user is next.
     YourTurn,
     /// Nothing has happened for long, or the process is gone.
     Idle,
@@ -29,11 +29,11 @@ impl Group {
     }
 }
 
-/// The group in which a row stands, and for which it counts: what the person has snoozed rests, whatever its state.
+/// The group that shows and counts a row. A snoozed row is idle, in every state.
 ///
-/// A need stands and counts once it has lasted (`row.needs`). Until then a request belongs to the turn that runs, since a
-/// reviewer that is no person may answer it, and its row would jump to the top and back; after an error the turn is over.
-/// What the person has put away, and what goes on elsewhere, never counts, so that there is no turn to wait for.
+/// A need counts once it has lasted for the dwell (`row.needs`). Until then a request belongs to the running turn:
+/// an automatic reviewer may answer it, and the row would jump to the top and back. After an error the turn is
+/// over. A row that is put away or superseded never counts, because the user has no turn to take there.
 pub const fn group_of(row: &Row) -> Group {
     if row.snoozed_until.is_some() {
         return Group::Idle;
@@ -47,7 +47,7 @@ pub const fn group_of(row: &Row) -> Group {
     }
 }
 
-/// The group of a state that has lasted. Who needs the person is not decided here: [`need`] is the only definition.
+/// The group of a state that has lasted. [`need`] alone defines which states need the user.
 pub const fn group(state: State, kind: Option<StateKind>) -> Group {
     if need(state, kind).is_some() {
         return Group::NeedsYou;

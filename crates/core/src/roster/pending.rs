@@ -1,10 +1,10 @@
-//! Which of several pending tool calls speaks for the session.
+//! Which of several pending tool calls a row names.
 
 use crate::roster::row::PendingTool;
 
-/// The tool that asks the person a question.
+/// The tool that asks the user a question.
 pub const QUESTION_TOOL: &str = "AskUserQuestion";
-/// The tool that asks the person to accept a plan.
+/// The tool that asks the user to accept a plan.
 pub const PLAN_TOOL: &str = "ExitPlanMode";
 
 /// Tools that never wait for a permission, in any mode.

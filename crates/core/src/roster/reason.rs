@@ -20,14 +20,14 @@ pub struct PendingTool {
     pub since: Timestamp,
 }
 
-/// Which witness decided the state, in words.
+/// Why a state holds: the witness that decided it, and its reason in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// The witness.
     pub source: Source,
-    /// What it said, for the person.
+    /// The reason, as a text for the user.
     pub detail: Arc<str>,
-    /// How sure that is.
+    /// How sure it is.
     pub confidence: Confidence,
 }
 
@@ -42,9 +42,9 @@ pub enum Source {
     Transcript,
     /// `.claude/status.<id>.md`.
     StatusFile,
-    /// The operating system's word on the process.
+    /// The operating system's report on the process.
     Process,
-    /// A terminal of our own.
+    /// A terminal that Watchbill itself runs.
     Pty,
     /// Silence for long enough.
     Timeout,

@@ -1,4 +1,4 @@
-//! One row: everything the window, the command line and scripts know of a session.
+//! One row: everything that the window, the command line and scripts know about a session.
 
 use std::sync::Arc;
 
@@ -16,29 +16,30 @@ pub use crate::roster::reason::{PendingTool, Reason, Source};
 /// A session as the roster shows it. The field names follow the TrackedSession schema of the contract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The agent's own id.
+    /// The client's id of the session.
     pub session_id: SessionId,
     /// What it is doing.
     pub state: State,
-    /// What kind of that.
+    /// The kind within the state.
     pub state_kind: Option<StateKind>,
-    /// Since when.
+    /// Since when the state holds.
     pub state_since: Timestamp,
-    /// Why we say so.
+    /// Why the state holds.
     pub state_reason: Reason,
-    /// What the person is wanted for, once that has lasted for the dwell: whoever counts counts this.
+    /// What the session needs the user for, once the need has lasted for the dwell. All counts of needs use this
+    /// field.
     pub needs: Option<Need>,
     /// What it asks now, where a hook process waits for the answer.
     pub request: Option<Asked>,
-    /// The person wants to be left alone with it until then.
+    /// The user snoozed it until this time.
     pub snoozed_until: Option<Timestamp>,
-    /// That time has come: from it on the session needs the person anew.
+    /// When the snooze ended. From then on the session needs the user anew.
     pub roused_at: Option<Timestamp>,
-    /// The person has put it away, and nothing new has happened in it since.
+    /// The user put it away, and nothing new has happened in it since.
     pub put_away: bool,
     /// Tool calls without a result, oldest first.
     pub pending_tools: Vec<PendingTool>,
-    /// The first prompt of the person, one line.
+    /// The first prompt of the user, one line.
     pub goal: Option<Arc<str>>,
     /// The newest summary or the newest answer's first line.
     pub summary: Option<Arc<str>>,
@@ -46,7 +47,7 @@ pub struct Row {
     pub title: Option<Arc<str>>,
     /// Git branch of the newest record.
     pub branch: Option<Arc<str>>,
-    /// The repository's top folder, where it could be found.
+    /// The repository's top folder, if it was found.
     pub repo_root: Option<Arc<str>>,
     /// The project: the name of the folder in which the transcript lies.
     pub project_id: Option<Arc<str>>,
@@ -62,13 +63,13 @@ pub struct Row {
     pub superseded: Option<Supersession>,
     /// The chain.
     pub work_chain_id: ChainId,
-    /// The person's name for the chain.
+    /// The user's name for the chain.
     pub work_chain_name: Option<Arc<str>>,
     /// Compactions in the whole chain.
     pub compaction_count: u32,
     /// Segments in the whole chain.
     pub segment_count: u32,
-    /// Permission mode, newest known.
+    /// The newest known permission mode.
     pub permission_mode: Option<Arc<str>>,
     /// Model of the newest answer.
     pub model: Option<Arc<str>>,
@@ -82,8 +83,8 @@ pub struct Row {
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.
     pub context_used: Option<u64>,
-    /// Tokens at which the client compacted this work by itself, the last time: as many as the context takes. `None` where
-    /// that has never happened, and where there are more by now, since then it takes more.
+    /// Tokens at which the client last compacted this work by itself: the size of the context. `None` if it never
+    /// did, and if the context holds more tokens by now, because then its size is greater.
     pub context_size: Option<u64>,
     /// Subagents (running, all).
     pub subagents: Subagents,
@@ -98,13 +99,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// Since when its state concerns the person: a snooze that is over makes it news again.
+    /// Since when its state concerns the user: the end of a snooze counts as a new beginning.
     pub fn needed_since(&self) -> Timestamp {
         self.roused_at.map_or(self.state_since, |at| at.max(self.state_since))
     }
 
-    /// What went wrong, without the witness: while its state is an error, a limit or a retry. `None` where the cause
-    /// is not known.
+    /// The cause of an error, a limit or a retry, without the witness. `None` in other states, and if the cause is
+    /// not known.
     pub fn error(&self) -> Option<&str> {
         let wrong =
             matches!(self.state_kind, Some(StateKind::Error | StateKind::Limit | StateKind::Retrying));
@@ -124,8 +125,8 @@ pub struct Supersession {
 /// Subagents of one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subagents {
-    /// Those that run.
+    /// How many run.
     pub running: u32,
-    /// All that were ever started.
+    /// How many were ever started.
     pub total: u32,
 }

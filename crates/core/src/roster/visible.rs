@@ -3,10 +3,10 @@
 use crate::roster::row::Row;
 use crate::time::{Millis, Timestamp};
 
-/// What the person asked to see.
+/// The filter that the user chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
-    /// Everything: superseded, ended, long-idle and put away sessions too.
+    /// Whether to show everything: superseded, ended, long-idle and put away sessions too.
     pub all: bool,
     /// How recent the activity of a session without a process must be.
     pub since: Millis,
@@ -27,7 +27,7 @@ impl Filter {
                 && (row.live || now.since(row.last_activity_at) <= self.since)
     }
 
-    /// When a row that is shown now will no longer be, if nothing happens.
+    /// When a row that is shown now will be hidden, if nothing happens.
     pub fn hides_at(&self, row: &Row, now: Timestamp) -> Option<Timestamp> {
         let passes = !self.all && !row.live && self.shows(row, now);
         passes.then(|| row.last_activity_at + self.since + Millis(1))

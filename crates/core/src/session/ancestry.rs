@@ -12,24 +12,25 @@ use crate::transcript::record::{
 
 /// A gap of activity this long begins a new span.
 const SPAN_GAP: Millis = Millis::from_secs(60);
-/// Other sessions named by one file; more than a few mean a broken file.
+/// How many other sessions one file may name; more than a few mean a broken file.
 const SESSION_LIMIT: usize = 64;
 
 /// The lineage of one session while its records come in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ancestry {
-    /// Kept by itself: whoever starts needs it of every session (see [`crate::session::resting`]).
+    /// Stored apart from the other fields: a start needs it of every session (see [`crate::session::resting`]).
     #[serde(skip, default = "unknown")]
     lineage: Lineage,
     #[serde(skip)]
     revision: u64,
-    /// A boundary was met and its summary has yet to come.
+    /// A boundary came, and its summary has not come yet.
     summary_expected: bool,
-    /// A prompt or an answer was met: the head of the file is over.
+    /// A prompt or an answer came: the head of the file is over.
     turn_seen: bool,
-    /// A prompt or an answer was met since the last boundary.
+    /// A prompt or an answer came since the last boundary.
     segment_used: bool,
-    /// Time of the first record after the last one of another process: where a silent fork's own part may begin.
+    /// Time of the first record after the last record of another process. If the file is a fork that does not mark
+    /// its copies, its own part may begin there.
     own_part_at: Option<Timestamp>,
 }
 
@@ -38,7 +39,7 @@ fn unknown() -> Lineage {
 }
 
 impl Ancestry {
-    /// Of a session of which no record is known yet.
+    /// The lineage of a session without records.
     pub fn new(session: SessionId) -> Self {
         Self {
             lineage: Lineage::unknown(session),
@@ -50,7 +51,7 @@ impl Ancestry {
         }
     }
 
-    /// Takes up the facts that were kept by themselves.
+    /// Restores the facts that were stored apart.
     pub fn restore(&mut self, lineage: Lineage, revision: u64) {
         (self.lineage, self.revision) = (lineage, revision);
     }
@@ -65,7 +66,7 @@ impl Ancestry {
         self.revision
     }
 
-    /// Takes in one record of the session itself (not a subagent's), `at` its effective time.
+    /// Applies one record of the session itself, not of a subagent. `at` is its effective time.
     pub fn observe(&mut self, envelope: &Envelope<'_>, body: &Body<'_>, at: Option<Timestamp>) {
         let at = envelope.at.and(at);
         self.observe_envelope(envelope, at);
@@ -96,8 +97,8 @@ impl Ancestry {
                 self.summary_expected = true;
             }
             Body::CompactSummary => {
-                // Clients of 1.0.x wrote the summary alone; at the head of a file it continues another session
-                // and there is nothing to cut.
+                // Clients of 1.0.x wrote the summary without a boundary. At the head of a file it continues another
+                // session, and there is nothing to cut.
                 if !self.summary_expected && self.segment_used {
                     let trigger = CompactTrigger::Unknown;
                     self.cut(CompactBoundary { trigger, pre_tokens: None, post_tokens: None }, at);
@@ -123,7 +124,7 @@ impl Ancestry {
         }
     }
 
-    /// Whether the record says of itself that it was copied from another session.
+    /// Whether the record, by its own fields, was copied from another session.
     pub fn is_copied(&self, envelope: &Envelope<'_>) -> bool {
         envelope.forked_from.is_some()
             || envelope.session_id.as_deref().is_some_and(|id| id != self.lineage.session.as_str())
@@ -193,9 +194,9 @@ impl Ancestry {
                 lineage.own_started_at = Some(at);
                 changed = true;
             } else if own_process_began && lineage.began_by != Some(BeganBy::Clear) {
-                // A fork that copies without saying so: its history names the old process, and only the records
-                // after that name this session. After /clear the same happens on a later resume, and the whole
-                // file is the session's own.
+                // A fork that does not mark its copies: its history names the old process, and only later records
+                // name this session. After /clear, a later resume looks the same, but there the whole file is the
+                // session's own.
                 lineage.own_started_at = self.own_part_at.or(Some(at));
                 changed = true;
             }

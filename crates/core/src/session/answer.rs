@@ -1,4 +1,5 @@
-//! How to read an answer: who made it up, whether it ends the turn, and what a refusal means.
+//! How to read an answer: whether the client made it up, whether it ends the turn, and whether a refusal is a usage
+//! limit.
 
 use crate::transcript::record::{Assistant, Block, StopReason};
 
@@ -7,9 +8,9 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Whether this block of an answer ends the turn.
 ///
-/// Since 2.1.87 every block carries the reason with which the whole message stopped, so `end_turn` on a
-/// thinking block only predicts the end. A tool call never ends a turn, whatever its reason. Older versions mostly wrote no
-/// reason. In four of five cases a tool call of the same message follows a text without a reason, so such a text is no end.
+/// Since 2.1.87 every block carries the stop reason of the whole message, so `end_turn` on a thinking block only
+/// predicts the end. A tool call never ends a turn, with any reason. Older versions mostly wrote no reason. In four
+/// of five cases a tool call of the same message follows a text without a reason, so such a text ends no turn.
 pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
     let final_stop = matches!(
         answer.stop,
@@ -19,7 +20,7 @@ pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
     final_stop && !answer.aborted && !calls && !matches!(answer.blocks.last(), Some(Block::Thinking))
 }
 
-/// A usage limit of the account rather than a passing refusal to serve.
+/// Whether an error is a usage limit of the account, not a temporary refusal.
 pub(crate) fn is_limit(kind: Option<&str>, text: &str) -> bool {
     if !matches!(kind, None | Some("rate_limit" | "unknown")) {
         return false;

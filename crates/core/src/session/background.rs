@@ -1,11 +1,11 @@
-//! What goes on after a turn has ended: background shells and subagents that run by themselves.
+//! Work that goes on after a turn: background shells, and subagents that run by themselves.
 
 use serde::{Deserialize, Serialize};
 
 use crate::session::id_set::text_hash;
 use crate::time::Timestamp;
 
-/// Far more than anybody runs; a file that launches without end cannot fill the memory.
+/// Limit of running work, far more than any session has. A file with endless launches cannot fill the memory.
 const LIMIT: usize = 4096;
 
 /// Background work of one kind, by the hash of its id.
@@ -23,7 +23,7 @@ impl Running {
         }
     }
 
-    /// Work with this id has ended; `false` when it is not ours.
+    /// Work with this id has ended; `false` if it was not counted.
     pub fn end(&mut self, id: &str) -> bool {
         let hash = text_hash(id);
         let before = self.started.len();
@@ -31,19 +31,19 @@ impl Running {
         self.started.len() < before
     }
 
-    /// The clock was set back: nothing of this has begun after `at`, whatever the clock said then.
+    /// The clock was set back: start times after `at` become `at`.
     pub fn set_back(&mut self, at: Timestamp) {
         for (_, started) in &mut self.started {
             *started = (*started).min(at);
         }
     }
 
-    /// Everything launched at or before `at` died with its process.
+    /// Forgets all work launched at or before `at`: it died with its process.
     pub fn forget_until(&mut self, at: Timestamp) {
         self.started.retain(|(_, started)| *started > at);
     }
 
-    /// Nothing runs any more.
+    /// Forgets all work.
     pub fn clear(&mut self) {
         self.started.clear();
     }
@@ -54,7 +54,7 @@ impl Running {
     }
 }
 
-/// The id in a task notification's text, when it says that the task is over.
+/// The task's id in a task notification, if the text says that the task is over.
 ///
 /// The same text arrives up to three times: queued, taken into a running turn, and as a prompt.
 pub fn ended_task(text: &str) -> Option<&str> {

@@ -1,11 +1,11 @@
-//! What comes out of the fold: transitions as they happen, and the reading that holds now.
+//! The output of the fold: transitions as they happen, and the current reading.
 
 use std::borrow::Cow;
 
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::Timestamp;
 
-/// Something happened that others may want to hear of.
+/// An event in the fold that callers may want to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// The state, or the kind within it, changed.
@@ -18,12 +18,12 @@ pub enum Effect {
         kind: Option<StateKind>,
         /// When it happened, by the records' own times.
         at: Timestamp,
-        /// Why, in words for the person.
+        /// Why, as a text for the user.
         detail: Cow<'static, str>,
     },
 }
 
-/// What the transcript says of the turn: one witness among several.
+/// The turn as the transcript shows it: one witness among several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The state.
@@ -32,9 +32,9 @@ pub struct Reading {
     pub kind: Option<StateKind>,
     /// Since when state and kind hold.
     pub since: Timestamp,
-    /// Why, in words for the person.
+    /// Why, as a text for the user.
     pub detail: String,
-    /// Silence decided, not a record.
+    /// Silence decided it, not a record.
     pub by_timeout: bool,
     /// How sure it is.
     pub confidence: Confidence,

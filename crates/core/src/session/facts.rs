@@ -1,4 +1,4 @@
-//! What a row shows of a session besides its state.
+//! The facts that a row shows besides the state.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ pub const LINE_LIMIT: usize = 200;
 /// Facts folded from the records; the newest of each wins unless its comment says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The first prompt of the person, one line.
+    /// The first prompt of the user, one line.
     pub goal: Option<Arc<str>>,
     /// First line of the newest answer.
     pub summary: Option<Arc<str>>,
-    /// `custom-title`: the person's own.
+    /// `custom-title`: the user's own.
     pub custom_title: Option<Arc<str>>,
     /// `agent-name`.
     pub agent_name: Option<Arc<str>>,
@@ -46,7 +46,7 @@ pub struct Facts {
     pub context_used: Option<u64>,
     /// A pull request the session is tied to: number and address.
     pub pull_request: Option<(u64, Arc<str>)>,
-    /// Prompts of the person that wait for the turn to end.
+    /// Prompts of the user that wait for the turn to end.
     pub queued_prompts: u32,
     /// Background shells that still run.
     pub background_tasks: u32,
@@ -77,8 +77,8 @@ impl Facts {
     }
 }
 
-/// Replaces a text only when it differs, so that the usual record costs a comparison and no allocation.
-/// Empty texts say nothing and replace nothing.
+/// Replaces a text only if it differs, so that the usual record costs a comparison and no allocation. An empty text
+/// replaces nothing.
 pub(crate) fn keep(slot: &mut Option<Arc<str>>, text: Option<&str>) -> bool {
     match text {
         Some(text) if !text.is_empty() && slot.as_deref() != Some(text) => {
@@ -89,8 +89,8 @@ pub(crate) fn keep(slot: &mut Option<Arc<str>>, text: Option<&str>) -> bool {
     }
 }
 
-/// The whole text on one line: white space runs become one space, the end is cut at [`LINE_LIMIT`]. What is marked as
-/// private is left out, since rows are stored.
+/// The whole text on one line: each run of white space becomes one space, and the end is cut at [`LINE_LIMIT`].
+/// Private blocks are left out, because rows are stored.
 pub fn one_line(text: &str) -> String {
     squeezed(&strip_private(text))
 }
@@ -100,7 +100,7 @@ fn squeezed(text: &str) -> String {
     let mut chars = 0;
     for word in text.split_whitespace() {
         let gap = (!line.is_empty()).then_some(' ');
-        // Most words fit and have nothing in them to leave out.
+        // Most words fit and hold no control characters.
         let length = word.len() + usize::from(gap.is_some());
         if chars + length < LINE_LIMIT && word.bytes().all(|byte| byte.is_ascii_graphic()) {
             line.extend(gap);
@@ -108,7 +108,7 @@ fn squeezed(text: &str) -> String {
             chars += length;
             continue;
         }
-        // Control characters of a terminal have no business in a row.
+        // A row holds no control characters of a terminal.
         for c in gap.into_iter().chain(word.chars().filter(|c| !c.is_control())) {
             if chars == LINE_LIMIT - 1 {
                 line.push('…');
@@ -121,7 +121,7 @@ fn squeezed(text: &str) -> String {
     line
 }
 
-/// The first line that says something, without the signs that mark headings and lists, and without what is private.
+/// The first line with text, without the marks of headings and lists, and without private blocks.
 pub fn first_line(text: &str) -> String {
     strip_private(text)
         .lines()
@@ -143,18 +143,18 @@ mod tests {
         let long = one_line(&"é".repeat(500));
         assert_eq!(long.chars().count(), LINE_LIMIT);
         assert!(long.ends_with('…'));
-        // Where the limit falls between two words the end is cut all the same.
+        // The end is also cut if the limit falls between two words.
         let between = one_line(&format!("{} {}", "a".repeat(LINE_LIMIT - 1), "b".repeat(500)));
         assert_eq!((between.chars().count(), between.ends_with("a…")), (LINE_LIMIT, true));
         assert_eq!(first_line("\n\n## Done\nmore"), "Done");
         assert_eq!(first_line("---\n"), "");
     }
 
-    /// Character by character.
+    /// The slow model: character by character.
     fn squeezed_slowly(text: &str) -> String {
         let mut words = text.split_whitespace();
         let first = words.next().unwrap_or_default().to_owned();
-        // A gap stands before each word behind what is there already.
+        // A gap stands before each word if the line already has text.
         let visible = |word: &str| word.chars().filter(|c| !c.is_control()).collect::<String>();
         let line = words.fold(visible(&first), |line, word| {
             let gap = if line.is_empty() { "" } else { " " };
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_private_is_in_no_row() {
+    fn private_text_is_in_no_row() {
         assert_eq!(one_line("fix <private>the\nsecret</private> lexer"), "fix lexer");
         assert_eq!(one_line("<private>all of it"), "");
         assert_eq!(first_line("<private>a\nb</private>\n\n# Done"), "Done");

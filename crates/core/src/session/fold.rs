@@ -1,8 +1,8 @@
 //! The fold of one main transcript: records in, state, facts and lineage out.
 //!
-//! The state is a function of the records and of the newest time known, and of nothing else: a deadline that was
-//! fired by the clock is taken back when a record with an earlier time turns up after all. So a session that was
-//! watched live and one that is read a year later say the same.
+//! The state depends only on the records and on the newest known time. A deadline that the clock fired is undone if
+//! a record with an earlier time arrives later. So a session that is watched live and one that is read a year later
+//! give the same state.
 
 mod records;
 
@@ -26,12 +26,12 @@ use crate::session::usage::RequestLedger;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
 
-/// No client writes records that are further out of order than this, minutes at most.
+/// Clients write records out of order by minutes at most, never by more than this.
 const SET_BACK: Millis = Millis::from_secs(600);
 
 /// One session, folded record by record.
 ///
-/// What a snapshot holds is told by the fields: see [`crate::session::snapshot`].
+/// The fields say what a snapshot holds: see [`crate::session::snapshot`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionFold {
     seen: IdSet,
@@ -40,31 +40,31 @@ pub struct SessionFold {
     /// The newest time that [`SessionFold::advance`] was given.
     #[serde(skip)]
     advanced_to: Option<Timestamp>,
-    /// What the records say, and the deadlines up to `clock`.
+    /// The machine after the records and the deadlines up to `clock`.
     machine: Machine,
-    /// The same with the deadlines up to `advanced_to`, where that fired any: dropped with the next record.
+    /// The same after the deadlines up to `advanced_to`, if any of them fired. The next record drops it.
     #[serde(skip)]
     ahead: Option<Box<Machine>>,
     turn: Turn,
     tasks: Running,
-    /// The queue in order; `true` for a notice of the client, which the person did not type.
+    /// The queued prompts in order; `true` for a notice of the client, which the user did not type.
     queue: Vec<bool>,
-    /// The client has said how many subagents run, so its silence says that none do.
+    /// The client has reported running subagents once. From then on, no report means that none run.
     client_counts_agents: bool,
-    /// Hash of the message that ended the turn: a late block of it is no new turn.
+    /// Hash of the message that ended the turn. A late block of it begins no new turn.
     ended_message: Option<u64>,
     facts: Facts,
     ancestry: Ancestry,
     ledger: RequestLedger,
     #[serde(skip)]
     scratch: Vec<Effect>,
-    /// It stands for one that was kept and cannot be read any more.
+    /// It replaces a stored fold that cannot be read.
     #[serde(skip)]
     unreadable: bool,
 }
 
 impl SessionFold {
-    /// A session of which no record is known yet: idle.
+    /// A session without records: idle.
     pub fn new(id: SessionId, timeouts: Timeouts) -> Self {
         Self {
             seen: IdSet::default(),
@@ -85,7 +85,7 @@ impl SessionFold {
         }
     }
 
-    /// In place of one that was kept and cannot be read: nothing of it counts, and its transcript is to be read anew.
+    /// Replaces a stored fold that cannot be read. It holds no facts, and the caller must read the transcript anew.
     pub(crate) fn unreadable(id: SessionId, timeouts: Timeouts) -> Self {
         Self { unreadable: true, ..Self::new(id, timeouts) }
     }
@@ -94,13 +94,14 @@ impl SessionFold {
         self.unreadable
     }
 
-    /// Takes in the next record of the file. Transitions are added to `out`.
+    /// Applies the next record of the file, and adds transitions to `out`.
     ///
-    /// Every deadline up to the record's time has fired before it is looked at. A record that was applied already
-    /// (history re-appended by a second compaction) changes nothing.
+    /// Every deadline up to the record's time fires before the record is applied. A record that was applied before
+    /// changes nothing: a second compaction appends history again.
     pub fn apply(&mut self, record: &Record<'_>, out: &mut Vec<Effect>) {
         match record.body {
-            // They say nothing; not even their times count, so that a stranger cannot move the clock.
+            // These records carry no facts. Not even their times count, so that an unknown record cannot move the
+            // clock.
             Body::Silent | Body::Unknown(_) => return,
             // The same, but its envelope may name the process that wrote it.
             Body::Attachment(Attachment::Other) => {
@@ -119,12 +120,12 @@ impl SessionFold {
         let now = self.clock.unwrap_or_default();
 
         let behind = self.advanced_to.is_some_and(|advanced| advanced > now);
-        // What subagents write only puts off what is shown. Between two records of this file it does not count: of files, the
-        // one that is read first must not decide what the other one says.
+        // A subagent's writes only delay deadlines. Between two records of this file they do not count: the order
+        // in which files are read must not change the state.
         let agents_at = self.turn.agents_at.take();
         let apart = agents_at > self.turn.last_activity;
         if !behind && !apart {
-            // What fired ahead of the records would fire now in just the same way.
+            // The deadlines that fired ahead of the records would fire now in the same way.
             if let Some(ahead) = self.ahead.take() {
                 self.machine = *ahead;
             }
@@ -134,8 +135,8 @@ impl SessionFold {
             return;
         }
 
-        // The clock is ahead of the record, or what is shown is not what this file alone says: only what is different
-        // afterwards is told.
+        // The clock is ahead of the record, or a subagent's writes changed the shown state. So only the difference
+        // between before and after is reported.
         let before = self.shown_key();
         let mut scratch = std::mem::take(&mut self.scratch);
         self.ahead = None;
@@ -146,8 +147,8 @@ impl SessionFold {
         self.tell_difference(before, scratch, out);
     }
 
-    /// The time of a prompt that the person has given after the clock was set back: one that is so far behind the records
-    /// before it. Copied history is older than what it is copied into, and sets nothing back.
+    /// The time of a user's prompt that is older than the records before it by more than [`SET_BACK`]: the clock
+    /// was set back. Copied history is older than its new file, so it does not count.
     fn set_back_to(&self, record: &Record<'_>) -> Option<Timestamp> {
         let Body::Prompt(Prompt { origin: PromptOrigin::Human, .. }) = &record.body else { return None };
         let envelope = &record.envelope;
@@ -156,24 +157,25 @@ impl SessionFold {
         (own && clock.since(at) > SET_BACK).then_some(at)
     }
 
-    /// From here on the time is another one. What happened before says nothing about how long anything lasts now:
-    /// without this every deadline would wait until the clock has caught up.
+    /// Goes on with the earlier time `at`. Older times do not measure how long anything lasts now. Without this,
+    /// every deadline would wait until the clock has caught up.
     fn set_back(&mut self, at: Timestamp) {
         self.clock = Some(at);
         self.turn.last_activity = self.turn.last_activity.min(Some(at));
         self.turn.stirred_at = self.turn.stirred_at.min(Some(at));
         self.turn.agents_at = self.turn.agents_at.min(Some(at));
         self.turn.pending.set_back(at);
-        // Whatever is stamped later than this was written after the clock had been set, and they were begun before.
+        // Any record with a later time than this was written after the clock was set back, and this work began
+        // before.
         self.turn.agents.set_back(at - SET_BACK);
         self.tasks.set_back(at - SET_BACK);
     }
 
-    /// Fires the deadlines up to `now`. A time before an earlier one is ignored: clocks that go back take
-    /// nothing back.
+    /// Fires the deadlines up to `now`. A time before an earlier one is ignored: a clock that goes back undoes
+    /// nothing.
     ///
-    /// Read what a file already holds before the first call: of a record behind the clock only the difference that
-    /// it makes to the present is told, not the states in between.
+    /// Apply the records that a file already holds before the first call. A record behind the clock reports only
+    /// the difference that it makes to the present, not the states in between.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         self.advanced_to = self.advanced_to.max(Some(now));
         if self.ahead.is_none() && self.unbroken().is_some() {
@@ -183,7 +185,7 @@ impl SessionFold {
         }
     }
 
-    /// The clock was wrong and has been set back to `now`: what only the wrong time had fired is taken back.
+    /// The clock was wrong and was set back to `now`. Undoes the deadlines that only the wrong time fired.
     pub fn turn_back(&mut self, now: Timestamp) {
         if self.advanced_to.is_some_and(|advanced| advanced > now) {
             self.advanced_to = Some(now);
@@ -191,8 +193,8 @@ impl SessionFold {
         }
     }
 
-    /// A subagent of this session wrote something into its own file. It never moves the turn, but while one runs or
-    /// only subagents work, the session is not idle.
+    /// A subagent of this session wrote into its own file. That never moves the turn. But while a turn runs, or
+    /// only subagents work, the session does not become idle.
     pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
         if self.turn.agents_at >= Some(at) {
             return;
@@ -203,12 +205,12 @@ impl SessionFold {
         self.fire_anew(before, out);
     }
 
-    /// When [`SessionFold::advance`] will next change something.
+    /// When [`SessionFold::advance`] next changes something.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.current().deadline(&self.turn)
     }
 
-    /// What the transcript says of the turn.
+    /// The turn as the transcript shows it.
     pub fn reading(&self) -> Reading {
         let machine = self.current();
         let shown = machine.shown();
@@ -222,7 +224,7 @@ impl SessionFold {
         }
     }
 
-    /// What a row shows besides the state.
+    /// The facts that a row shows besides the state.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -232,7 +234,7 @@ impl SessionFold {
         self.lineage().cwds.first()
     }
 
-    /// Forgets what open calls act on: the person may want none of it stored. Says whether anything was known.
+    /// Clears the targets of open calls, because the user may exclude them. Returns whether any target was set.
     pub fn forget_targets(&mut self) -> bool {
         self.turn.pending.forget_targets()
     }
@@ -242,12 +244,12 @@ impl SessionFold {
         self.turn.pending.iter().cloned().collect()
     }
 
-    /// What the chain resolver needs.
+    /// The facts for the chain resolver.
     pub fn lineage(&self) -> &Lineage {
         self.ancestry.lineage()
     }
 
-    /// Takes up the lineage, which is kept by itself.
+    /// Restores the lineage, which is stored apart.
     pub(crate) fn restore_lineage(&mut self, lineage: Lineage, revision: u64) {
         self.ancestry.restore(lineage, revision);
     }
@@ -262,7 +264,7 @@ impl SessionFold {
         &self.ledger
     }
 
-    /// Whether a record of this id was applied; records that say nothing are not counted among them.
+    /// Whether a record with this id was applied. Records without facts do not count.
     pub fn has_record(&self, id: RecordId) -> bool {
         self.seen.contains(id)
     }
@@ -272,23 +274,23 @@ impl SessionFold {
         self.seen.len()
     }
 
-    /// The running maximum of the records' times, as far as the clock was not set back: the time that a record without one
-    /// takes.
+    /// The running maximum of the records' times since the clock was last set back. A record without a time takes
+    /// this one.
     pub fn clock(&self) -> Option<Timestamp> {
         self.clock
     }
 
-    /// What is remembered of each record, for snapshots.
+    /// The data of each record, for snapshots.
     pub(crate) fn memory(&mut self) -> Memory<'_> {
         Memory { seen: &mut self.seen, ledger: &mut self.ledger }
     }
 
-    /// The same, to be looked at.
+    /// The same, read only.
     pub(crate) fn remembered(&self) -> (&IdSet, &RequestLedger) {
         (&self.seen, &self.ledger)
     }
 
-    /// The timeouts are settings, and may change: they count from the next record or deadline on.
+    /// Sets the timeouts, which are settings and may change. They count from the next record or deadline on.
     pub fn set_timeouts(&mut self, timeouts: Timeouts) {
         self.turn.timeouts = timeouts;
     }
@@ -303,7 +305,8 @@ impl SessionFold {
         (shown.state, shown.kind)
     }
 
-    /// The machine without the silence that a subagent has broken: between two records of this file it counted as one.
+    /// If a subagent wrote after the last record of this file: the machine before silence ended the turn. Between
+    /// two records that silence counted.
     fn unbroken(&self) -> Option<Machine> {
         let apart = self.turn.agents_at > self.turn.last_activity;
         if apart { self.machine.before_silence() } else { None }
@@ -322,15 +325,15 @@ impl SessionFold {
         }
     }
 
-    /// The same where what was shown before is no step on the way.
+    /// The same if the state in `before` is no step towards the new one.
     fn fire_anew(&mut self, before: (State, Option<StateKind>), out: &mut Vec<Effect>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.fire_ahead(&mut scratch);
         self.tell_difference(before, scratch, out);
     }
 
-    /// Tells of one transition from what was shown before to what is shown now, if they differ. The steps in `scratch`
-    /// are forgotten: some of them were told before, or taken back.
+    /// Reports one transition from the state in `before` to the current one, if they differ. The steps in `scratch`
+    /// are dropped: some of them were reported before, or undone.
     fn tell_difference(
         &mut self,
         before: (State, Option<StateKind>),

@@ -1,4 +1,4 @@
-//! Which records have been applied already: about ten bytes for each, however long its line was.
+//! The set of applied records: about ten bytes for each, for lines of any length.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,23 +6,23 @@ use crate::ids::{RecordId, stable_hash, stable_hash_from};
 
 /// A set of record ids, kept as 64-bit hashes in one open-addressed table.
 ///
-/// With a million records in one session the chance that any two of them collide is below 1 in 30 million,
-/// and the price of a collision is one record less.
+/// With a million records in one session the chance that any two of them collide is below 1 in 30 million. A
+/// collision loses one record.
 ///
-/// A set may be put aside: then it knows only how many ids there are, until they are given back to it.
+/// A set may be put aside: its ids leave the memory, and it knows only their number until it gets them back.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IdSet {
     /// Zero marks a free slot; a hash that is zero is stored as one.
     #[serde(skip)]
     slots: Vec<u64>,
     len: usize,
-    /// Hashes that were added since the last [`IdSet::take_new`], where somebody keeps them elsewhere.
+    /// Hashes that were added since the last [`IdSet::take_new`]; `None` if no caller stores them.
     #[serde(skip)]
     new: Option<Vec<u64>>,
 }
 
 impl IdSet {
-    /// Adds an id; `false` when it was there already.
+    /// Adds an id; `false` if it was there already.
     pub fn insert(&mut self, id: RecordId) -> bool {
         // At most 7/8 full, so that a probe ends soon.
         if self.len * 8 >= self.slots.len() * 7 {
@@ -37,37 +37,37 @@ impl IdSet {
         fresh
     }
 
-    /// From now on what is added is noted for [`IdSet::take_new`].
+    /// From now on, added ids are noted for [`IdSet::take_new`].
     pub fn note_new(&mut self) {
         self.new.get_or_insert_default();
     }
 
-    /// The same, beginning with everything that is there.
+    /// The same, beginning with all ids in the set.
     pub fn note_all(&mut self) {
         self.new = Some(self.slots.iter().copied().filter(|hash| *hash != 0).collect());
     }
 
-    /// What was added since the last call, as hashes.
+    /// The hashes that were added since the last call.
     pub fn take_new(&mut self) -> Vec<u64> {
         self.new.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether what was added has not been taken yet.
+    /// Whether [`IdSet::take_new`] would return hashes.
     pub fn has_new(&self) -> bool {
         self.new.as_ref().is_some_and(|new| !new.is_empty())
     }
 
-    /// Gives the memory back and remembers only how many ids there are.
+    /// Frees the memory and keeps only the number of ids.
     pub fn put_aside(&mut self) {
         self.slots = Vec::new();
     }
 
-    /// Whether ids are kept elsewhere.
+    /// Whether the set is put aside.
     pub fn is_aside(&self) -> bool {
         self.len > 0 && self.slots.is_empty()
     }
 
-    /// Takes the hashes back that were given out; `false` when they are not as many.
+    /// Takes back the hashes that were given out; `false` if their number differs.
     pub fn take_up(&mut self, hashes: &[u64]) -> bool {
         if hashes.len() != self.len {
             return false;
@@ -102,7 +102,7 @@ impl IdSet {
         self.len == 0
     }
 
-    /// Grows by half rather than to the double: a session is kept for as long as the program runs.
+    /// Grows by half, not to the double, because a session stays for as long as the program runs.
     fn grow(&mut self) {
         let mut larger = vec![0; (self.slots.len() + self.slots.len() / 2).max(16)];
         for hash in self.slots.iter().copied().filter(|hash| *hash != 0) {
@@ -112,14 +112,14 @@ impl IdSet {
     }
 }
 
-/// Both halves of a UUID are random enough; mixing once more spreads ids that are not.
+/// The halves of a UUID are random enough. One more mixing step spreads ids that are not.
 fn hash_of(id: RecordId) -> u64 {
     let folded = (id.0 as u64) ^ ((id.0 >> 64) as u64).rotate_left(32);
     let mixed = (folded ^ (folded >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 32)).max(1)
 }
 
-/// The slot where a hash would like to be: the high bits, scaled, so that any table size will do.
+/// The first slot to try for a hash: its high bits, scaled, so that the table may have any size.
 fn home(hash: u64, slots: usize) -> usize {
     ((u128::from(hash) * slots as u128) >> 64) as usize
 }
@@ -138,12 +138,12 @@ fn put(slots: &mut [u64], hash: u64) -> bool {
     }
 }
 
-/// A 64-bit name for a text that is itself an id.
+/// A stable 64-bit hash of a text, such as an id.
 pub(crate) fn text_hash(text: &str) -> u64 {
     stable_hash(text.as_bytes())
 }
 
-/// Goes on from an earlier hash, to name a pair of texts.
+/// Continues an earlier hash, to hash a pair of texts.
 pub(crate) fn text_hash_from(start: u64, text: &str) -> u64 {
     stable_hash_from(start, text.as_bytes())
 }

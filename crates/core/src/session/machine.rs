@@ -1,9 +1,9 @@
 //! The machine of the turn: the source document's four states, its transitions and its timeouts.
 //!
-//! Events go in, transitions come out through the context. What the handlers need to know of the session (open
-//! tool calls, background work, time of the last activity) is lent to them as a [`Turn`]; the machine itself
-//! holds only what is shown. Deadlines are a property of state: [`Machine::deadline`] says when silence will mean
-//! something, and whoever knows the time sends [`Event::Deadline`] then.
+//! Events go in, and transitions come out through the context. Handlers borrow the facts of the session (open tool
+//! calls, background work, time of the last activity) as a [`Turn`]. The machine itself holds only the shown state.
+//! Deadlines are a property of state: [`Machine::deadline`] says when silence will mean something, and
+//! [`Machine::fire_until`] then sends [`Event::Deadline`].
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::session::turn::{Turn, past};
 use crate::session::words::describe;
 use crate::time::Timestamp;
 
-/// What happens to a turn.
+/// An event of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A prompt: a turn begins, unless one runs.
@@ -27,19 +27,19 @@ pub(crate) enum Event {
     Moved,
     /// The request failed and is tried again.
     Retried,
-    /// The turn is over, and how.
+    /// The turn ended, and how.
     Ended(StateKind),
-    /// Something that decides whether a tool may ask has changed, without being activity.
+    /// A change of the facts that decide whether a tool may ask. It is no activity.
     Reconsider,
-    /// The time of a deadline has come, or some other time: early calls do no harm.
+    /// The time of a deadline has come. An early event does no harm.
     Deadline,
 }
 
-/// What goes into a handler besides the event.
+/// The input of a handler besides the event.
 pub(crate) struct Context<'a> {
     /// The time of the record, or of the deadline.
     pub now: Timestamp,
-    /// The event, for the actions, which are not given it.
+    /// The event, for the actions: they do not get it as an argument.
     pub event: Event,
     /// The session.
     pub turn: &'a Turn,
@@ -103,7 +103,7 @@ impl Shown {
         }
     }
 
-    /// The person has to decide: a question or a plan for certain, a permission by inference.
+    /// The user has to decide: a question or a plan for certain, a permission by inference.
     #[state(superstate = "active", entry_action = "show_approval")]
     fn waiting_for_approval(
         &mut self,
@@ -121,13 +121,13 @@ impl Shown {
                 }
                 None => Transition(Phase::working(None)),
             },
-            // A retry refutes a guess, but no question.
+            // A retry refutes an inferred permission, but not a question.
             Event::Retried if context.turn.pending.asking().is_some() => Handled,
             _ => Super,
         }
     }
 
-    /// The turn is over; the next word is the person's.
+    /// The turn is over; the user is next.
     #[state(superstate = "active", entry_action = "show_input")]
     fn waiting_for_input(
         &mut self,
@@ -137,8 +137,8 @@ impl Shown {
         context: &mut Context<'_>,
     ) -> Outcome<Phase> {
         match event {
-            // `turn_duration` follows an error and an ordinary end alike: it adds nothing to what is known.
-            // But it turns a guess into knowledge, and it may be the first to count the subagents.
+            // `turn_duration` follows an error and an ordinary end alike, so it does not change the kind. But it
+            // confirms an inferred end, and it may be the first record that counts the subagents.
             Event::Ended(StateKind::TurnEnded) => {
                 if context.turn.agents_running() > 0 && *kind == StateKind::TurnEnded {
                     return Transition(Phase::working(Some(StateKind::Background)));
@@ -159,7 +159,7 @@ impl Shown {
         }
     }
 
-    /// Any state in which silence will come to mean that the session is idle.
+    /// A state in which long silence makes the session idle.
     #[superstate(superstate = "known")]
     fn active(&mut self, event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
@@ -171,7 +171,7 @@ impl Shown {
         }
     }
 
-    /// What holds in every state.
+    /// The handlers of every state.
     #[superstate]
     fn known(event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
@@ -190,7 +190,7 @@ impl Shown {
 
     #[action]
     fn show_idle(&mut self, context: &mut Context<'_>) {
-        // The initial entry is no transition and is not by timeout; every later one is.
+        // The initial entry is no transition and not by timeout. Every later entry is both.
         let by_timeout = self.since.is_some();
         self.show(State::Idle, None, by_timeout, context);
     }
@@ -212,11 +212,11 @@ impl Shown {
 }
 
 impl Shown {
-    /// Takes on what is to be shown and tells of it if it differs.
+    /// Sets the shown state, and reports a transition if it differs.
     fn show(&mut self, state: State, kind: Option<StateKind>, by_timeout: bool, context: &mut Context<'_>) {
         let from = self.state;
         let changed = from != state || self.kind != kind;
-        // A retry is an incident within the same work: the person wants to know how long that has gone on.
+        // A retry is an incident within the same work. The user wants to know how long the work has gone on.
         let retry = Some(StateKind::Retrying);
         let incident = from == State::Working && state == from && (kind == retry || self.kind == retry);
         let refuted = match (state, by_timeout) {
@@ -251,27 +251,28 @@ impl Machine {
         Self::showing(Shown { state: State::Idle, kind: None, since: None, by_timeout: false, worked: None })
     }
 
-    /// As it was before silence ended the turn; `None` where none has.
+    /// The machine before silence ended the turn; `None` if silence did not end it.
     pub fn before_silence(&self) -> Option<Self> {
         let (since, kind) = self.shown().worked?;
         let (state, since) = (State::Working, Some(since));
         Some(Self::showing(Shown { state, kind, since, by_timeout: false, worked: None }))
     }
 
-    /// The machine that shows this: what is shown names the phase and everything in it.
+    /// The machine that shows this. `shown` determines the phase and its fields.
     fn showing(shown: Shown) -> Self {
         let phase = match (shown.state, shown.kind) {
             (State::Working, kind) => Phase::working(kind),
             (State::WaitingForApproval, Some(kind)) => Phase::waiting_for_approval(kind, shown.by_timeout),
             (State::WaitingForInput, Some(kind)) => Phase::waiting_for_input(kind, shown.by_timeout),
-            // No machine shows these without a kind, nor an end.
+            // The machine never shows a waiting state without a kind, and never shows `Ended`.
             (State::Idle | State::Ended | State::WaitingForApproval | State::WaitingForInput, _) => {
                 Phase::idle()
             }
         };
         let mut machine = shown.uninitialized_state_machine();
         *machine.state_mut() = phase;
-        // Left alone, the entry would run with the first event's context. It finds everything shown already.
+        // Without this, the entry action would run with the first event's context. Here it finds everything shown
+        // already.
         let turn = Turn::new(Timeouts::default());
         let mut context = Context {
             now: Timestamp::default(),
@@ -287,17 +288,17 @@ impl Machine {
         self.0.handle_with_context(&event, &mut Context { now, event, turn, out });
     }
 
-    /// What is shown.
+    /// The shown state.
     pub fn shown(&self) -> &Shown {
         self.0.inner()
     }
 
-    /// Why, in words for the person.
+    /// Why, as a text for the user.
     pub fn describe(&self, turn: &Turn) -> Cow<'static, str> {
         describe(self.shown(), turn)
     }
 
-    /// When silence will next mean something; `None` when it never will.
+    /// When silence will next mean something; `None` if never.
     pub fn deadline(&self, turn: &Turn) -> Option<Timestamp> {
         let idle = turn.idle_at(self.shown().state, self.shown().since);
         match self.0.state() {
@@ -315,7 +316,7 @@ impl Machine {
             let before = self.0.state().clone();
             self.handle(Event::Deadline, deadline, turn, out);
             if *self.0.state() == before {
-                // Every deadline leaves its state; should one not, stopping is better than turning in circles.
+                // Every deadline leaves its state. If one does not, the loop must stop.
                 debug_assert!(false, "a deadline of {before:?} moved nothing");
                 return;
             }
@@ -323,7 +324,7 @@ impl Machine {
     }
 }
 
-/// A snapshot holds what is shown, in a form of our own: that of the library may change with it.
+/// A snapshot holds the shown state in our own form, because the library's form may change.
 impl Serialize for Machine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.shown().serialize(serializer)

@@ -1,10 +1,11 @@
-//! One session: the machine of the turn, and everything else that is folded from its records.
+//! One session: the machine of the turn, and all other facts that are folded from its records.
 //!
-//! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states, `turn` what they ask of a session
-//! and when silence ends one, and `words` says why they hold; `pending` the tool calls without a result, `background` what
-//! goes on after a turn, [`facts`] what a row shows and `ancestry` what the chain resolver needs. [`subagent`] folds a
-//! subagent's own file, [`usage`] counts tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold
-//! over a restart, and [`resting`] puts off taking it apart.
+//! [`SessionFold`] is the entry point. `machine` holds the source document's four states. `turn` holds the facts
+//! that the machine reads, and says when silence ends a state; `words` describes why a state holds. `pending` holds
+//! the tool calls without a result, `background` the work that goes on after a turn, [`facts`] what a row shows,
+//! and `ancestry` the facts for the chain resolver. [`subagent`] folds a subagent's own file, [`usage`] counts
+//! tokens, and `id_set` knows which records were applied. [`snapshot`] carries a fold over a restart, and
+//! [`resting`] delays its decoding.
 
 mod ancestry;
 pub(crate) mod answer;

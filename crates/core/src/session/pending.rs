@@ -1,4 +1,4 @@
-//! Tool calls without a result, and which of them may be waiting for the person's permission.
+//! Tool calls without a result, and which of them may be waiting for the user's permission.
 
 use std::sync::Arc;
 
@@ -8,31 +8,31 @@ use crate::roster::row::PendingTool;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
-/// More calls than any client makes at once; beyond it the oldest is forgotten, so that a broken file cannot
-/// fill the memory.
+/// Limit of open calls; no client makes so many at once. Beyond it the oldest is forgotten, so that a broken file
+/// cannot fill the memory.
 const LIMIT: usize = 256;
 
-/// What an unanswered call of a tool can mean.
+/// What a call without a result can mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
-    /// It runs; no client asks for it.
+    /// It runs; no client asks the user about it.
     Never,
-    /// It may ask, unless edits are accepted beforehand.
+    /// It may wait for permission, unless the mode accepts edits.
     Edit,
-    /// It may ask.
+    /// It may wait for permission.
     Tool,
-    /// It is itself a question to the person.
+    /// It is itself a question to the user.
     Question,
-    /// It is itself a plan for the person to judge.
+    /// It is itself a plan for the user to judge.
     Plan,
 }
 
 impl Ask {
     /// Judges a call by its tool's name.
     ///
-    /// Measured over 24,000 calls: reading and searching tools answer within a second in every permission
-    /// mode and are never asked for; the agent's own book-keeping and subagents are neither. A call into the
-    /// background is answered at once.
+    /// Measured over 24,000 calls: tools that read or search answer within a second in every permission mode, and
+    /// clients never ask about them. Nor do they ask about subagents and the agent's own book-keeping. A background
+    /// call is answered at once.
     pub fn of(tool: &str, background: bool) -> Self {
         match tool {
             "AskUserQuestion" => Self::Question,
@@ -53,20 +53,20 @@ impl Ask {
     }
 }
 
-/// What the permission mode leaves to ask.
+/// Which tools may ask in a permission mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Mode {
     /// `default`, `manual`, `plan`, or not known: tools may ask.
     #[default]
     Asks,
-    /// `acceptEdits`: edits don't.
+    /// `acceptEdits`: all but edits may ask.
     AcceptsEdits,
-    /// `auto`, `bypassPermissions`, `dontAsk`: nothing does.
+    /// `auto`, `bypassPermissions`, `dontAsk`: no tool asks.
     NeverAsks,
 }
 
 impl Mode {
-    /// Reads the client's word.
+    /// Reads the client's name of a mode.
     pub fn of(word: &str) -> Self {
         match word {
             "auto" | "bypassPermissions" | "dontAsk" => Self::NeverAsks,
@@ -93,7 +93,7 @@ struct Call {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PendingTools {
     calls: Vec<Call>,
-    /// The newest sign that a tool really runs: before it nobody waited for permission.
+    /// The newest sign that a tool really runs. Before it no call waited for permission.
     heartbeat: Option<Timestamp>,
     /// The permission mode.
     pub mode: Mode,
@@ -114,7 +114,7 @@ impl PendingTools {
         });
     }
 
-    /// Takes the call with this id out, and no other; `false` when it was not there.
+    /// Removes the call with this id, and no other; `false` if it was not there.
     pub fn answer(&mut self, id: &str) -> bool {
         let found = self.calls.iter().position(|call| &*call.shown.id == id);
         if let Some(at) = found {
@@ -128,7 +128,7 @@ impl PendingTools {
         self.heartbeat = self.heartbeat.max(Some(at));
     }
 
-    /// The clock was set back to `at`: nothing has happened after that.
+    /// The clock was set back: times after `at` become `at`.
     pub fn set_back(&mut self, at: Timestamp) {
         self.heartbeat = self.heartbeat.min(Some(at));
         for call in &mut self.calls {
@@ -136,7 +136,7 @@ impl PendingTools {
         }
     }
 
-    /// Nobody waits for these calls any more.
+    /// Forgets all calls: no result is expected any more.
     pub fn clear(&mut self) {
         self.calls.clear();
     }
@@ -146,7 +146,7 @@ impl PendingTools {
         self.calls.retain(|call| call.shown.since > at);
     }
 
-    /// Forgets what the calls act on, but for what the agent asks. Says whether anything was known.
+    /// Clears the targets of all calls except questions and plans. Returns whether any target was set.
     pub fn forget_targets(&mut self) -> bool {
         let mut known = false;
         for call in self.calls.iter_mut().filter(|call| !matches!(call.ask, Ask::Question | Ask::Plan)) {
@@ -166,12 +166,12 @@ impl PendingTools {
         self.calls.iter().map(|call| &call.shown)
     }
 
-    /// An open question or plan: these need no time to pass, they are addressed to the person.
+    /// The kind of an open question or plan. It addresses the user, so it counts at once.
     pub fn asking(&self) -> Option<StateKind> {
         self.addressed().map(|call| if call.ask == Ask::Plan { StateKind::Plan } else { StateKind::Question })
     }
 
-    /// What the open question or plan says.
+    /// The text of the open question or plan.
     pub fn question(&self) -> Option<&Arc<str>> {
         self.addressed().map(|call| &call.shown.target)
     }
@@ -185,7 +185,7 @@ impl PendingTools {
         self.calls.iter().find(|call| self.mode.lets_ask(call.ask)).map(|call| &call.shown)
     }
 
-    /// Since when a call has been silent that may be waiting for permission.
+    /// Since when the call that may be waiting for permission has been silent.
     pub fn suspect_since(&self) -> Option<Timestamp> {
         self.suspect().map(|call| self.heartbeat.map_or(call.since, |beat| beat.max(call.since)))
     }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_takes_out_its_own_call_only() {
+    fn a_result_removes_its_own_call_only() {
         let mut pending = PendingTools::default();
         let at = Timestamp::from_millis(1);
         pending.call("a", "Bash", "ls", false, at);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_decides_who_may_ask() {
+    fn the_mode_decides_which_tools_may_ask() {
         for (tool, mode, asks) in [
             ("Edit", "default", true),
             ("Edit", "acceptEdits", false),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_without_end_do_not_fill_the_memory() {
+    fn the_number_of_open_calls_is_limited() {
         let mut pending = PendingTools::default();
         for n in 0..1000 {
             pending.call(&n.to_string(), "Bash", "", false, Timestamp::from_millis(n));

@@ -1,8 +1,8 @@
-//! A session's fold that is taken apart no further than somebody looks.
+//! A session's fold that is decoded only when a caller needs it.
 //!
-//! A start takes up thousands of sessions, and shows a few. Of the others the chains need the lineage, and the roster
-//! when they were last active: that is the front of what was kept, and is read at once. The rest stays the bytes that
-//! it is until somebody asks for it. Nobody can tell, but by the time and the memory that it takes.
+//! A start restores thousands of sessions and shows a few. Of the others, the chains need the lineage, and the
+//! roster needs the time of the last activity. These facts are the front of the stored bytes and are decoded at
+//! once. The body stays undecoded until a caller needs it. Callers see no difference but time and memory.
 
 use std::cell::OnceCell;
 use std::ops::{Deref, DerefMut};
@@ -16,16 +16,16 @@ use crate::session::snapshot::{Front, SnapshotError};
 use crate::session::state::Timeouts;
 use crate::time::Timestamp;
 
-/// A fold, or what it will be made of. It is a [`SessionFold`] to whoever looks further than its front.
+/// A fold, or the stored bytes that it is made from. It dereferences to a [`SessionFold`], which decodes the body.
 #[derive(Debug, Clone)]
 pub enum RestingFold {
-    /// As it was kept.
+    /// As it was stored.
     Kept(Box<Kept>),
-    /// Changed since, or never kept.
+    /// Changed since it was stored, or never stored.
     Whole(Box<SessionFold>),
 }
 
-/// What was kept, and what has been asked of it since.
+/// A stored fold, and the calls to repeat on it when it is decoded.
 #[derive(Debug, Clone)]
 pub struct Kept {
     front: Front<'static>,
@@ -33,18 +33,18 @@ pub struct Kept {
     timeouts: Timeouts,
     noting: bool,
     stirred_at: Option<Timestamp>,
-    /// How far its clock has gone meanwhile.
+    /// The newest time of [`RestingFold::advance`].
     advanced_to: Option<Timestamp>,
-    /// What open calls act on is forgotten.
+    /// The targets of open calls are to be cleared.
     without_targets: bool,
-    /// Somebody has looked further.
+    /// The decoded fold, once a caller needed it.
     fold: OnceCell<Box<SessionFold>>,
 }
 
 impl Kept {
     fn unfold(&self) -> Box<SessionFold> {
         let fold = self.front.clone().unfold(&self.body, self.timeouts);
-        // The seal was whole and of this version: only a program that broke its own form comes here.
+        // The seal was whole and of this version, so only a program that broke its own form comes here.
         let mut fold = fold
             .unwrap_or_else(|_| SessionFold::unreadable(self.front.lineage.session.clone(), self.timeouts));
         if self.noting {
@@ -66,7 +66,7 @@ impl Kept {
         self.fold.get().is_none()
     }
 
-    /// Nothing has been made of it that depends on the order of what happens to it.
+    /// Whether nothing was done with it that depends on the order of calls.
     fn is_untouched(&self) -> bool {
         self.is_resting() && self.advanced_to.is_none()
     }
@@ -86,7 +86,7 @@ impl RestingFold {
         Ok(Self::Kept(Box::new(kept)))
     }
 
-    /// Whether nobody has looked further than the front.
+    /// Whether the body is not decoded.
     pub fn is_resting(&self) -> bool {
         matches!(self, Self::Kept(kept) if kept.is_resting())
     }
@@ -144,7 +144,7 @@ impl RestingFold {
         }
     }
 
-    /// [`SessionFold::forget_targets`], without a word about what was known.
+    /// [`SessionFold::forget_targets`], without its result.
     pub fn forget_targets(&mut self) {
         match self {
             Self::Kept(kept) if kept.is_untouched() => kept.without_targets = true,
@@ -168,7 +168,7 @@ impl RestingFold {
         }
     }
 
-    /// [`SessionFold::advance`]. A fold that rests goes on resting: what the clock makes of it shows when somebody looks.
+    /// [`SessionFold::advance`]. A resting fold goes on resting. The time takes effect when the body is decoded.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         match self {
             Self::Kept(kept) => {
@@ -181,35 +181,35 @@ impl RestingFold {
         }
     }
 
-    /// [`SessionFold::turn_back`]: the clock has not moved what nobody has touched.
+    /// [`SessionFold::turn_back`]. It does nothing to an untouched fold, because no time has moved it.
     pub fn turn_back(&mut self, now: Timestamp) {
         if !matches!(self, Self::Kept(kept) if kept.is_untouched()) {
             self.whole_mut().turn_back(now);
         }
     }
 
-    /// Gives back the memory that looking further has taken, as long as nothing else has happened to what was kept.
+    /// Frees the memory of the decoded body, if nothing has changed since the fold was stored.
     pub fn rest(&mut self) {
         if let Self::Kept(kept) = self {
             kept.fold.take();
         }
     }
 
-    /// Whether what was kept turned out to be of no use, which only shows when somebody looks further than the front: the
-    /// transcript is to be read from its beginning.
+    /// Whether the stored body cannot be decoded; the call decodes it. Then the transcript must be read from its
+    /// beginning.
     pub fn is_unreadable(&self) -> bool {
         let fold: &SessionFold = self;
         fold.is_unreadable()
     }
 
-    /// [`SessionFold::put_aside`]. What was kept and has not changed since is aside as it is.
+    /// [`SessionFold::put_aside`]. A stored and unchanged fold is already aside.
     pub fn put_aside(&mut self) {
         if let Self::Whole(fold) = self {
             fold.put_aside();
         }
     }
 
-    /// [`SessionFold::is_aside`]; so is what cannot be read.
+    /// [`SessionFold::is_aside`]; also `true` for a fold that cannot be read.
     pub fn is_aside(&self) -> bool {
         self.is_unreadable() || SessionFold::is_aside(self)
     }
@@ -217,7 +217,7 @@ impl RestingFold {
     /// [`SessionFold::take_up`].
     ///
     /// # Errors
-    /// As for that, and when what was kept cannot be read.
+    /// As for [`SessionFold::take_up`], and if the stored body cannot be decoded.
     pub fn take_up(&mut self, all: &[u8]) -> Result<(), SnapshotError> {
         if self.is_unreadable() { Err(SnapshotError::Damaged) } else { self.whole_mut().take_up(all) }
     }

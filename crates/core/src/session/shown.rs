@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 
-/// The shared storage of the statig machine: what is shown.
+/// The shared storage of the statig machine: the shown state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The state.
@@ -14,9 +14,9 @@ pub(crate) struct Shown {
     pub kind: Option<StateKind>,
     /// Since when; `None` until the first transition.
     pub since: Option<Timestamp>,
-    /// Silence decided.
+    /// Silence decided it.
     pub by_timeout: bool,
-    /// While silence has it that a turn is over: since when it had run, and of which kind it was. If the next record goes
-    /// on with it, or a subagent writes, that was no end.
+    /// While silence alone says that a turn is over: since when the turn ran, and its kind. If the next record
+    /// continues it, or a subagent writes, the turn was not over.
     pub worked: Option<(Timestamp, Option<StateKind>)>,
 }

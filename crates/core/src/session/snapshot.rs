@@ -1,12 +1,13 @@
-//! Folds to bytes and back, so that a restart need not read what was read before.
+//! Writes folds to bytes and reads them back, so that a restart need not read transcripts again.
 //!
-//! A fold is kept in two parts. The *head* is what rows, chains and deadlines are made of: it is small, and is written
-//! anew with every change. What is remembered of *each* record (ids against doubles, tokens per request) only grows:
-//! it is given out in pieces as it comes, and a fold restored from its head alone does without until the file grows.
-//! Then [`SessionFold::take_up`] gives it back.
+//! A fold is stored in two parts. The *head* holds the facts for rows, chains and deadlines. It is small, and each
+//! change writes it anew. The data of *each* record (ids to detect doubles, tokens per request) only grows, so it
+//! is stored in *pieces* as it comes. A fold restored from its head alone works without the pieces until the file
+//! grows. Then [`SessionFold::take_up`] gives them back.
 //!
-//! The form is postcard over the folds' own fields, behind a version and a checksum. It is no format for others:
-//! bytes of another version are refused, and the file is read from its beginning, which is correct and only slower.
+//! The form is postcard over the folds' own fields, behind a version and a checksum. It is no exchange format:
+//! bytes of another version are refused. Then the file is read from its beginning, which is correct and only
+//! slower.
 
 mod pieces;
 mod seal;
@@ -25,26 +26,26 @@ use crate::time::Timestamp;
 pub use seal::{SnapshotError, VERSION};
 
 impl SessionFold {
-    /// The head, without what is remembered of each record.
+    /// The head, without the pieces.
     pub fn snapshot(&self) -> Vec<u8> {
         let sealed = postcard::to_extend(&Front::of(self), seal::begin());
         let whole = sealed.and_then(|bytes| postcard::to_extend(self, bytes));
-        // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
+        // Writing a fold cannot fail. If it did, the reader would refuse the empty bytes.
         whole.map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
     }
 
-    /// The fold of the session `id` from the bytes of its head. What is remembered of each record is aside.
+    /// The fold of the session `id` from the bytes of its head. Its pieces are aside.
     ///
     /// # Errors
-    /// When the bytes are of another version, damaged, or of another session.
+    /// If the bytes are of another version, damaged, or of another session.
     pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
         let (front, rest) = Front::read(bytes, id)?;
         front.unfold(rest, timeouts)
     }
 }
 
-/// The front of a session's head: what a start asks of every session. It is kept before the rest of the head and can
-/// be read alone.
+/// The front of a session's head: the facts that a start needs of every session. It stands before the rest of the
+/// head and can be read alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Front<'a> {
     pub lineage: Cow<'a, Lineage>,
@@ -67,7 +68,7 @@ impl<'a> Front<'a> {
 }
 
 impl Front<'static> {
-    /// From the head of the session `id`; what follows the front is given too.
+    /// Reads the front from the head of the session `id`. Also returns the body, which follows the front.
     pub fn read<'b>(bytes: &'b [u8], id: &SessionId) -> Result<(Self, &'b [u8]), SnapshotError> {
         let (content, rest) = seal::open(bytes)?;
         let (mut front, body) =
@@ -76,12 +77,12 @@ impl Front<'static> {
         if !ours || !rest.is_empty() {
             return Err(SnapshotError::Damaged);
         }
-        // One text for all who name the session.
+        // All holders of the id share one text.
         front.lineage.to_mut().session = id.clone();
         Ok((front, body))
     }
 
-    /// The whole fold.
+    /// Decodes the whole fold.
     pub fn unfold(self, body: &[u8], timeouts: Timeouts) -> Result<SessionFold, SnapshotError> {
         let mut fold: SessionFold = postcard::from_bytes(body).map_err(|_| SnapshotError::Damaged)?;
         fold.restore_lineage(self.lineage.into_owned(), self.revision);
@@ -91,64 +92,64 @@ impl Front<'static> {
 }
 
 impl SubagentFold {
-    /// The head, without what is remembered of each record.
+    /// The head, without the pieces.
     pub fn snapshot(&self) -> Vec<u8> {
         to_bytes(self)
     }
 
-    /// The fold of the subagent `agent` from the bytes of its head. What is remembered of each record is aside.
+    /// The fold of the subagent `agent` from the bytes of its head. Its pieces are aside.
     ///
     /// # Errors
-    /// When the bytes are of another version, damaged, or of another subagent.
+    /// If the bytes are of another version, damaged, or of another subagent.
     pub fn restore(bytes: &[u8], agent: &str) -> Result<Self, SnapshotError> {
         let fold: Self = from_bytes(bytes)?;
         if **fold.agent() == *agent { Ok(fold) } else { Err(SnapshotError::Damaged) }
     }
 }
 
-/// The same for both kinds of folds.
+/// The functions for the pieces of both kinds of folds.
 macro_rules! remembers {
     ($fold:ty) => {
         impl $fold {
-            /// From now on what is remembered of each record is also noted for [`Self::take_new`].
+            /// From now on, the data of each record is also noted for [`Self::take_new`].
             pub fn note_new(&mut self) {
                 let memory = self.memory();
                 memory.seen.note_new();
                 memory.ledger.note_new();
             }
 
-            /// The same, beginning with all records: the pieces that were given out before are void. Not for a fold
-            /// whose pieces are aside.
+            /// The same, beginning with all records: the pieces that were given out before become void. Not for a
+            /// fold whose pieces are aside.
             pub fn note_all(&mut self) {
                 let memory = self.memory();
                 memory.seen.note_all();
                 memory.ledger.note_all();
             }
 
-            /// What is remembered of the records since the last call, to be kept behind the earlier pieces;
-            /// `None` when that is nothing.
+            /// The data of the records since the last call, as a piece to store behind the earlier ones; `None` if
+            /// there is none.
             pub fn take_new(&mut self) -> Option<Vec<u8>> {
                 pieces::take_new(self.memory())
             }
 
-            /// Gives the memory for what is remembered of each record back. Only for a fold whose pieces are kept:
-            /// without them no record must be applied any more.
+            /// Frees the memory of the pieces. Only for a fold whose pieces are stored: no record may be applied
+            /// before [`Self::take_up`].
             pub fn put_aside(&mut self) {
                 let memory = self.memory();
                 memory.seen.put_aside();
                 memory.ledger.put_aside();
             }
 
-            /// Whether what is remembered of each record is aside: then [`Self::take_up`] comes before the next record.
+            /// Whether the pieces are aside. Then [`Self::take_up`] comes before the next record.
             pub fn is_aside(&self) -> bool {
                 let (seen, ledger) = self.remembered();
                 seen.is_aside() || ledger.is_aside()
             }
 
-            /// Takes back what is remembered of each record, all pieces in the order in which they were given out.
+            /// Takes back all pieces, in the order in which they were given out.
             ///
             /// # Errors
-            /// When they are not what was given out; the fold must then be begun anew.
+            /// If they are not the pieces that were given out. The fold must then begin anew.
             pub fn take_up(&mut self, all: &[u8]) -> Result<(), SnapshotError> {
                 pieces::take_up(self.memory(), all)
             }
@@ -159,16 +160,16 @@ macro_rules! remembers {
 remembers!(SessionFold);
 remembers!(SubagentFold);
 
-/// A value as sealed bytes: for what is kept beside a fold.
+/// A value as sealed bytes, for data that is stored beside a fold.
 pub fn to_bytes(value: &impl Serialize) -> Vec<u8> {
-    // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
+    // Writing a fold cannot fail. If it did, the reader would refuse the empty bytes.
     postcard::to_extend(value, seal::begin()).map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
 }
 
 /// A value from sealed bytes.
 ///
 /// # Errors
-/// When the bytes are of another version or damaged.
+/// If the bytes are of another version or damaged.
 pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
     match from_first_bytes(bytes)? {
         (value, []) => Ok(value),
@@ -176,10 +177,10 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Snapshot
     }
 }
 
-/// A value from the sealed bytes that are the first of these, and the others.
+/// A value from the first sealed piece, and the bytes after this piece.
 ///
 /// # Errors
-/// When the bytes are of another version or damaged.
+/// If the bytes are of another version or damaged.
 pub fn from_first_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), SnapshotError> {
     let (content, rest) = seal::open(bytes)?;
     Ok((postcard::from_bytes(content).map_err(|_| SnapshotError::Damaged)?, rest))

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub enum State {
     /// A turn runs.
     Working,
-    /// The person has to decide something: a permission, a question, a plan.
+    /// The user has to decide something: a permission, a question, a plan.
     WaitingForApproval,
-    /// The turn is over; the next word is the person's.
+    /// The turn is over; the user is next.
     WaitingForInput,
     /// Nothing has happened for long.
     Idle,
@@ -18,7 +18,7 @@ pub enum State {
 }
 
 impl State {
-    /// Those in which a turn runs, or waits for the person.
+    /// The states in which a turn runs, or waits for the user.
     pub const GOES_ON: [Self; 3] = [Self::Working, Self::WaitingForApproval, Self::WaitingForInput];
 
     /// The word in JSON and text output.
@@ -46,7 +46,7 @@ pub enum StateKind {
     Dialog,
     /// The turn ended by itself.
     TurnEnded,
-    /// The person interrupted.
+    /// The user interrupted.
     Interrupted,
     /// The context is being compacted.
     Compacting,
@@ -58,7 +58,7 @@ pub enum StateKind {
     Limit,
     /// Only background work goes on.
     Background,
-    /// The process ended without saying goodbye.
+    /// The process ended without reporting its end.
     Crashed,
     /// A status file says that the task is finished.
     Completed,
@@ -91,7 +91,7 @@ impl StateKind {
 /// How sure a reading is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// A witness said so.
+    /// A witness reported it.
     Observed,
     /// It follows from silence or from a rule of thumb.
     Inferred,
@@ -107,12 +107,12 @@ impl Confidence {
     }
 }
 
-/// The document's timeouts, as settings.
+/// The source document's timeouts, as settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// `APPROVAL_TIMEOUT_MS`: a pending tool is taken for a question after this long. 5 s.
+    /// `APPROVAL_TIMEOUT_MS`: a pending tool counts as a question after this long. 5 s.
     pub approval: crate::time::Millis,
-    /// `STALE_TIMEOUT_MS`: a silent turn is taken for ended after this long. 60 s.
+    /// `STALE_TIMEOUT_MS`: a silent turn counts as ended after this long. 60 s.
     pub stale: crate::time::Millis,
     /// `IDLE_TIMEOUT_MS`: a silent session is idle after this long. 10 min.
     pub idle: crate::time::Millis,

@@ -14,7 +14,7 @@ use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
-/// One subagent. Its records never move the parent's turn; they tell whether it still runs, and its tokens.
+/// One subagent. Its records never move the parent's turn. They show whether it still runs, and its tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubagentFold {
     #[serde(deserialize_with = "crate::shared_text::one")]
@@ -30,7 +30,7 @@ pub struct SubagentFold {
 }
 
 impl SubagentFold {
-    /// The subagent of this id, of which no record is known yet.
+    /// The subagent of this id, without records.
     pub fn new(agent: &str) -> Self {
         Self {
             agent: agent.into(),
@@ -45,7 +45,7 @@ impl SubagentFold {
         }
     }
 
-    /// Takes in the next record of the file.
+    /// Applies the next record of the file.
     pub fn apply(&mut self, record: &Record<'_>) {
         if matches!(record.body, Body::Silent | Body::Unknown(_) | Body::Attachment(Attachment::Other))
             || record.envelope.uuid.is_some_and(|id| !self.seen.insert(id))
@@ -93,23 +93,24 @@ impl SubagentFold {
         }
     }
 
-    /// Forgets what open calls act on, as [`SessionFold::forget_targets`](crate::session::fold::SessionFold::forget_targets) does.
+    /// Clears the targets of open calls, as
+    /// [`SessionFold::forget_targets`](crate::session::fold::SessionFold::forget_targets) does.
     pub fn forget_targets(&mut self) -> bool {
         self.pending.forget_targets()
     }
 
-    /// What the meta file beside the transcript says: the subagent has finished, or was woken again.
+    /// Sets what the meta file beside the transcript says: the subagent has finished, or was woken again.
     pub fn set_finished(&mut self, finished: bool) {
         self.finished = finished;
     }
 
-    /// Whether it runs: it has begun, neither it nor its meta file says it is done, and it was heard of within
-    /// `silence` before `now`. A subagent of a killed process says nothing, ever.
+    /// Whether it runs: it has begun, neither its records nor its meta file say that it is done, and its last
+    /// activity is less than `silence` before `now`. A subagent of a killed process never reports its end.
     pub fn is_running(&self, now: Timestamp, silence: Millis) -> bool {
         !self.finished && !self.turn_over && self.last_activity.is_some_and(|at| now < at + silence)
     }
 
-    /// When [`SubagentFold::is_running`] will change by silence alone.
+    /// When [`SubagentFold::is_running`] changes by silence alone.
     pub fn deadline(&self, silence: Millis) -> Option<Timestamp> {
         (!self.finished && !self.turn_over).then_some(self.last_activity? + silence)
     }
@@ -119,7 +120,7 @@ impl SubagentFold {
         &self.agent
     }
 
-    /// The session it works for, as its records name it; the folder names it too for clients since 2.1.2.
+    /// The session it works for, as its records name it. For clients since 2.1.2 the folder names it too.
     pub fn parent(&self) -> Option<&SessionId> {
         self.parent.as_ref()
     }
@@ -129,7 +130,7 @@ impl SubagentFold {
         self.agent.starts_with("acompact")
     }
 
-    /// Its calls without a result, oldest first. When the client asks the person for a subagent, it is for one of
+    /// Its calls without a result, oldest first. If the client asks the user for a subagent, it is for one of
     /// these; the registry does not say which.
     pub fn pending_tools(&self) -> impl ExactSizeIterator<Item = &PendingTool> {
         self.pending.iter()
@@ -145,17 +146,17 @@ impl SubagentFold {
         self.last_activity
     }
 
-    /// What is remembered of each record, for snapshots.
+    /// The data of each record, for snapshots.
     pub(crate) fn memory(&mut self) -> Memory<'_> {
         Memory { seen: &mut self.seen, ledger: &mut self.ledger }
     }
 
-    /// The same, to be looked at.
+    /// The same, read only.
     pub(crate) fn remembered(&self) -> (&IdSet, &RequestLedger) {
         (&self.seen, &self.ledger)
     }
 
-    /// Whether a record of this id was applied; records that say nothing are not counted among them.
+    /// Whether a record with this id was applied. Records without facts do not count.
     pub fn has_record(&self, id: RecordId) -> bool {
         self.seen.contains(id)
     }

@@ -1,4 +1,4 @@
-//! Tokens, each request counted once however many records, files and forks repeat it.
+//! Counts tokens. Each request counts once, no matter how many records, files and forks repeat it.
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use crate::ids::RecordId;
 use crate::session::id_set::{text_hash, text_hash_from};
 use crate::transcript::record::{Assistant, Usage};
 
-/// Names one request: a hash of its message id and request id.
+/// Id of one request: a hash of its message id and request id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey(pub u64);
 
 impl RequestKey {
-    /// The key of the request that an answer belongs to; `None` when the record names nothing at all.
+    /// The key of the request that an answer belongs to; `None` if the record has no id at all.
     pub fn of(answer: &Assistant<'_>, record: Option<RecordId>) -> Option<Self> {
         match (answer.message_id.as_deref(), answer.request_id.as_deref()) {
             (Some(message), Some(request)) => {
@@ -24,7 +24,7 @@ impl RequestKey {
     }
 }
 
-/// The tokens of one request, which are [`Usage::MOST`] at most.
+/// The tokens of one request, each number at most [`Usage::MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) input: u32,
@@ -61,15 +61,15 @@ impl Entry {
 
 /// The requests of one file: 24 bytes for each and a running total.
 ///
-/// A ledger may be put aside: then it knows only the total and how many requests there are, until they are given
-/// back to it.
+/// A ledger may be put aside: its requests leave the memory, and it knows only their total and number until it gets
+/// them back.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RequestLedger {
     #[serde(skip)]
     entries: FxHashMap<u64, Entry>,
     len: usize,
     total: Usage,
-    /// Requests that were noted since the last [`RequestLedger::take_new`], where somebody keeps them elsewhere.
+    /// Requests that were noted since the last [`RequestLedger::take_new`]; `None` if no caller stores them.
     #[serde(skip)]
     new: Option<Vec<(u64, Entry)>>,
 }
@@ -94,37 +94,37 @@ impl RequestLedger {
         }
     }
 
-    /// From now on what is noted is kept, for the next piece of a snapshot to take.
+    /// From now on, noted requests are kept for the next piece of a snapshot.
     pub fn note_new(&mut self) {
         self.new.get_or_insert_default();
     }
 
-    /// The same, beginning with everything that is there.
+    /// The same, beginning with all requests.
     pub fn note_all(&mut self) {
         self.new = Some(self.entries.iter().map(|(key, entry)| (*key, *entry)).collect());
     }
 
-    /// What was noted since the last call; of two entries with one key the later holds.
+    /// The requests noted since the last call. Of two entries with one key, the later counts.
     pub(crate) fn take_new(&mut self) -> Vec<(u64, Entry)> {
         self.new.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether what was noted has not been taken yet.
+    /// Whether noted requests were not taken yet.
     pub fn has_new(&self) -> bool {
         self.new.as_ref().is_some_and(|new| !new.is_empty())
     }
 
-    /// Gives the memory back and remembers only the total and how many requests there are.
+    /// Frees the memory and keeps only the total and the number of requests.
     pub fn put_aside(&mut self) {
         self.entries = FxHashMap::default();
     }
 
-    /// Whether requests are kept elsewhere.
+    /// Whether the ledger is put aside.
     pub fn is_aside(&self) -> bool {
         self.len > 0 && self.entries.is_empty()
     }
 
-    /// Takes the requests back that were given out; `false` when they are not as many, or not of the same sum.
+    /// Takes back the requests that were given out; `false` if their number or their sum differs.
     pub(crate) fn take_up(&mut self, entries: &[(u64, Entry)]) -> bool {
         let room = self.len.min(entries.len());
         self.entries = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
@@ -143,7 +143,7 @@ impl RequestLedger {
         self.total
     }
 
-    /// The tokens of the requests that `other` does not have: of a fork, what it did not inherit.
+    /// The tokens of the requests that `other` does not have. For a fork: those that it did not inherit.
     pub fn total_without(&self, other: &Self) -> Usage {
         let mut total = Usage::default();
         for (key, entry) in &self.entries {
@@ -154,8 +154,8 @@ impl RequestLedger {
         total
     }
 
-    /// The tokens of several files, shared requests once: a compaction worker's file repeats nearly all of
-    /// its parent's. What an earlier file says of a shared request stands.
+    /// The tokens of several files, with shared requests once: a compaction worker's file repeats nearly all of its
+    /// parent's. For a shared request, the earlier file's numbers count.
     pub fn total_of<'a>(ledgers: impl IntoIterator<Item = &'a Self>) -> Usage {
         let mut ledgers = ledgers.into_iter();
         let Some(first) = ledgers.next() else { return Usage::default() };
@@ -171,7 +171,7 @@ impl RequestLedger {
         total
     }
 
-    /// Takes over the requests of `other` that are not known yet.
+    /// Adds the requests of `other` that this ledger lacks.
     pub fn absorb(&mut self, other: &Self) {
         for (key, entry) in &other.entries {
             if !self.entries.contains_key(key) {

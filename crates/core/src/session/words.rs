@@ -1,4 +1,4 @@
-//! Why a state holds, in words for the person.
+//! Why a state holds, as a text for the user.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::session::state::{State, StateKind};
 use crate::session::turn::{Retry, Turn};
 use crate::time::Millis;
 
-/// Why a state holds, in words for the person. Nothing is formatted but where a name or number is worth it.
+/// Why a state holds, as a text for the user. It formats only where a name or a number is worth it.
 pub(crate) fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
     match (shown.state, shown.kind) {
         (State::Idle, _) if shown.by_timeout => {
-            // What was asked is still open.
+            // An open question or plan has a longer timeout.
             format!("no activity for {}", words_for(turn.idle_after(State::WaitingForApproval))).into()
         }
         (State::Idle, _) => "nothing has happened yet".into(),

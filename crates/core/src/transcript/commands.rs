@@ -1,17 +1,17 @@
-//! Slash commands, `!` lines and what they printed, as the client wraps them.
+//! Slash commands, `!` lines and their output, without the client's tags.
 
 use super::user::{command_name, tagged};
 use super::words::without_escapes;
 
-/// One part of such a record.
+/// One part of a command's record.
 pub(super) enum Said {
-    /// What the person typed: `/rename new name`, `! ls`.
+    /// The user's input: `/rename new name`, `! ls`.
     Command(String),
-    /// What it printed, without colours.
+    /// The output, without colours.
     Output(String),
 }
 
-/// Takes the wrappers off.
+/// Removes the client's tags.
 pub(super) fn said(text: &str) -> Vec<Said> {
     if let Some(name) = command_name(text) {
         let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());

@@ -1,4 +1,4 @@
-//! What a timeline consists of: entries, and the tool calls among them.
+//! The parts of a timeline: entries, and the tool calls among them.
 
 use std::sync::Arc;
 
@@ -6,55 +6,55 @@ use super::record::CompactBoundary;
 use crate::ids::RecordId;
 use crate::time::{Millis, Timestamp};
 
-/// One thing that happened.
+/// One event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Where the line begins in the file.
     pub offset: u64,
-    /// The record.
+    /// The record's id.
     pub uuid: Option<RecordId>,
-    /// When, as the client says.
+    /// The time, as the client wrote it.
     pub at: Option<Timestamp>,
     /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
     pub agent_id: Option<Arc<str>>,
-    /// What it is.
+    /// The content.
     pub what: What,
 }
 
-/// What an entry is.
+/// The content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    /// Somebody asked.
+    /// A prompt.
     Prompt {
-        /// The words, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
+        /// The text, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
         text: String,
-        /// Who asked.
+        /// The source of the prompt.
         origin: Origin,
     },
-    /// The agent answered, in Markdown, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
+    /// An answer of the agent, in Markdown, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
     Response(String),
-    /// The agent thought, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
+    /// A thought of the agent, cut at [`TEXT_LIMIT`](super::timeline::TEXT_LIMIT).
     Thinking(String),
     /// A tool call and, once it is there, its result.
     Tool(Box<ToolCall>),
     /// A compaction.
     Boundary(CompactBoundary),
-    /// The person interrupted.
+    /// The user interrupted.
     Interrupted,
     /// The request failed for good.
     Error(String),
-    /// A slash command or a `!` line of the person.
+    /// A slash command or a `!` line of the user.
     Command(String),
-    /// A word of the client: output of a command, a retry, the end of a turn.
+    /// A note of the client: output of a command, a retry, the end of a turn.
     Note(String),
 }
 
-/// Who asked.
+/// The source of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The person.
+    /// The user.
     Human,
-    /// The person, while a turn ran: the prompt was taken into it.
+    /// The user, while a turn ran. The client took the prompt into that turn.
     Queued,
     /// A background task or subagent that has ended.
     TaskNotification,
@@ -81,11 +81,11 @@ pub struct ToolCall {
     pub output: Option<String>,
     /// It was cut.
     pub output_cut: bool,
-    /// From the call's record to the result's.
+    /// Time from the call's record to the result's.
     pub duration: Option<Millis>,
     /// Where the line of its result begins, once there is one.
     pub result_offset: Option<u64>,
-    /// The subagent that it started, as its result says.
+    /// The subagent that it started, named by its result.
     pub agent: Option<Arc<str>>,
 }
 
@@ -98,7 +98,7 @@ pub enum Outcome {
     Ok,
     /// It failed.
     Error,
-    /// It was refused, by the person or by a rule.
+    /// It was refused, by the user or by a rule.
     Denied,
     /// It goes on in the background.
     Background,

@@ -1,12 +1,11 @@
 //! The raw fields of one record, gathered in a single pass over its object.
 //!
-//! Keys come in any order and `type` is rarely first, so every field that some type needs is noted,
-//! undecoded. The objects that hold most of the bytes are entered on the way, since a second pass over
-//! them would double the cost.
+//! Keys come in any order and `type` is rarely first, so every field that some type needs is noted, undecoded. The
+//! same pass enters the objects that hold most of the bytes, because a second pass over them would double the cost.
 
 use super::json::{Cursor, Raw};
 
-/// Everything that some record type needs, undecoded.
+/// All fields that some record type needs, undecoded.
 #[derive(Debug, Default)]
 pub(super) struct Fields<'a> {
     pub kind: Raw<'a>,
@@ -84,7 +83,7 @@ pub(super) struct Message<'a> {
 )]
 #[derive(Debug, Default)]
 pub(super) enum Content<'a> {
-    /// Not there, or of a form that we do not know.
+    /// Absent, or of an unknown form.
     #[default]
     Absent,
     /// A string, undecoded.
@@ -120,19 +119,19 @@ pub(super) struct RawBlock<'a> {
     pub content: Raw<'a>,
 }
 
-/// `toolUseResult`: the little of it that matters.
+/// `toolUseResult`: the fields that are used.
 #[derive(Debug, Default)]
 pub(super) struct ToolUseResult<'a> {
-    /// When it is an object: all of it, for who wants more than the fields below.
+    /// If it is an object: all of it, for callers that need more than the fields below.
     pub whole: Raw<'a>,
-    /// When it is a string: `User rejected tool use`, an error's text, ….
+    /// If it is a string: `User rejected tool use`, an error's text, ….
     pub text: Raw<'a>,
     pub background_task: Raw<'a>,
     pub status: Raw<'a>,
     pub agent_id: Raw<'a>,
 }
 
-/// What the client attached: a queued prompt, the outcome of a hook, ….
+/// An attachment of the client: a queued prompt, the outcome of a hook, ….
 #[derive(Debug, Default)]
 pub(super) struct Attached<'a> {
     pub kind: Raw<'a>,
@@ -142,9 +141,9 @@ pub(super) struct Attached<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads one object at the cursor; `None` where it is malformed.
+    /// Reads one object at the cursor; `None` if it is malformed.
     ///
-    /// In place, because moving a kilobyte per line shows in the cost of a cold start.
+    /// It reads in place, because moving a kilobyte per line shows in the cost of a cold start.
     pub(super) fn read(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         cursor.object(|cursor, key| {
             let slot = match key {
@@ -161,7 +160,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Where the value of a key goes; `None` for a key that nobody needs.
+    /// The field for the value of a key; `None` for a key that no type needs.
     fn slot(&mut self, key: &str) -> Option<&mut Raw<'a>> {
         Some(match key {
             "type" => &mut self.kind,
@@ -268,7 +267,7 @@ impl<'a> RawBlock<'a> {
         match cursor.peek()? {
             b'{' => {}
             b'"' => {
-                // A bare string among the blocks reads as a text block.
+                // A bare string among the blocks counts as a text block.
                 self.kind = Raw::Str("text");
                 self.text = cursor.value()?;
                 return Some(());

@@ -1,7 +1,7 @@
-//! The payloads of one record, decoded only when and as far as somebody asks.
+//! The payloads of one record. A caller decodes only those that it needs, up to a limit.
 //!
-//! The state fold reads [`super::record::Record`] and skips payloads; the history wants their texts as well, from
-//! the same single pass over the line. Texts without an escape are handed out as they stand in the line.
+//! The state fold reads [`super::record::Record`] and skips payloads. The history also needs their texts, from the
+//! same pass over the line. A text without an escape is borrowed from the line.
 
 use std::borrow::Cow;
 
@@ -17,12 +17,12 @@ use crate::history::private::closes_before;
 #[derive(Debug, Clone, Copy)]
 pub struct Full<'r, 'a>(&'r Fields<'a>);
 
-/// A text and how much of it was left out.
+/// A text, and how much of it was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Piece<'p> {
-    /// The text, cut at a character.
+    /// The text, cut at a character boundary.
     pub text: &'p str,
-    /// Bytes of the line that were left out; escapes count as they are written.
+    /// Bytes of the line that the cut left out; an escape counts as it is written.
     pub cut: u64,
 }
 
@@ -31,12 +31,12 @@ impl<'r, 'a> Full<'r, 'a> {
         Self(fields)
     }
 
-    /// `promptId`, since 2.1.87: what hooks call `prompt_id`. Prompts and results bear that of their turn.
+    /// `promptId`, since 2.1.87; hooks call it `prompt_id`. Prompts and results carry the id of their turn.
     pub fn prompt_id(self) -> Option<&'a str> {
         self.0.prompt_id.word().filter(|id| !id.is_empty())
     }
 
-    /// `planContent`: the plan that a prompt carries out, where the client put it there.
+    /// `planContent`: the plan that a prompt carries out, if the client put it there.
     pub fn plan_content(self, limit: usize) -> Option<Cow<'a, str>> {
         self.0.plan_content.text(limit)
     }
@@ -46,12 +46,12 @@ impl<'r, 'a> Full<'r, 'a> {
         self.0.attached.plan_path.whole()
     }
 
-    /// The words of a prompt without the client's wrappers.
+    /// The text of a prompt without the client's wrappers.
     pub fn prompt(self, prompt: &Prompt<'_>, limit: usize) -> String {
         prompt_words(self.0, prompt, limit)
     }
 
-    /// The words of a prompt that was taken out of the queue, and whether it is the notice of a task that has ended.
+    /// The text of a prompt that was taken out of the queue, and whether it is the notice of an ended task.
     pub fn queued_prompt(self, limit: usize) -> (String, bool) {
         let text = joined_text(self.0.attached.prompt, limit);
         match tagged(&text, "summary") {
@@ -70,7 +70,7 @@ impl<'r, 'a> Full<'r, 'a> {
         }
     }
 
-    /// What the person typed as a command, and what commands printed.
+    /// The command that the user typed, and the output of commands.
     pub fn commands(self, limit: usize) -> (Option<String>, Vec<String>) {
         let (mut typed, mut printed) = (None, Vec::new());
         for part in said(&self.words(limit)) {
@@ -88,7 +88,7 @@ impl<'r, 'a> Full<'r, 'a> {
         self.0.message.content.blocks().map(FullBlock)
     }
 
-    /// The message, when it is a string and no blocks.
+    /// The message, if it is a string and not blocks.
     pub fn string<'b>(self, limit: usize, buffer: &'b mut String) -> Option<Piece<'b>>
     where
         'a: 'b,
@@ -99,12 +99,12 @@ impl<'r, 'a> Full<'r, 'a> {
         }
     }
 
-    /// The client says, on resuming, that it was killed before the result was there: the call may have run.
+    /// Whether the client wrote, on a resume, that it was killed before the result came. The call may have run.
     pub fn was_killed(self) -> bool {
         self.0.denial_kind.word() == Some("interrupted")
     }
 
-    /// Whether `toolUseResult` tells of one file, which it names.
+    /// Whether `toolUseResult` is about one file, which it names.
     pub fn is_of_file(self) -> bool {
         let result = self.0.tool_use_result.whole;
         result.get("filePath").is_there() || result.get("file").is_there()
@@ -126,12 +126,12 @@ impl<'r, 'a> Full<'r, 'a> {
 pub struct FullBlock<'r, 'a>(&'r RawBlock<'a>);
 
 impl<'a> FullBlock<'_, 'a> {
-    /// `text`, `thinking`, `tool_use`, `tool_result`, …, empty when it says nothing.
+    /// `text`, `thinking`, `tool_use`, `tool_result`, …; empty if absent.
     pub fn kind(self) -> &'a str {
         self.0.kind.word().unwrap_or_default()
     }
 
-    /// The words of a `text` block.
+    /// The text of a `text` block.
     pub fn text<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
     where
         'a: 'b,
@@ -139,7 +139,7 @@ impl<'a> FullBlock<'_, 'a> {
         decode(self.0.text, limit, buffer)
     }
 
-    /// The words of a `thinking` block; most are kept by their signature alone and are empty.
+    /// The text of a `thinking` block. Most are empty, because the client keeps only their signature.
     pub fn thinking<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
     where
         'a: 'b,
@@ -147,7 +147,7 @@ impl<'a> FullBlock<'_, 'a> {
         decode(self.0.thinking, limit, buffer)
     }
 
-    /// The strings of a call's input, one a line, without keys: what a person would search for.
+    /// The strings of a call's input, one per line, without keys: the text that search finds.
     pub fn input_words<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b> {
         buffer.clear();
         let mut cut = 0;
@@ -210,7 +210,7 @@ impl<'a> FullBlock<'_, 'a> {
     }
 }
 
-/// Adds a line; gives back how many bytes of `raw` were left out.
+/// Adds a line; returns how many bytes of `raw` were left out.
 fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
     if !buffer.is_empty() && buffer.len() < limit {
         buffer.push('\n');
@@ -223,7 +223,7 @@ fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
     cut as u64
 }
 
-/// Decodes a string into `buffer`, or not at all when it holds no escape.
+/// Decodes a string into `buffer`. A string without an escape is borrowed instead.
 fn decode<'b>(raw: Raw<'b>, limit: usize, buffer: &'b mut String) -> Piece<'b> {
     let Raw::Str(raw) = raw else { return Piece::default() };
     let (head, rest) = raw.split_at(raw.floor_char_boundary(limit));

@@ -1,10 +1,10 @@
-//! A cursor over JSON text that reads what is asked for and steps over the rest.
+//! A cursor over JSON text that reads wanted values and steps over the rest.
 //!
-//! Three quarters of a transcript are payloads that nobody asks for. Stepping over them costs a
-//! search for the closing quote; they are checked to be balanced, not to be valid. What is read is
-//! borrowed from the line unless it holds an escape. A cursor of our own, because the general lazy
-//! parsers validate what they skip: over the corpus of the benchmark sonic-rs needed 0.48 s per
-//! gigabyte for the top-level keys alone, where this reads whole records in 0.37 s.
+//! Three quarters of a transcript are payloads that no caller reads. Stepping over one costs a search for the
+//! closing quote; its brackets must balance, but it need not be valid. A value is borrowed from the line unless it
+//! holds an escape. The cursor is our own, because the general lazy parsers validate the values that they skip.
+//! Over the corpus of the benchmark sonic-rs needed 0.48 s per gigabyte for the top-level keys alone; this cursor
+//! reads whole records in 0.37 s.
 
 mod strings;
 
@@ -24,7 +24,7 @@ pub(crate) enum Raw<'a> {
     /// The key is not there.
     #[default]
     Absent,
-    /// A string: what stands between its quotes, escapes and all.
+    /// A string: the text between its quotes, with its escapes.
     Str(&'a str),
     /// An object or array, with its brackets.
     Nested(&'a str),
@@ -41,7 +41,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The same, and nothing where what is cut off says that the beginning is private.
+    /// The same, but empty if the part that is cut off shows that the beginning is private.
     pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(head(raw, limit)),
@@ -54,7 +54,7 @@ impl<'a> Raw<'a> {
         self.text(usize::MAX)
     }
 
-    /// The string as it stands in the line: for comparing with words that hold no escapes.
+    /// The string as it stands in the line, to compare it with words that hold no escapes.
     pub(crate) fn word(self) -> Option<&'a str> {
         match self {
             Self::Str(raw) => Some(raw),
@@ -66,12 +66,12 @@ impl<'a> Raw<'a> {
         self == Self::Plain("true")
     }
 
-    /// A number that is no less than zero; fractions are dropped.
+    /// A number that is not negative; fractions are dropped.
     pub(crate) fn number(self) -> Option<u64> {
         let Self::Plain(raw) = self else { return None };
         raw.parse().ok().or_else(|| {
             let float = raw.parse::<f64>().ok()?;
-            // The cast saturates, so that a nonsense number stays harmless.
+            // The cast saturates, so a nonsense number does no harm.
             (float >= 0.0).then_some(float as u64)
         })
     }
@@ -84,7 +84,7 @@ impl<'a> Raw<'a> {
     /// Visits the entries of an object; anything else has none.
     pub(crate) fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
         if let Self::Nested(raw) = self {
-            // A malformed payload ends the visit early; what was visited so far counts.
+            // A malformed payload ends the visit early; the entries visited so far count.
             let _ = Cursor::new(raw).object(visit);
         }
     }
@@ -111,7 +111,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A place in JSON text. Every method returns `None` where the text is malformed.
+/// A position in JSON text. Every method returns `None` if the text is malformed.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The text from here to where `later` has come.
+    /// The text from here to the position of `later`.
     pub(super) fn until(&self, later: &Self) -> &'a str {
         self.text.get(self.at..later.at).unwrap_or_default()
     }
@@ -205,7 +205,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads to the closing quote; the opening one is behind us.
+    /// Reads to the closing quote; the opening one was already read.
     #[inline]
     fn string(&mut self) -> Option<&'a str> {
         let start = self.at;
@@ -231,7 +231,7 @@ impl<'a> Cursor<'a> {
         Some(word)
     }
 
-    /// Steps over an object or array without recursion, however deep it is.
+    /// Steps over an object or array of any depth, without recursion.
     fn nested(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -264,7 +264,7 @@ impl<'a> Cursor<'a> {
 #[inline]
 fn closing_quote(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
-    // Most strings are keys, ids and words; payloads are taken in larger blocks.
+    // Most strings are keys, ids and words. Longer ones are searched in larger blocks.
     while at < start + NEAR
         && let Some(block) = Block::<1>::at(bytes, at)
     {
@@ -289,8 +289,8 @@ fn closing_quote(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The first of these quotes, as bits from the byte at `at` on, that ends a string. A quote is escaped by an odd number
-/// of backslashes before it. Each run of backslashes ends at one quote, so that looking back stays linear.
+/// The first of the quotes that ends a string. `quotes` has a bit for each byte from `at` on. An odd number of
+/// backslashes before a quote escapes it. Each run of backslashes ends at one quote, so looking back stays linear.
 #[inline]
 fn closing(bytes: &[u8], start: usize, at: usize, mut quotes: u64) -> Option<usize> {
     while quotes != 0 {
@@ -304,13 +304,13 @@ fn closing(bytes: &[u8], start: usize, at: usize, mut quotes: u64) -> Option<usi
     None
 }
 
-/// So far a string is looked through in small blocks.
+/// How many bytes of a string are searched in small blocks.
 const NEAR: usize = 48;
 
-/// Decodes what stands between quotes, cut at `limit` bytes and at a character.
+/// Decodes the text between quotes, cut at `limit` bytes and at a character boundary.
 ///
-/// Lone surrogates, which clients write when they cut a text in the middle of an emoji, and
-/// nonsense escapes become U+FFFD.
+/// Lone surrogates and nonsense escapes become U+FFFD. Clients write lone surrogates when they cut a text in the
+/// middle of an emoji.
 pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     let head = &raw[..raw.floor_char_boundary(limit)];
     if memchr(b'\\', head.as_bytes()).is_none() {
@@ -321,17 +321,18 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Decodes the beginning of what stands between quotes, and nothing where what is cut off says that it is private.
+/// Decodes the beginning of the text between quotes. The result is empty if the part that is cut off shows that the
+/// beginning is private.
 pub(super) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
     let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
     if closes_before(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
 }
 
-/// Decodes onto the end of `out`, at most `room` bytes; gives back how many bytes of `raw` were left out.
+/// Decodes onto the end of `out`, at most `room` bytes; returns how many bytes of `raw` were left out.
 pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     let limit = out.len().saturating_add(room);
     let bytes = raw.as_bytes();
-    // What is before `done` was decoded.
+    // The bytes before `done` are decoded.
     let (mut at, mut done) = (0, 0);
     'blocks: while at < bytes.len() && at.saturating_sub(done) <= limit - out.len() {
         let block = Block::<4>::at(bytes, at).unwrap_or_else(|| Block::rest(bytes, at, b' '));
@@ -361,7 +362,7 @@ pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     rest.len() - fits
 }
 
-/// One escape, from behind its backslash: the character and how many bytes were used.
+/// One escape, from after its backslash: the character, and how many bytes were used.
 fn escape(rest: &str) -> (char, usize) {
     let Some(first) = rest.chars().next() else { return (char::REPLACEMENT_CHARACTER, 0) };
     let plain = match first {
@@ -377,7 +378,7 @@ fn escape(rest: &str) -> (char, usize) {
     (plain, first.len_utf8())
 }
 
-/// From behind `\u`; the `u` counts as used.
+/// The same from after `\u`; the `u` counts as used.
 fn unicode_escape(rest: &str) -> (char, usize) {
     let hex = |at: usize| {
         let digits = rest.get(at..at + 4)?;

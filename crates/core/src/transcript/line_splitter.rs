@@ -1,11 +1,11 @@
-//! Bytes in any chunking become complete lines, each with its offset in the file.
+//! Splits bytes, which come in any chunks, into complete lines, each with its offset in the file.
 
 use memchr::memchr;
 
 /// Longest line that is held in memory, in bytes; longer ones are skipped to their newline.
 pub const LINE_CAP: usize = 64 * 1024 * 1024;
 
-/// A carry buffer that grew beyond this is given back once its line is delivered.
+/// A carry buffer that grew beyond this is freed once its line is delivered.
 const KEEP_CARRY: usize = 256 * 1024;
 
 /// One complete line, without its line ending.
@@ -96,13 +96,13 @@ impl LineSplitter {
         self.line_start
     }
 
-    /// The unfinished line, for a reader that knows that nothing more will come.
+    /// The unfinished line, for a reader that knows that no more bytes will come.
     pub fn tail(&self) -> Option<Line<'_>> {
         (!self.carry.is_empty()).then(|| Line { offset: self.line_start, bytes: without_cr(&self.carry) })
     }
 
-    /// Gives back memory that the unfinished line does not need. Call it when nothing more is there for now:
-    /// thousands of followed files would otherwise each keep room for the longest line they ever tore.
+    /// Frees memory that the unfinished line does not need. Call it when the file has no more bytes for now.
+    /// Otherwise each of thousands of followed files would keep room for its longest torn line.
     pub fn trim(&mut self) {
         self.carry.shrink_to_fit();
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overgrown_buffer_is_given_back() {
+    fn an_overgrown_buffer_is_freed() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(&vec![b'x'; KEEP_CARRY * 3], &mut |_| {});
         assert!(splitter.carry.capacity() > KEEP_CARRY);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_held_where_nothing_is_torn() {
+    fn only_a_torn_tail_is_held() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(&vec![b'x'; KEEP_CARRY / 2], &mut |_| {});
         splitter.push(b"\nto", &mut |_| {});
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_there_for_a_reader_of_a_finished_file() {
+    fn the_tail_is_the_line_without_a_newline() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(b"a\nlast\r", &mut |_| {});
         assert_eq!(splitter.tail(), Some(Line { offset: 2, bytes: b"last" }));

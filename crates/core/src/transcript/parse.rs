@@ -1,4 +1,4 @@
-//! One line of a transcript becomes records; what cannot be read becomes a counted problem.
+//! Parses one line of a transcript into records. Unreadable parts become counted problems.
 
 use std::borrow::Cow;
 
@@ -17,23 +17,23 @@ use crate::time::Timestamp;
 /// Longest name of an unknown record type that a report keeps, in bytes.
 const TYPE_NAME_LIMIT: usize = 64;
 
-/// What one line held.
+/// A report on one line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineReport {
     /// Records handed to the sink, unknown ones included.
     pub records: u32,
-    /// The line, or what follows its last record, is not a JSON object.
+    /// The line, or the part after its last record, is not a JSON object.
     pub malformed: bool,
     /// Bytes that are not UTF-8 were replaced.
     pub invalid_utf8: bool,
     /// The first type that this program does not know, cut short; empty when a record has no type.
     pub unknown_type: Option<Box<str>>,
-    /// A count of tokens is greater than that of any request, and was cut.
+    /// A count of tokens was greater than that of any request, and was cut.
     pub absurd_tokens: bool,
 }
 
 impl LineReport {
-    /// The kinds of trouble, for counting.
+    /// The kinds of problems, for counting.
     pub fn problems(&self) -> impl Iterator<Item = ProblemKind> {
         [
             (self.malformed, ProblemKind::MalformedLine),
@@ -46,15 +46,15 @@ impl LineReport {
     }
 }
 
-/// Reads one line, without its newline. Never fails: records go to `sink`, trouble into the report.
+/// Reads one line, without its newline. Never fails: records go to `sink`, problems into the report.
 ///
-/// Two objects on one line, which happens when two writers miss a newline, are two records. A blank
-/// line is nothing. A field of the wrong type counts as absent.
+/// Two objects on one line are two records; this happens when two writers miss a newline. A blank line gives no
+/// record. A field of the wrong type counts as absent.
 pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>)) -> LineReport {
     read_records(line, &mut |record, _| sink(record))
 }
 
-/// The same, with the payloads of each record for a reader that wants its texts.
+/// The same, with the payloads of each record for a caller that needs its texts.
 pub fn parse_line_in_full(line: &[u8], sink: &mut dyn FnMut(Record<'_>, Full<'_, '_>)) -> LineReport {
     read_records(line, &mut |record, fields| sink(record, Full::new(fields)))
 }
@@ -267,7 +267,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
         };
         *slot = value.number().unwrap_or(0).min(Usage::MOST);
         wanted -= 1;
-        // What follows is longer than all of these: tiers, iterations, the same once more by kind.
+        // The rest is longer than these four: tiers, iterations, and the same counts by kind.
         (wanted > 0).then_some(())
     });
     Some(usage)
@@ -282,7 +282,7 @@ fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
             Block::ToolUse {
                 id: b.id.whole().unwrap_or_default(),
                 target: target::of(&tool, b.input),
-                // Only these can; the input of others may be a whole file.
+                // Only these tools run in the background. The input of others may be a whole file.
                 background: matches!(tool.as_ref(), "Bash" | "PowerShell" | "Agent" | "Task")
                     && b.input.get("run_in_background").is_true(),
                 tool,
@@ -348,7 +348,7 @@ fn attachment<'a>(attached: &Attached<'a>) -> Attachment<'a> {
 
 /// The source of a SessionStart hook, from `hookName` `SessionStart:clear`.
 ///
-/// The outcome of the hook does not matter: that it ran says what kind of start it was.
+/// The outcome of the hook does not matter: its name alone gives the kind of start.
 fn session_start<'a>(attached: &Attached<'a>) -> Option<Cow<'a, str>> {
     attached.hook_name.word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
 }

@@ -1,8 +1,7 @@
-//! One parsed record of a transcript: what state, lineage, title and usage need, and no more.
+//! One parsed record of a transcript: the facts that state, lineage, title and usage need, and no more.
 //!
-//! A record borrows from the line it was read from. Payloads that nobody asks for (tool output,
-//! file contents, prompt snapshots) are skipped, not copied; the timeline reads them on demand.
-//! Evidence for the shapes: clients 1.0.51 to 2.1.329.
+//! A record borrows from its line. Payloads that no fold needs (tool output, file contents, prompt snapshots) are
+//! skipped, not copied; the timeline reads them on demand. Evidence for the shapes: clients 1.0.51 to 2.1.329.
 
 use std::borrow::Cow;
 
@@ -11,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
-/// One record: what nearly every record carries, and what is particular to its type.
+/// One record: the fields that nearly every record has, and the content of its type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<'a> {
     /// Identity, time and place.
     pub envelope: Envelope<'a>,
-    /// The particular part.
+    /// The content of its type.
     pub body: Body<'a>,
 }
 
@@ -45,11 +44,11 @@ pub struct Envelope<'a> {
     pub agent_id: Option<Cow<'a, str>>,
     /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
     pub sidechain: bool,
-    /// `isMeta`: written by the client, not by the person.
+    /// `isMeta`: written by the client, not by the user.
     pub meta: bool,
 }
 
-/// What a record says, by its type.
+/// The content of a record, by its type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body<'a> {
     /// A prompt that starts or feeds a turn.
@@ -61,7 +60,7 @@ pub enum Body<'a> {
         /// The text said "for tool use".
         for_tool_use: bool,
     },
-    /// `isCompactSummary`: the summary after a compaction; no prompt of a person.
+    /// `isCompactSummary`: the summary after a compaction; not a prompt of the user.
     CompactSummary,
     /// A slash command, its output or its caveat; `!` shell input and output. Starts no turn.
     LocalCommand {
@@ -78,7 +77,7 @@ pub enum Body<'a> {
         kind: Option<Cow<'a, str>>,
         /// `apiErrorStatus`: 429, 529, ….
         status: Option<u16>,
-        /// The text shown to the person, cut at [`TEXT_LIMIT`] bytes.
+        /// The text shown to the user, cut at [`TEXT_LIMIT`] bytes.
         text: Cow<'a, str>,
     },
     /// A `system` record.
@@ -107,21 +106,21 @@ pub enum Body<'a> {
         /// `prUrl`.
         url: Cow<'a, str>,
     },
-    /// A type that is known and says nothing about state, lineage, title or usage.
+    /// A known type without facts about state, lineage, title or usage.
     Silent,
     /// A type that this program does not know. Counted, never an error.
     Unknown(Cow<'a, str>),
 }
 
-/// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character.
+/// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character boundary.
 pub const TEXT_LIMIT: usize = 2048;
 
-/// A prompt and where it came from.
+/// A prompt and its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt<'a> {
-    /// The text, cut at [`TEXT_LIMIT`] bytes; empty when it is only images.
+    /// The text, cut at [`TEXT_LIMIT`] bytes; empty if the prompt has only images.
     pub text: Cow<'a, str>,
-    /// Who asked.
+    /// The source of the prompt.
     pub origin: PromptOrigin,
     /// `permissionMode` at the time.
     pub permission_mode: Option<Cow<'a, str>>,
@@ -129,10 +128,10 @@ pub struct Prompt<'a> {
     pub task_id: Option<Cow<'a, str>>,
 }
 
-/// Who or what a prompt came from.
+/// The source of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptOrigin {
-    /// The person, by keyboard, queue or SDK.
+    /// The user, by keyboard, queue or SDK.
     Human,
     /// A background task or subagent has ended and wakes the agent.
     TaskNotification,
@@ -147,7 +146,7 @@ pub struct ToolResult<'a> {
     pub id: Cow<'a, str>,
     /// `is_error`.
     pub is_error: bool,
-    /// The call was refused rather than run.
+    /// Why the call was refused, if it was.
     pub denied: Option<Denial>,
     /// `toolUseResult.backgroundTaskId`: the command goes on in the background.
     pub background_task: Option<Cow<'a, str>>,
@@ -155,12 +154,12 @@ pub struct ToolResult<'a> {
     pub async_agent: Option<Cow<'a, str>>,
 }
 
-/// Why a tool call did not run (`toolDenialKind` since 2.1.220, by its text before).
+/// Why a tool call did not run: from `toolDenialKind` since 2.1.220, from the result's text before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {
-    /// The person said no.
+    /// The user refused it.
     User,
-    /// A rule, a hook or the automatic mode said no.
+    /// A rule, a hook or the automatic mode refused it.
     Policy,
 }
 
@@ -200,7 +199,7 @@ pub enum StopReason {
     Other,
 }
 
-/// Tokens of one request. None of the counts is beyond [`Usage::MOST`].
+/// Tokens of one request. No count is greater than [`Usage::MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// `input_tokens`.
@@ -214,11 +213,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// No request uses more tokens of a kind: a greater count was written by mistake, and counts as this. So a sum over
-    /// two billion requests still fits 63 bits.
+    /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
+    /// over two billion requests still fits 63 bits.
     pub const MOST: u64 = u32::MAX as u64;
 
-    /// Whether a count was too great to be one. None that is right comes near.
+    /// Whether a count was cut to [`Usage::MOST`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {
         [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MOST)
     }
@@ -254,7 +253,7 @@ pub enum System<'a> {
         /// `pendingBackgroundAgentCount`.
         pending_agents: u32,
     },
-    /// `stop_hook_summary`: comes before the end, also when a hook prevents it.
+    /// `stop_hook_summary`: comes before the end, and also if a hook prevents the end.
     StopHookSummary {
         /// `preventedContinuation`.
         prevented: bool,
@@ -289,14 +288,14 @@ pub struct CompactBoundary {
     pub post_tokens: Option<u64>,
 }
 
-/// Who asked for a compaction.
+/// What started a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CompactTrigger {
     /// The context was full.
     Auto,
-    /// The person typed `/compact`.
+    /// The user typed `/compact`.
     Manual,
-    /// Not said (1.0.x has no boundary record, only the summary).
+    /// Not recorded (1.0.x has no boundary record, only the summary).
     Unknown,
 }
 
@@ -308,7 +307,7 @@ pub enum Attachment<'a> {
         /// The prompt, cut at [`TEXT_LIMIT`] bytes.
         text: Cow<'a, str>,
     },
-    /// `hook_success` of a SessionStart hook; the source is what follows the colon of `hookName`.
+    /// `hook_success` of a SessionStart hook; the source follows the colon in `hookName`.
     SessionStart {
         /// `startup`, `resume`, `clear`, `compact`, `fork`.
         source: Cow<'a, str>,
@@ -329,7 +328,7 @@ pub enum QueueOperation<'a> {
     Dequeue,
     /// `remove`: was taken into the running turn, or withdrawn.
     Remove,
-    /// `popAll`: the person took all of it back to edit.
+    /// `popAll`: the user took all of it back to edit.
     PopAll,
     /// A value this program does not know.
     Other,
@@ -344,6 +343,6 @@ pub enum TitleKind {
     Ai,
     /// `agent-name`.
     AgentName,
-    /// `custom-title`: the person's own.
+    /// `custom-title`: the user's own.
     Custom,
 }

@@ -1,4 +1,4 @@
-//! What a tool call acts on, in one line.
+//! The target of a tool call: what it acts on, in one line.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use crate::history::strip_private;
 /// Longest target, in characters.
 pub(super) const TARGET_LIMIT: usize = 200;
 
-/// Decoded bytes in which the first line is looked for: enough for [`TARGET_LIMIT`] characters of
-/// four bytes after some blank lines.
+/// Decoded bytes that are searched for the first line: enough for [`TARGET_LIMIT`] characters of four bytes after
+/// some blank lines.
 const LOOK_AT: usize = 1024;
 
-/// The one line that tells this call from others of the same tool; empty when there is none.
+/// The line that distinguishes this call from others of the same tool; empty if there is none.
 pub(crate) fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
     let keys: &[&str] = match tool {
         "Bash" | "PowerShell" | "SlashCommand" => &["command"],
@@ -61,7 +61,7 @@ fn first_string<'a>(input: Raw<'a>) -> Cow<'a, str> {
     found
 }
 
-/// The first line that holds something, trimmed and cut at [`TARGET_LIMIT`] characters, without what is private.
+/// The first line that is not blank, trimmed and cut at [`TARGET_LIMIT`] characters, without private blocks.
 fn one_line(raw: &str) -> Cow<'_, str> {
     let text = head(raw, LOOK_AT);
     match strip_private(&text) {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_is_named_by_what_it_acts_on() {
+    fn each_tool_gives_its_target() {
         for (tool, input, want) in [
             ("Bash", r#"{"description":"x","command":"\n  cargo test \\\n --all"}"#, "cargo test \\"),
             ("Edit", r#"{"old_string":"a","file_path":"/a/b.rs"}"#, "/a/b.rs"),

@@ -1,7 +1,7 @@
-//! The full reading of a transcript, on demand: what a person sees when they open a session.
+//! Reads a transcript in full, on demand: the timeline that the user sees in an open session.
 //!
-//! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice
-//! counts once. Texts are owned and bounded, so that a builder never holds a payload of many megabytes.
+//! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice counts once.
+//! Texts are owned and bounded, so a builder never holds a payload of many megabytes.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ pub const TEXT_LIMIT: usize = 256 * 1024;
 /// Longest input or output of a tool, in bytes.
 pub const PAYLOAD_LIMIT: usize = 16 * 1024;
 
-/// A result, before or after it has met its call.
+/// A tool's result, to be joined with its call.
 #[derive(Debug)]
 struct Finished {
     outcome: Outcome,
@@ -46,7 +46,7 @@ pub struct TimelineBuilder {
     open_calls: HashMap<String, usize>,
     /// Results whose call has not come yet: parallel calls are written in any order.
     early_results: HashMap<String, Finished>,
-    /// A boundary was written and its summary is still to come.
+    /// A boundary came, and its summary has not come yet.
     awaiting_summary: bool,
 }
 
@@ -66,7 +66,7 @@ impl TimelineBuilder {
         &self.entries
     }
 
-    /// Everything, given away.
+    /// All entries, moved out.
     pub fn into_entries(self) -> Vec<Entry> {
         self.entries
     }
@@ -90,7 +90,7 @@ impl TimelineBuilder {
             Body::ToolResults(results) => self.results(&place, f, &results),
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
-                // Clients of 1.0.x wrote the summary alone.
+                // Clients of 1.0.x wrote the summary without a boundary.
                 let announced = std::mem::take(&mut self.awaiting_summary);
                 if !announced {
                     self.add(&place, What::Boundary(UNKNOWN_BOUNDARY));
@@ -136,7 +136,7 @@ impl TimelineBuilder {
                 Some("text") => self.response(place, block.text),
                 Some("thinking") => {
                     let text = cut(block.thinking, TEXT_LIMIT);
-                    // Most thoughts are kept by their signature alone.
+                    // Most thoughts are empty, because the client keeps only their signature.
                     if !text.trim().is_empty() {
                         self.add(place, What::Thinking(text));
                     }

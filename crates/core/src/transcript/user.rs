@@ -1,4 +1,4 @@
-//! `user` records: telling a person's prompt from everything else that bears the same type.
+//! `user` records: separates the user's prompts from all other records of this type.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::history::private::closes_before;
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for tool use]";
 
-/// Enough of a text to tell what it is.
+/// Bytes of a text that are enough to classify it.
 const HEAD: usize = 512;
 
 pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
@@ -42,7 +42,7 @@ pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
         Some(Local::Prompt { text }) => return prompt(Cow::Owned(text), PromptOrigin::Human, None),
         None => {}
     }
-    // What only the transcript shows never reaches the model.
+    // A text that only the transcript shows never reaches the model.
     if f.meta.is_true() || f.transcript_only.is_true() {
         return Body::Meta;
     }
@@ -57,7 +57,8 @@ fn is_compact_summary(f: &Fields<'_>) -> bool {
     if f.compact_summary.is_true() {
         return true;
     }
-    // Clients of 1.0.x did not always flag it; then it is shown in the transcript only, or begins one.
+    // Clients of 1.0.x did not always flag it. Then it is shown in the transcript only, or is the first record of a
+    // transcript.
     let unflagged = f.transcript_only.is_true()
         || (!f.parent_uuid.is_there() && !f.prompt_source.is_there() && !f.permission_mode.is_there());
     unflagged
@@ -69,10 +70,10 @@ fn is_tool_result(block: &RawBlock<'_>) -> bool {
     block.kind.word() == Some("tool_result")
 }
 
-/// The interrupt as the client writes it: blocks, and none of the marks of a typed prompt.
+/// The interrupt as the client writes it: blocks, without the marks of a typed prompt.
 ///
-/// A person who pastes the words gets a string with `promptSource` and `permissionMode`; an SDK that
-/// sends them gets blocks with `promptSource`.
+/// If the user pastes these words, the record holds a string with `promptSource` and `permissionMode`. If an SDK
+/// sends them, it holds blocks with `promptSource`.
 fn interrupt(f: &Fields<'_>) -> Option<bool> {
     let typed = match &f.message.content {
         Content::Text(_) => f.prompt_source.is_there() || f.permission_mode.is_there() || f.origin.is_there(),
@@ -93,7 +94,7 @@ fn interrupt(f: &Fields<'_>) -> Option<bool> {
     }
 }
 
-/// A prompt that no person wrote: a finished task or another session.
+/// The origin of a prompt that the user did not write: a finished task or another session.
 fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
     match f.origin.get("kind").word() {
         Some("task-notification") => return Some(PromptOrigin::TaskNotification),
@@ -117,7 +118,7 @@ fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
     }
 }
 
-/// Marks of a prompt that was typed or sent by a program, whatever its text looks like.
+/// Whether the record has the marks of a prompt that the user typed or a program sent. The text does not count.
 fn typed_by_a_person(f: &Fields<'_>) -> bool {
     matches!(f.prompt_source.word(), Some("typed" | "queued" | "sdk" | "suggestion_accepted"))
 }
@@ -126,7 +127,7 @@ fn typed_by_a_person(f: &Fields<'_>) -> bool {
 enum Local {
     /// It starts no turn.
     Command { name: Option<String> },
-    /// A command whose text is a prompt, as the person typed it.
+    /// A command whose text is a prompt, as the user typed it.
     Prompt { text: String },
 }
 
@@ -139,8 +140,8 @@ fn local(f: &Fields<'_>, text: &str) -> Option<Local> {
         return Some(Local::Command { name: command_name(text) });
     }
     if text.starts_with("<command-message>") {
-        // The client writes the name first for its own commands, which run without the model, and the
-        // message first for commands that are prompts: a skill, a file in `commands/`.
+        // For its own commands, which run without the model, the client writes the name first. For commands that
+        // are prompts (a skill, a file in `commands/`) it writes the message first.
         let Some(name) = command_name(text) else { return Some(Local::Command { name: None }) };
         if is_built_in(&name) || f.meta.is_true() {
             return Some(Local::Command { name: Some(name) });
@@ -171,7 +172,7 @@ pub(super) fn command_name(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| format!("/{name}"))
 }
 
-/// What stands between `<tag>` and `</tag>`; to the end when the text was cut before it.
+/// The text between `<tag>` and `</tag>`; up to the end if the closing tag was cut off.
 pub(crate) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let open = text.find(&format!("<{tag}>"))?;
     let inner = &text[open + tag.len() + 2..];
@@ -239,7 +240,7 @@ fn task_id<'a>(text: &Cow<'a, str>) -> Option<Cow<'a, str>> {
     (!id.is_empty()).then_some(id)
 }
 
-/// The text of a message: its string, or its text blocks without what the editor added.
+/// The text of a message: its string, or its text blocks without those that the editor added.
 pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
     if let Content::Text(raw) = content {
         return raw.head(limit).unwrap_or_default();
@@ -262,7 +263,7 @@ pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
 }
 
 fn join_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, limit: usize) -> Cow<'a, str> {
-    // Editors and the client put their own blocks before the person's words.
+    // Editors and the client put their own blocks before the user's words.
     let added = |text: &&str| {
         ["<ide_opened_file>", "<ide_selection>", "<system-reminder>"].iter().any(|tag| text.starts_with(tag))
     };
@@ -287,10 +288,10 @@ fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, s
     joined
 }
 
-/// The words of a prompt without the client's wrappers, cut at `limit` bytes.
+/// The text of a prompt without the client's wrappers, cut at `limit` bytes.
 pub(super) fn prompt_words(f: &Fields<'_>, prompt: &Prompt<'_>, limit: usize) -> String {
     let whole = content_text(&f.message.content, limit);
-    // Of a command that is a prompt, the record's text is the client's markup and not the person's words.
+    // For a command that is a prompt, the message holds the client's markup, not the user's words.
     if prompt.origin == PromptOrigin::Human && whole.trim_start().starts_with("<command-") {
         return prompt.text.clone().into_owned();
     }
@@ -323,12 +324,12 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
 
 fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
     if let Some(kind) = f.denial_kind.word() {
-        // `interrupted` is written on resuming a session that was killed: the call may have run.
+        // The client writes `interrupted` when it resumes a killed session: the call may have run.
         if kind == "interrupted" {
             return None;
         }
-        // The kind names the mechanism, the decision names who used it: an SDK's "no" of a person
-        // comes as `permission-rule`, a refusal with nobody to ask as `user-rejected`.
+        // The kind names the mechanism, and the decision names its source. A user's refusal through an SDK comes as
+        // `permission-rule`. A refusal without a user to ask comes as `user-rejected`.
         return Some(match f.permission_decision.get("source").word() {
             Some(source) if source.starts_with("user") => Denial::User,
             Some("config" | "hook" | "classifier") => Denial::Policy,
@@ -344,7 +345,7 @@ fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial
     is_error.then(|| denial_by_text(&joined_text(block.content, HEAD))).flatten()
 }
 
-/// Before 2.1.220 only the text tells.
+/// Before 2.1.220 only the text shows a denial.
 fn denial_by_text(text: &str) -> Option<Denial> {
     let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
     if starts(&[

@@ -1,4 +1,4 @@
-//! Payloads and numbers as bounded text for a person.
+//! Payloads and numbers as bounded text for the user.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use crate::history::private::may_go;
 #[derive(Debug)]
 pub(super) struct Bounded {
     pub text: String,
-    /// Something is missing at its end, where an ellipsis stands for it.
+    /// Its end is missing, and an ellipsis stands for it.
     pub cut: bool,
 }
 
-/// The text of a result: its text blocks, and a word for each block that is none.
+/// The text of a result: its text blocks, and the kind of each other block, such as `[image]`.
 pub(super) fn result_text(content: Raw<'_>, limit: usize) -> Bounded {
     if let Raw::Str(_) = content {
         let Bounded { text, cut } = bounded(decoded(content, limit), limit);
@@ -51,12 +51,12 @@ pub(super) fn json_text(input: Raw<'_>, limit: usize) -> Bounded {
     bounded(text, limit)
 }
 
-/// A string, cut at `limit` bytes with an ellipsis where something is missing.
+/// A string, cut at `limit` bytes, with an ellipsis if it was longer.
 pub(super) fn cut(raw: Raw<'_>, limit: usize) -> String {
     ellipsis(decoded(raw, limit), limit)
 }
 
-/// As much of a string as tells whether something of it is missing: one character more than wanted.
+/// One character more of a string than `limit` allows, which shows whether the string is longer.
 fn decoded<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
     raw.text(limit + 4).unwrap_or_default()
 }
@@ -65,7 +65,7 @@ fn bounded(text: Cow<'_, str>, limit: usize) -> Bounded {
     Bounded { cut: text.len() > limit, text: ellipsis(text, limit) }
 }
 
-/// A text, cut at `limit` bytes with an ellipsis where something is missing.
+/// A text, cut at `limit` bytes, with an ellipsis if it was longer.
 pub(super) fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
     if text.len() <= limit {
         return text.into_owned();
@@ -76,9 +76,10 @@ pub(super) fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
     text
 }
 
-/// Without the sequences that colour a terminal, move its cursor or set its title (ECMA-48): what programs print for a
-/// terminal would glue them to the words that stand behind them. One that is cut off goes as far as it is there. A private block
-/// that begins in one and does not end there stays, to be stripped with what follows.
+/// The text without the escape sequences that colour a terminal, move its cursor or set its title (ECMA-48).
+/// Otherwise they would stick to the words after them. A sequence that is cut off is removed as far as it goes. If
+/// a private block begins in a sequence and does not end there, it stays, to be stripped with the text that
+/// follows.
 pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(ESCAPE, text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
@@ -95,18 +96,18 @@ pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
 
 const ESCAPE: u8 = 0x1b;
 
-/// Bytes of the sequence at the beginning, all of them ASCII but within a string of the terminal's.
+/// Length of the sequence at the beginning. All its bytes are ASCII, except inside a string for the terminal.
 fn sequence(text: &[u8]) -> usize {
     let many = |from: usize, set: std::ops::RangeInclusive<u8>| {
         from + text[from..].iter().take_while(|byte| set.contains(byte)).count()
     };
     match text.get(1) {
-        // Parameters, intermediate bytes, and one that ends it.
+        // Parameters, intermediate bytes, and a final byte.
         Some(b'[') => {
             let end = many(many(2, 0x30..=0x3f), 0x20..=0x2f);
             many(end, 0x40..=0x7e).min(end + 1)
         }
-        // A string, up to a bell or to the sequence that ends strings; one without an end within its line is none.
+        // A string, up to a bell or to the sequence that ends strings. Without an end in its line it is no string.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
             let end = text[2..].iter().position(|byte| matches!(*byte, 7 | ESCAPE | b'\n'));
             match end.map(|end| (end + 2, text[end + 2])) {
@@ -141,7 +142,7 @@ mod tests {
     use crate::history::strip_private;
 
     #[test]
-    fn spans_are_words() {
+    fn spans_are_written_with_units() {
         for (ms, want) in
             [(600, "0.6 s"), (59_999, "59 s"), (185_000, "3 min 5 s"), (7_800_000, "2 h 10 min")]
         {
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_dropped() {
+    fn escape_sequences_are_dropped() {
         for (text, want) in [
             ("\u{1b}[2mCompacted\u{1b}[22m (ctrl+o)\u{1b}", "Compacted (ctrl+o)"),
             ("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m: unused", "warning: unused"),
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_block_that_begins_in_one_stays_private() {
+    fn a_private_block_that_begins_in_an_escape_sequence_stays_private() {
         for (text, want) in [
             ("a\u{1b}]0;<private>\u{7} secret </private>b", "ab"),
             ("a\u{1b}]0;x <Private why>y\u{1b}\\ secret", "a"),
@@ -187,19 +188,19 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_private_is_left_whether_it_is_looked_for_before_or_after(parts in proptest::collection::vec(
+        fn private_text_is_stripped_in_either_order_with_escapes(parts in proptest::collection::vec(
             proptest::sample::select(vec![
                 "<private>", "</private>", "<private ", "<pri", "vate>", "\u{1b}]0;", "\u{1b}\\", "\u{7}", "\u{1b}[", "\u{1b}",
                 "<", "0", "m", " ", "\n", "S", "é",
             ]), 0..16)) {
             let text = parts.concat();
-            // Whatever is public by one reading only is not.
+            // Text is public only if both orders leave it.
             let after = strip_private(&without_escapes(&text)).matches('S').count();
             proptest::prop_assert!(after <= strip_private(&text).matches('S').count(), "{text:?}");
         }
 
         #[test]
-        fn of_any_text_no_escape_is_left_and_a_plain_one_is_the_same(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
+        fn no_escape_is_left_and_a_plain_text_is_unchanged(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
             let without = without_escapes(&text);
             proptest::prop_assert!(!without.as_bytes().contains(&ESCAPE));
             if !text.contains('\u{1b}') {

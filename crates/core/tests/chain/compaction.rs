@@ -1,4 +1,4 @@
-//! Compactions: inside a file, into a new id with a marker, and of old clients by copied history.
+//! Compactions: inside a file, into a new id with a marker, and copied history by old clients.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::LinkReason;
@@ -42,7 +42,7 @@ fn two_tabs_in_one_repository_are_two_chains() {
 
 #[test]
 fn without_terminals_a_busy_sibling_is_not_superseded() {
-    // The other tab goes on working after the compaction, so it cannot be what was compacted.
+    // The other tab goes on working after the compaction, so it is not the session that was compacted.
     let chains =
         World::of([session("a", &[(0, 100)]), session("b", &[(111, 200)]), session("x", &[(5, 150)])])
             .marker("b", 110)
@@ -71,21 +71,21 @@ fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
 }
 
 #[test]
-fn with_a_terminal_only_its_sessions_count() {
+fn with_a_known_terminal_only_its_sessions_are_candidates() {
     let world = World::of([session("b", &[(111, 200)]), session("x", &[(5, 108)])])
         .marker("b", 110)
         .terminal("b", "tab 1")
         .terminal("x", "tab 2");
     assert_eq!(world.chains().sessions("b"), ["b"], "no candidate, no guess");
 
-    // After a restart nobody knows the terminal of a session whose process has gone on.
+    // After a restart the terminal of a session whose process has ended is unknown.
     let chains = world.and(session("a", &[(0, 90)])).chains();
     assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
 }
 
 #[test]
 fn a_terminal_beats_the_folder() {
-    // The agent changed its folder: the marker lies elsewhere, the terminal is the same.
+    // The client changed its folder: the marker lies elsewhere, the terminal is the same.
     let chains = World::of([
         session("a", &[(0, 90)]),
         session("b", &[(111, 200)]),
@@ -123,7 +123,7 @@ fn a_proven_link_beats_the_rule_of_thumb() {
 }
 
 #[test]
-fn who_is_superseded_by_proof_is_no_candidate() {
+fn a_session_superseded_by_proof_is_no_candidate() {
     let chains = World::of([
         session("a", &[(0, 90)]).own(),
         session("a2", &[(95, 96)]).process(&["a"]).cleared(),
@@ -181,7 +181,7 @@ fn a_predecessor_that_goes_on_is_a_head_again() {
         .terminal("a", "tab 1")
         .terminal("b", "tab 1");
     assert_eq!(world.chains().over_by("a"), Some("b"));
-    // Two seconds are the last records on their way to the file.
+    // Records up to two seconds later are the last ones on their way to the file.
     let world = World { lineages: vec![session("a", &[(0, 112)]).0, session("b", &[(111, 200)]).0], ..world };
     assert_eq!(world.chains().over_by("a"), Some("b"));
     let world = World {
@@ -231,7 +231,7 @@ fn a_boundary_after_hours_of_silence_explains_its_marker() {
 
 #[test]
 fn the_same_announcement_counts_once() {
-    // The hook's folder drifts with the agent, and hooks of two settings files fire for one compaction.
+    // The hook's folder changes with the client's, and hooks of two settings files fire for one compaction.
     let chains = World::of([session("a", &[(0, 300)])])
         .marker("a", 200)
         .marker("a", 200)
@@ -262,7 +262,7 @@ fn after_its_first_marker_a_new_session_compacts_inside_its_file() {
 
 #[test]
 fn a_compaction_by_an_old_client_continues_the_chain() {
-    // Regime C: a new file that begins with the old one's records under the old id.
+    // Regime C: a new file that begins with the records of the old file under the old id.
     let chains = World::of([
         session("old", &[(0, 100)]),
         session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"]),
@@ -316,7 +316,7 @@ fn an_original_that_goes_on_makes_the_copy_a_fork() {
 
 #[test]
 fn the_order_of_ids_decides_only_where_nothing_else_does() {
-    // Neither names the other: who began first is the original, whatever the ids.
+    // Neither names the other: the one that began first is the original, whatever the ids.
     let chains = World::of([session("z", &[(0, 100)]), session("a", &[(101, 200)]).copies("z", 0)]).chains();
     assert_eq!(chains.sessions("a"), ["z", "a"]);
     assert_eq!(chains.over_by("z"), Some("a"));
@@ -350,14 +350,14 @@ fn two_resumes_of_one_session_by_an_old_client_are_two_heads_of_one_chain() {
 }
 
 #[test]
-fn a_copy_whose_original_is_gone_stands_alone_and_says_so() {
+fn a_copy_without_its_original_begins_a_chain_and_keeps_the_link() {
     let chains = World::of([session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"])]).chains();
     assert_eq!(chains.chain("new").id, chain_id("new"));
     assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
 }
 
 #[test]
-fn copied_compactions_without_boundary_records_are_told_by_their_time() {
+fn copied_compactions_without_boundary_records_are_recognized_by_time() {
     // Client 1.0.x wrote only a summary, which has no id of a boundary.
     let mut old = session("old", &[(0, 100)]).compacted(&[50]);
     let mut new = session("new", &[(101, 300)]).copies("old", 0).foreign(&["old"]).compacted(&[50, 200]);

@@ -1,4 +1,4 @@
-//! The numbered edge cases of identity and lifetime, as far as chains are concerned.
+//! The numbered edge cases of identity and lifetime that concern chains.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::{Facts, LinkReason, Segment, Ties};
@@ -16,7 +16,7 @@ fn edge_35_the_same_id_resumed_is_the_same_session() {
 
 #[test]
 fn edge_36_two_processes_on_one_session_are_one_row_of_one_chain() {
-    // Both processes were seen to come to it, one from another session.
+    // Both processes moved to it, one of them from another session.
     let chains = World::of([session("a", &[(0, 300)]).own(), session("b", &[(0, 120)]).own()])
         .moved(7, "b", "a", 150)
         .moved(8, "nobody", "a", 160)
@@ -148,7 +148,7 @@ fn edge_41_a_rewind_stays_inside_its_session() {
 
 #[test]
 fn edge_45_two_sessions_in_one_folder_are_two_chains() {
-    // One stops the moment the other begins, with the same title: still nothing that ties them.
+    // One stops the moment the other begins, with the same title: still no evidence ties them.
     let chains =
         World::of([session("a", &[(0, 100)]).own().title("t"), session("b", &[(100, 200)]).own().title("t")])
             .live("b")
@@ -212,7 +212,7 @@ fn one_session_under_two_roots_is_one_session() {
 }
 
 #[test]
-fn only_who_has_something_in_common_is_looked_at_again() {
+fn ties_group_only_sessions_with_something_in_common() {
     let world = World::of([
         session("a", &[(0, 10)]),
         session("b", &[(20, 30)]).process(&["a"]),

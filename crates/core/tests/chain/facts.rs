@@ -1,4 +1,4 @@
-//! Facts as short as the stories that are told with them.
+//! Builders for short facts in tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 
-/// A point in time: seconds from the beginning of the story.
+/// A point in time: seconds from the beginning of the test.
 pub fn at(secs: i64) -> Timestamp {
     Timestamp::from_millis(1_768_154_400_000 + secs * 1000)
 }
@@ -36,13 +36,13 @@ pub fn session(name: &str, spans: &[(i64, i64)]) -> Told {
     })
 }
 
-/// The id of a record, by any text.
+/// The id of a record, derived from any text.
 pub fn record(text: &str) -> RecordId {
     let hash = text.bytes().fold(7u128, |h, b| h.wrapping_mul(1_000_003).wrapping_add(u128::from(b)));
     RecordId(hash)
 }
 
-/// A lineage being told.
+/// A builder of a lineage.
 #[derive(Debug, Clone)]
 pub struct Told(pub Lineage);
 
@@ -53,7 +53,7 @@ impl Told {
         self
     }
 
-    /// Its records name these sessions as their process's.
+    /// Its records name these sessions as their process (`session_id`).
     pub fn process(mut self, names: &[&str]) -> Self {
         self.0.process_sessions = names.iter().map(|n| id(n)).collect();
         self
@@ -65,13 +65,13 @@ impl Told {
         self
     }
 
-    /// The head of its file is that of `/clear`.
+    /// The first records of its file are those of `/clear`.
     pub fn cleared(mut self) -> Self {
         self.0.began_by = Some(BeganBy::Clear);
         self
     }
 
-    /// The head of its file is that of a fork.
+    /// The first records of its file are those of a fork.
     pub fn fork(mut self) -> Self {
         self.0.began_by = Some(BeganBy::Fork);
         self
@@ -90,7 +90,7 @@ impl Told {
         self
     }
 
-    /// Nothing in the file tells its own records from the copied ones.
+    /// Nothing in the file distinguishes its own records from the copied ones.
     pub fn own_start_unknown(mut self) -> Self {
         self.0.own_started_at = None;
         self
@@ -123,14 +123,14 @@ impl Told {
         self
     }
 
-    /// The person's title.
+    /// The user's title.
     pub fn title(mut self, title: &str) -> Self {
         self.0.custom_title = Some(Arc::from(title));
         self
     }
 }
 
-/// Everything that is known, in one place.
+/// All facts of a test.
 #[derive(Debug, Clone, Default)]
 pub struct World {
     pub lineages: Vec<Lineage>,
@@ -167,7 +167,7 @@ impl World {
         self
     }
 
-    /// The process `pid` was seen to change its session.
+    /// The registry showed that the process `pid` changed its session.
     pub fn moved(mut self, pid: u32, from: &str, to: &str, secs: i64) -> Self {
         let instance = Instance { pid, proc_start: Some(Arc::from("1")) };
         self.moves.push(RegistryMove { instance, from: id(from), to: id(to), at: at(secs) });
@@ -193,30 +193,30 @@ impl World {
         self
     }
 
-    /// The person joins two sessions.
+    /// The user joins two sessions.
     pub fn join(mut self, from: &str, to: &str, secs: i64) -> Self {
         self.manual.push(ManualLink::Join { at: at(secs), from: id(from), to: id(to) });
         self
     }
 
-    /// The person splits a session off.
+    /// The user splits a session off.
     pub fn split(mut self, name: &str, secs: i64) -> Self {
         self.manual.push(ManualLink::Split { at: at(secs), session: id(name) });
         self
     }
 
-    /// What follows from it.
+    /// The chains that follow from the facts.
     pub fn chains(&self) -> Chains {
         self.told(&mut |facts| resolve(facts))
     }
 
-    /// The same of the chains that hold a `wanted` session.
+    /// The chains that hold a `wanted` session.
     pub fn chains_for(&self, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
         self.told(&mut |facts| resolve_for(facts, wanted))
     }
 
-    /// What follows from it, where these were the chains, and only `changed` sessions have got a transcript since, or one that
-    /// says more.
+    /// The chains after a change: `chains` is the earlier result, and only `changed` sessions have a new or longer
+    /// transcript since.
     pub fn renewed(&self, mut chains: Chains, ties: &mut Ties, changed: &[SessionId]) -> Chains {
         self.lineages.iter().filter(|lineage| changed.contains(&lineage.session)).for_each(|l| ties.add(l));
         self.told(&mut |facts| {
@@ -248,7 +248,7 @@ impl World {
     }
 }
 
-/// Short questions to ask of the result.
+/// Short queries on the result.
 pub trait Ask {
     fn chain(&self, name: &str) -> &Chain;
     fn sessions(&self, name: &str) -> Vec<&str>;

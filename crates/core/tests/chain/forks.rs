@@ -1,4 +1,4 @@
-//! Forks: chains of their own, linked to where they came from, superseding nobody.
+//! Forks: chains of their own, linked to their origin, without superseding any session.
 
 use watchbill_core::chain::LinkConfidence::Proven;
 use watchbill_core::chain::{Chains, LinkReason};
@@ -25,7 +25,7 @@ fn forked_from_makes_a_branch() {
 }
 
 #[test]
-fn fork_session_of_today_has_the_history_and_no_forked_from() {
+fn a_current_fork_session_has_copied_history_and_no_forked_from() {
     // Client 2.1.329: the copied records keep their uuids and their `session_id`, times are the original's.
     let fork = session("f", &[(0, 100), (300, 310)]).copies("o", 0).own_start_unknown().process(&["o"]).own();
     let chains = World::of([session("o", &[(0, 100)]).own(), fork]).chains();
@@ -46,7 +46,7 @@ fn forks_of_one_origin_are_siblings() {
         assert_fork(&chains, "o", fork);
     }
 
-    // Without the origin's file the first two still are siblings of it.
+    // Without the origin's file the first two are still siblings of each other.
     let chains = world.chains();
     assert_eq!(chains.link("o", "f1"), Some((LinkReason::ForkedFrom, Proven)));
     assert_eq!(chains.link("o", "f2"), Some((LinkReason::ForkedFrom, Proven)));
@@ -111,7 +111,7 @@ fn a_fork_after_a_compaction_may_begin_with_the_boundary() {
 
 #[test]
 fn a_branch_inside_the_process_is_named_by_the_registry() {
-    // The fork's file does not hold the copied history and names nobody.
+    // The fork's file does not hold the copied history and names no other session.
     let chains = World::of([session("o", &[(0, 100)]), session("f", &[(110, 200)]).fork()])
         .moved(7, "o", "f", 111)
         .chains();
@@ -119,7 +119,7 @@ fn a_branch_inside_the_process_is_named_by_the_registry() {
 }
 
 #[test]
-fn a_fork_of_nobody_known_stands_alone() {
+fn a_fork_of_an_unknown_session_begins_its_own_chain() {
     let chains =
         World::of([session("o", &[(0, 100)]), session("f", &[(111, 200)]).fork()]).marker("f", 110).chains();
     assert_eq!(chains.sessions("f"), ["f"], "its origin is lost, and a marker must not guess another");
@@ -152,7 +152,7 @@ fn clear_after_a_branch_inside_the_process_comes_from_the_branch() {
 
 #[test]
 fn a_fork_of_a_lost_session_is_not_given_to_another_of_its_process() {
-    // o's file is gone; b began by /clear in o's process. f may be a fork of o, which nobody can see any more.
+    // o's file is gone; b began by /clear in o's process. f may be a fork of o, which no file can show any more.
     let chains = World::of([
         session("b", &[(0, 50)]).process(&["o"]).cleared(),
         session("f", &[(110, 200)]).process(&["o"]).own(),
@@ -163,7 +163,7 @@ fn a_fork_of_a_lost_session_is_not_given_to_another_of_its_process() {
 }
 
 #[test]
-fn shared_records_say_more_than_the_process_they_were_written_in() {
+fn shared_records_outweigh_the_process_id_in_them() {
     // o went on in r's process; its fork copied o's records, which name r.
     let chains = World::of([
         session("r", &[(0, 50)]).own(),

@@ -1,4 +1,4 @@
-//! What hooks tell of chains: which session a process went on with, and in which terminal it runs.
+//! What hooks add to chains: the next session of a process, and the terminal in which it runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {
 }
 
 #[test]
-fn a_terminal_is_known_by_its_innermost_name() {
+fn a_terminal_is_identified_by_its_innermost_name() {
     let same =
         |a: &TerminalContext, b: &TerminalContext| a.identity().is_some() && a.identity() == b.identity();
     let pane = |server: &str, pane: &str| context("tmux", &[("TMUX", server), ("TMUX_PANE", pane)]);

@@ -49,7 +49,7 @@ fn clear_from_a_resumed_session_comes_from_that_one() {
 }
 
 #[test]
-fn clear_soon_after_a_return_comes_from_where_the_person_was() {
+fn clear_soon_after_a_resume_comes_from_the_resumed_session() {
     // a → /clear → b → /resume a → prompt → /clear → c, all within a minute: a has one span.
     let chains = World::of([
         session("a", &[(0, 50)]).own(),
@@ -65,7 +65,7 @@ fn clear_soon_after_a_return_comes_from_where_the_person_was() {
 
 #[test]
 fn the_registry_names_the_direct_predecessor() {
-    // By activity alone b would be the predecessor of c; the process was seen to come from a.
+    // By activity alone b would be the predecessor of c; the registry showed that the process came from a.
     let chains = World::of([
         session("a", &[(0, 100)]).own(),
         session("b", &[(110, 200)]).process(&["a"]).cleared(),
@@ -97,7 +97,7 @@ fn clear_without_any_evidence_is_not_guessed() {
 }
 
 #[test]
-fn clear_with_times_that_make_no_sense_still_knows_its_process() {
+fn clear_with_contradictory_times_still_uses_its_process_id() {
     let chains =
         World::of([session("a", &[(500, 600)]).own(), session("b", &[(10, 20)]).process(&["a"]).cleared()])
             .chains();
@@ -171,7 +171,7 @@ fn a_process_on_the_cleared_session_makes_it_a_head_again() {
 }
 
 #[test]
-fn manual_words_are_obeyed() {
+fn manual_joins_and_splits_override_other_evidence() {
     let world = World::of([session("a", &[(0, 100)]), session("b", &[(200, 300)])]);
     let joined = world.clone().join("a", "b", 1000);
     let chains = joined.chains();
@@ -197,8 +197,8 @@ fn the_newest_title_names_the_chain() {
 }
 
 #[test]
-fn clear_comes_from_who_stopped_rather_than_from_who_goes_on_elsewhere() {
-    // a is being worked in again by another process while b is cleared.
+fn clear_prefers_a_session_that_stopped_to_one_that_goes_on() {
+    // Another process works in a again while b is cleared.
     let told = |b: (i64, i64), c: i64| {
         World::of([
             session("a", &[(0, 500)]).own(),

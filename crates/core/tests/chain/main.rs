@@ -1,7 +1,7 @@
 //! Work chains from facts: what the documents say, the numbered edge cases, recorded facts, and properties.
 
 #![forbid(unsafe_code)]
-// The helpers of a test may fail it; clippy excuses only the functions marked as tests.
+// Helpers of a test may fail it; clippy excuses only the functions marked as tests.
 #![allow(clippy::expect_used)]
 
 mod compaction;

@@ -1,4 +1,4 @@
-//! What holds for any facts, however wrong.
+//! Properties that hold for any facts, however wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use watchbill_core::ids::{Instance, SessionId};
 
 use crate::facts::*;
 
-/// So few names that sessions meet, and some that have no file.
+/// A small number of names, so that facts collide; some names have no file.
 const NAMES: usize = 9;
 
 fn name(n: usize) -> String {
@@ -125,7 +125,8 @@ fn shuffled_worlds() -> impl Strategy<Value = (World, World)> {
     })
 }
 
-/// As transcripts come to be known: of each session first a part of what its transcript says, then all of it, some at a time.
+/// Transcripts in the order in which they become known: for each session first a part of its facts, then all of them,
+/// some at a time.
 fn as_they_come() -> impl Strategy<Value = (World, Vec<(Lineage, bool)>)> {
     any_world().prop_flat_map(|mut world| {
         let mut met = BTreeSet::new();
@@ -163,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn a_chain_that_is_asked_for_is_as_among_all(world in any_world(), wanted in vec(any::<bool>(), NAMES)) {
+    fn resolve_for_gives_the_same_chains_as_resolve(world in any_world(), wanted in vec(any::<bool>(), NAMES)) {
         let is_wanted = |session: &SessionId| (0..NAMES).any(|n| wanted[n] && *session == id(&name(n)));
         let (all, some) = (world.chains(), world.chains_for(&is_wanted));
         let expected: Vec<_> =
@@ -176,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn chains_that_are_renewed_bit_by_bit_are_as_if_resolved_at_once((mut world, steps) in as_they_come()) {
+    fn renewing_chains_step_by_step_equals_resolving_at_once((mut world, steps) in as_they_come()) {
         let (mut chains, mut ties, mut changed) = (world.chains(), Ties::default(), Vec::new());
         for (lineage, pause) in steps {
             changed.push(lineage.session.clone());
@@ -242,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn the_way_forward_ends_at_a_head(world in any_world()) {
+    fn following_successors_ends_at_a_head(world in any_world()) {
         let chains = world.chains();
         for session in chains.iter().flat_map(|c| &c.sessions) {
             let walk = std::iter::successors(Some(session), |at| chains.superseded(at).map(|s| &s.by));

@@ -93,7 +93,7 @@ fn fold(lineage: &mut Lineage, record: &Value) {
 
 #[test]
 fn recorded_clear_continues_the_chain() {
-    // Before the /resume: the person is in the second session.
+    // Before the /resume: the user is in the second session.
     let world = recorded(CLEAR, 10_000);
     assert_eq!(world.lineages.len(), 2);
     assert_eq!(world.moves.len(), 1);
@@ -112,7 +112,7 @@ fn recorded_clear_continues_the_chain() {
 
 #[test]
 fn recorded_clear_is_known_before_the_first_prompt() {
-    // The new file holds only the /clear records, which do not carry `session_id` yet: the registry knows.
+    // The new file holds only the /clear records, which do not carry `session_id` yet. The registry shows the move.
     let world = recorded(CLEAR, 5_000);
     let second = world.lineages.iter().find(|l| l.session.as_str() == SECOND).expect("its file is there");
     assert!(second.process_sessions.is_empty());
@@ -123,13 +123,13 @@ fn recorded_clear_is_known_before_the_first_prompt() {
 
 #[test]
 fn recorded_resume_makes_the_cleared_session_a_head_again() {
-    // The person is back in the first session and has not typed yet.
+    // The user is back in the first session and has not typed yet.
     let chains = recorded(CLEAR, 12_000).chains();
     assert_eq!(chains.over_by(FIRST), None, "its process is on it");
     assert_eq!(chains.sessions(FIRST), [FIRST, SECOND], "the way back is no link");
     assert_eq!(chains.link(SECOND, FIRST), None);
 
-    // And has typed, and left.
+    // The user has typed there, and left.
     let chains = recorded(CLEAR, i64::MAX).chains();
     assert_eq!(chains.over_by(FIRST), None);
     assert_eq!(chains.chain(SECOND).head.as_str(), FIRST);

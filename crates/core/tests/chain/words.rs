@@ -1,4 +1,4 @@
-//! What the person says of chains, from word to chains and back.
+//! The user's commands on chains: join, split, accept, undo, name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use watchbill_core::time::Timestamp;
 use crate::facts::*;
 use crate::properties::any_world;
 
-/// A world in which the person speaks.
+/// A world on which the user gives commands.
 struct Desk {
     world: World,
     words: Words,
@@ -74,7 +74,7 @@ fn two() -> Desk {
 }
 
 #[test]
-fn a_joined_chain_goes_on_in_the_later_session_whoever_is_named_first() {
+fn a_join_continues_in_the_later_session_in_either_argument_order() {
     for (one, other) in [("a", "b"), ("b", "a")] {
         let mut desk = two();
         desk.join(one, other).unwrap();
@@ -87,7 +87,7 @@ fn a_joined_chain_goes_on_in_the_later_session_whoever_is_named_first() {
 }
 
 #[test]
-fn a_chain_is_joined_where_the_other_one_stood_when_it_began() {
+fn a_join_links_to_the_session_that_was_current_when_the_later_chain_began() {
     let early = session("early", &[(0, 100)]).own();
     let late = session("late", &[(400, 500)]).own().process(&["early"]).cleared();
     let mut desk = Desk::new(World::of([early, late, session("between", &[(200, 300)]).own()]));
@@ -99,7 +99,7 @@ fn a_chain_is_joined_where_the_other_one_stood_when_it_began() {
 }
 
 #[test]
-fn who_is_joined_and_still_at_work_stays_a_row() {
+fn a_joined_session_that_still_works_is_not_superseded() {
     let world = World::of([session("a", &[(0, 1_000)]).own(), session("b", &[(200, 300)]).own()]);
     let mut desk = Desk::new(world.live("a"));
     desk.join("a", "b").unwrap();
@@ -151,7 +151,7 @@ fn a_suggestion_is_accepted_or_never_made_again() {
 }
 
 #[test]
-fn joined_and_split_a_fork_is_the_fork_it_was() {
+fn joining_and_splitting_a_fork_restores_it() {
     let fork = session("f", &[(200, 300)]).copies("a", 0).forked_from("a");
     let mut desk = Desk::new(World::of([session("a", &[(0, 100)]).own(), fork]));
     let before = desk.chains();
@@ -163,7 +163,7 @@ fn joined_and_split_a_fork_is_the_fork_it_was() {
 }
 
 #[test]
-fn a_name_is_the_persons_until_they_take_it_back() {
+fn a_manual_name_holds_until_it_is_removed() {
     let mut desk = two();
     desk.name("a", Some("  the\n release "));
     assert_eq!(desk.chains().chain("a").name.as_deref(), Some("the release"));
@@ -203,7 +203,7 @@ fn the_beginning_of_a_joined_chain_stays_when_its_transcript_is_gone() {
 }
 
 #[test]
-fn the_newest_word_counts_also_after_the_clock_was_set_back() {
+fn the_newest_command_counts_even_if_the_clock_was_set_back() {
     let mut desk = two();
     desk.join("a", "b").unwrap();
     desk.now = -5_000;
@@ -212,7 +212,7 @@ fn the_newest_word_counts_also_after_the_clock_was_set_back() {
 }
 
 #[test]
-fn a_word_said_again_is_one_word() {
+fn a_repeated_link_replaces_the_earlier_one() {
     let mut words = Words::default();
     let join = |secs| ManualLink::Join { at: at(secs), from: id("a"), to: id("b") };
     words.apply(Change::Said(join(1)));
@@ -227,13 +227,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn a_join_joins_and_its_undoing_undoes(world in any_world(), a in 0..9usize, b in 0..9usize) {
+    fn undoing_a_join_restores_the_chains(world in any_world(), a in 0..9usize, b in 0..9usize) {
         let mut desk = Desk::new(world);
         let before = desk.chains();
         let (a, b) = (format!("s{a}"), format!("s{b}"));
         if desk.join(&a, &b).is_ok() {
             let after = desk.chains();
-            // Several words of one time and a fork that came from both may be at odds; then the engine refuses.
+            // Commands of the same time, and a fork that came from both, may contradict the join; then the engine
+            // refuses it.
             if after.chain(&a).id == after.chain(&b).id {
                 desk.say(Word::Undo { session: id(&a) }).unwrap();
                 prop_assert_eq!(desk.chains(), before);
@@ -242,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn joined_and_split_again_all_is_as_before(world in any_world(), a in 0..9usize, b in 0..9usize) {
+    fn splitting_after_a_join_restores_the_chains(world in any_world(), a in 0..9usize, b in 0..9usize) {
         let mut desk = Desk::new(World { manual: Vec::new(), ..world });
         let before = desk.chains();
         let (a, b) = (format!("s{a}"), format!("s{b}"));
@@ -250,7 +251,7 @@ proptest! {
             let Some(ManualLink::Join { to, .. }) = desk.words.links().first().cloned() else {
                 return Err(TestCaseError::fail("a join is a join"));
             };
-            // A chain whose first session is gone begins elsewhere: only an undoing knows that again.
+            // A chain whose first session is gone has another beginning, which only an undo restores.
             let begins = before.of(&to).is_some_and(|chain| chain.id == ChainId::derive(&to));
             if begins && desk.say(Word::Split { session: to }).is_ok() {
                 prop_assert_eq!(desk.chains(), before);
@@ -259,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn every_word_leaves_sound_chains(
+    fn every_command_leaves_sound_chains(
         world in any_world(),
         said in proptest::collection::vec((0..4usize, 0..9usize, 0..9usize), 0..12),
     ) {
@@ -267,7 +268,7 @@ proptest! {
         let sessions: usize = desk.chains().iter().map(|chain| chain.sessions.len()).sum();
         for (what, a, b) in said {
             let (session, with) = (id(&format!("s{a}")), id(&format!("s{b}")));
-            // Refused or not, nothing is lost and nobody comes from themselves.
+            // Refused or not: no session is lost, and no session comes from itself.
             let _ = desk.say(match what {
                 0 => Word::Join { session, with },
                 1 => Word::Split { session },

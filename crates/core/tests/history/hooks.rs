@@ -1,4 +1,4 @@
-//! The transcript and the hooks tell of the same things: joined without doubles, whoever spoke first.
+//! The transcript and the hooks report the same facts: their rows are joined without doubles, in any order.
 
 use watchbill_core::history::{BatchStatus, Outcome, PlanWord};
 
@@ -31,7 +31,7 @@ fn events(prompt_id: bool) -> Vec<(String, i64, String)> {
     .collect()
 }
 
-/// Reads records and hears events in the order that `order` gives: numbers below four are lines.
+/// Applies records and hook events in the order that `order` gives: numbers below four are lines.
 fn told(order: &[usize], prompt_id: bool) -> Reader {
     let lines = if prompt_id {
         [PROMPT, CALL, RESULT, ANSWER].map(str::to_owned)
@@ -87,7 +87,7 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
 }
 
 #[test]
-fn hooks_alone_tell_a_whole_batch() {
+fn hooks_alone_give_a_whole_batch() {
     let model = told(&[4, 6, 7], true).model;
     let batch = model.batch("make it so");
     assert_eq!(batch.ended.as_ref().map(|ended| ended.status), Some(BatchStatus::Completed));
@@ -96,7 +96,7 @@ fn hooks_alone_tell_a_whole_batch() {
 }
 
 #[test]
-fn the_same_words_an_hour_later_are_another_prompt() {
+fn the_same_text_an_hour_later_is_another_prompt() {
     let again = PROMPT.replace(r#""promptId":"p-1","#, "").replace("15:00:00", "16:00:00");
     let mut reader = Reader::new("s", None);
     reader.hear("event", START, &hook("UserPromptSubmit", false, r#""prompt":"make it so""#));
@@ -106,7 +106,7 @@ fn the_same_words_an_hour_later_are_another_prompt() {
 }
 
 #[test]
-fn failures_and_denials_are_told_by_hooks() {
+fn hooks_report_failed_calls_and_turns() {
     let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"false"}"#;
     let mut reader = Reader::new("s", None);
     reader.hear("1", START, &hook("UserPromptSubmit", true, r#""prompt":"<private>all</private>""#));
@@ -130,7 +130,7 @@ fn failures_and_denials_are_told_by_hooks() {
 }
 
 #[test]
-fn what_goes_on_in_the_background_is_not_over() {
+fn a_background_call_has_the_outcome_background() {
     let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"sleep 9"}"#;
     let mut reader = Reader::new("s", None);
     let post = hook("PostToolUse", true, &format!(r#"{call},"tool_response":{{"backgroundTaskId":"b1"}}"#));
@@ -139,7 +139,7 @@ fn what_goes_on_in_the_background_is_not_over() {
 }
 
 #[test]
-fn plans_are_told_by_hooks_as_by_records() {
+fn hooks_give_plan_versions_and_executions() {
     let path = "/home/dev/.claude/plans/brave-otter.md";
     let mut reader = Reader::new("s", None);
     let write = format!(

@@ -7,7 +7,7 @@ use watchbill_core::time::Timestamp;
 use crate::fixtures::{self, Transcript};
 use crate::model::Reader;
 
-/// Read once: a property looks at them many times.
+/// Read once, because a property uses them many times.
 fn transcripts() -> &'static [Transcript] {
     static ALL: std::sync::LazyLock<Vec<Transcript>> = std::sync::LazyLock::new(fixtures::transcripts);
     &ALL
@@ -83,7 +83,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn two_tellings_of_a_batch_are_one_in_any_order(a in batch(), b in batch(), c in batch()) {
+    fn reports_of_a_batch_merge_in_any_order(a in batch(), b in batch(), c in batch()) {
         let merged = |order: [&Batch; 4]| {
             let mut all = Batch::new("b".into());
             order.into_iter().for_each(|one| all.merge(one));
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn two_tellings_of_a_call_are_one_in_any_order(a in activity(), b in activity(), c in activity()) {
+    fn reports_of_a_call_merge_in_any_order(a in activity(), b in activity(), c in activity()) {
         let merged = |order: [&Activity; 4]| {
             let mut all = Activity::new("a".into());
             order.into_iter().for_each(|one| all.merge(one));
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// Reads a transcript; behind the lines that `stop` names the fold is settled, stored and taken up again.
+/// Reads a transcript. After the lines that `stop` names, the fold is settled, stored and restored.
 fn read(name: &str, text: &str, stop: &dyn Fn(usize) -> bool) -> Reader {
     let agent = name.rsplit_once("/agent-").map(|(_, rest)| rest.trim_end_matches(".jsonl"));
     let session = match agent {
@@ -147,7 +147,7 @@ fn read(name: &str, text: &str, stop: &dyn Fn(usize) -> bool) -> Reader {
 }
 
 #[test]
-fn a_restart_behind_every_line_changes_nothing() {
+fn a_restart_after_every_line_changes_nothing() {
     for transcript in transcripts() {
         let whole = read(&transcript.name, &transcript.text, &|_| false);
         let split = read(&transcript.name, &transcript.text, &|_| true);
@@ -156,11 +156,11 @@ fn a_restart_behind_every_line_changes_nothing() {
 }
 
 #[test]
-fn what_is_appended_again_or_read_again_changes_nothing() {
+fn records_at_another_offset_change_nothing() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         let once = reader.model.clone();
-        // History that a second compaction appends again: the same records at another place.
+        // A second compaction appends history again: the same records at another place.
         reader.text(transcript.text.len() as u64, &transcript.text);
         reader.settle();
         assert_eq!(once, reader.model, "{} appended again", transcript.name);
@@ -168,7 +168,7 @@ fn what_is_appended_again_or_read_again_changes_nothing() {
 }
 
 #[test]
-fn lines_before_the_cursor_change_nothing_even_for_a_fold_that_knows_no_record() {
+fn lines_before_the_cursor_change_nothing_without_known_records() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         let once = reader.model.clone();
@@ -183,7 +183,7 @@ fn lines_before_the_cursor_change_nothing_even_for_a_fold_that_knows_no_record()
 }
 
 #[test]
-fn the_state_is_small() {
+fn the_snapshot_is_under_two_kilobytes() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         reader.settle();

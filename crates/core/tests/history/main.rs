@@ -1,4 +1,4 @@
-//! History: records and hook events in, rows out.
+//! The history: records and hook events in, rows out.
 
 #![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
 

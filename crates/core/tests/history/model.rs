@@ -1,4 +1,4 @@
-//! What a store would hold: rows merged as they come, and a driver that reads as the engine does.
+//! A model of the store: rows merged as they come, and a driver that reads as the engine does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Model {
                     cut: text.cut,
                 };
                 let doubled = self.texts.insert((text.offset, text.part), own);
-                assert_eq!(doubled, None, "a text was told twice");
+                assert_eq!(doubled, None, "the sink got a text twice");
             }
             Item::Batch(batch) => {
                 let known = self.batches.entry(batch.id.to_string());
@@ -146,7 +146,7 @@ impl Reader {
         history.settle(&mut |item| model.take(item));
     }
 
-    /// As a restart would: stored and taken up again.
+    /// Stores and restores the fold, as a restart does.
     pub fn restart(&mut self) {
         let bytes = self.history.snapshot();
         let (session, agent) = (self.history.session().clone(), self.history.agent().cloned());

@@ -1,4 +1,4 @@
-//! What is private is not stored, wherever it stands.
+//! Private text is not stored, in any place.
 
 use proptest::prelude::*;
 use watchbill_core::history::{Exclude, Role, keep_public, strip_private};
@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn what_stands_between_the_tags_is_gone_and_the_rest_is_there(
+    fn text_between_the_tags_is_removed_and_the_rest_is_kept(
         before in "[a-z ]{0,9}", secret in "[A-Z]{1,9}", after in "[a-z ]{0,9}", depth in 1usize..5,
     ) {
         let text = format!("{before}{}{secret}{}{after}", "<private>".repeat(depth), "</private>".repeat(depth));
@@ -43,14 +43,14 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_is_nothing_exactly_when_nothing_public_is_in_it(text in pieces()) {
+    fn keep_public_gives_none_only_for_private_text_alone(text in pieces()) {
         let stripped = strip_private(&text);
         let hidden = stripped.trim().is_empty() && stripped.len() < text.len();
         prop_assert_eq!(keep_public(&text).is_none(), hidden);
     }
 }
 
-/// A session in which the secret word stands wherever a text can stand.
+/// A session with the secret word in every place where a text can stand.
 const SESSION: &str = r#"
 {"type":"user","uuid":"1","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"do <private>S3CRET</private>it"}}
 {"type":"assistant","uuid":"2","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m","content":[{"type":"thinking","thinking":"<private>S3CRET</private> hm"}]}}
@@ -83,7 +83,7 @@ fn a_private_word_is_in_no_row() {
 }
 
 #[test]
-fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
+fn of_excluded_folders_only_the_tokens_are_stored() {
     let text = r#"
 {"type":"user","uuid":"1","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"in the open"}}
 {"type":"assistant","uuid":"2","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/home/dev/secret/key"}}]}}
@@ -110,7 +110,7 @@ fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
 }
 
 #[test]
-fn a_folder_that_is_excluded_later_is_left_out_from_there_on_though_nobody_leaves_it() {
+fn a_changed_exclusion_counts_after_a_restart_in_the_same_folder() {
     let line = |id: u32, words: &str| {
         let cwd = "/home/dev/secret";
         format!(

@@ -1,4 +1,4 @@
-//! What genuine sessions become, for reading.
+//! Outlines of recorded sessions as rows, as snapshots.
 
 use std::fmt::Write as _;
 

@@ -38,7 +38,7 @@ fn a_turn_without_a_sign_is_over_after_five_minutes() {
     let mut stored = view.batches[0].clone();
     stored.merge(told);
     assert_eq!(stored.ended.map(|e| (e.status, e.at)), Some((BatchStatus::Completed, at(10))));
-    // Its next record takes all of that back.
+    // Its next record undoes all of that.
     let mut again = view.batches[0].clone();
     again.merge(told);
     again.merge(&batch("b", 0, 400, BatchStatus::Active));
@@ -46,7 +46,7 @@ fn a_turn_without_a_sign_is_over_after_five_minutes() {
 }
 
 #[test]
-fn silence_means_nothing_while_another_witness_says_that_it_runs() {
+fn silence_means_nothing_while_another_witness_reports_a_running_turn() {
     let mut view = session(vec![batch("b", 0, 10, BatchStatus::Active)]);
     (view.alive, view.open, view.last_activity_at) = (true, true, Some(at(10)));
     let recovery = recover(&[view], RecoverySettings::default(), at(9_999));
@@ -108,7 +108,7 @@ fn orphans_go_to_the_turn_of_their_time() {
 
 proptest! {
     #[test]
-    fn what_was_put_right_stays_right_and_next_is_honest(
+    fn a_second_recovery_finds_nothing_before_next(
         open in proptest::collection::vec((0i64..500, 0i64..500, any::<bool>()), 0..6),
         now in 0i64..2_000,
     ) {
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn every_entry_of_the_log_has_words() {
+fn every_correction_has_a_log_sentence() {
     let mut view = session(vec![batch("b", 0, 10, BatchStatus::Active)]);
     view.orphans = vec![Activity { at: Some(at(5)), ..Activity::new(Arc::from("t")) }];
     (view.open, view.last_activity_at) = (true, Some(at(10)));

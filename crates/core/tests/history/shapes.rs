@@ -37,12 +37,12 @@ fn status(text: &str, prompt: &str) -> Option<BatchStatus> {
 }
 
 #[test]
-fn a_turn_ends_by_its_last_word_or_by_the_next_prompt() {
+fn a_turn_ends_by_its_last_answer_or_by_the_next_prompt() {
     let begun = [user(1, 0, "\"go\""), answer(1, 1, "null", &said("on it"))];
     assert_eq!(status(&lines(&begun), "go"), Some(BatchStatus::Active));
     let end = answer(2, 2, "\"end_turn\"", &said("done"));
     assert_eq!(status(&lines(&[&begun[..], &[end]].concat()), "go"), Some(BatchStatus::Completed));
-    // Clients before 2.1.87 gave no reason: the next prompt tells.
+    // Clients before 2.1.87 gave no reason: the next prompt shows the end.
     let next = user(2, 9, "\"more\"");
     assert_eq!(
         status(&lines(&[&begun[..], std::slice::from_ref(&next)].concat()), "go"),
@@ -56,7 +56,7 @@ fn a_turn_ends_by_its_last_word_or_by_the_next_prompt() {
 }
 
 #[test]
-fn a_late_result_is_joined_and_opens_nothing() {
+fn a_late_result_joins_its_call_and_reopens_no_turn() {
     let text = lines(&[
         user(1, 0, "\"go\""),
         answer(1, 1, "\"tool_use\"", &call("t", "Bash", r#"{"command":"make"}"#)),
@@ -74,7 +74,7 @@ fn a_late_result_is_joined_and_opens_nothing() {
 }
 
 #[test]
-fn a_failed_request_is_said_with_its_words() {
+fn a_failed_request_gives_its_text() {
     let text = lines(&[
         user(1, 0, "\"go\""),
         r#"{"type":"assistant","isApiErrorMessage":true,"uuid":"e","timestamp":"2026-11-20T15:00:01.000Z","message":{"content":[{"type":"text","text":"API Error: 529\nmore"}]}}"#.to_owned(),
@@ -86,7 +86,7 @@ fn a_failed_request_is_said_with_its_words() {
 }
 
 #[test]
-fn prompts_are_in_the_persons_words() {
+fn prompts_are_stored_without_the_clients_wrappers() {
     let text = lines(&[
         user(1, 0, r#""<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the tests</command-args>""#),
         user(2, 1, r#"[{"type":"text","text":"<ide_opened_file>a.rs</ide_opened_file>"},{"type":"text","text":"fix it"}]"#),
@@ -133,7 +133,7 @@ fn a_cut_is_counted_and_never_splits_a_character() {
 }
 
 #[test]
-fn the_input_of_a_tool_is_found_by_its_values() {
+fn the_input_of_a_tool_is_stored_as_its_values() {
     let input = r#"{"file_path":"/home/dev/a.rs","edits":[{"old_string":"fn a() {}","new_string":"fn b() {\n}"}],"n":3,"deep":{"list":["x","y"]}}"#;
     let model = rows(&lines(&[user(1, 0, "\"go\""), answer(1, 1, "null", &call("t", "MultiEdit", input))]));
     assert_eq!(model.texts_of(Role::ToolInput), ["/home/dev/a.rs\nfn a() {}\nfn b() {\n}\nx\ny"]);
@@ -142,7 +142,7 @@ fn the_input_of_a_tool_is_found_by_its_values() {
 }
 
 #[test]
-fn what_a_tool_has_coloured_is_found_by_its_words() {
+fn coloured_output_is_stored_without_escapes() {
     let printed =
         r#""\u001b[1m\u001b[31merror[E0433]\u001b[0m: a <\u001b[2mprivate>secret</private> word\n""#;
     let model = rows(&lines(&[
@@ -186,7 +186,7 @@ fn a_request_counts_once_with_its_greatest_numbers() {
 }
 
 #[test]
-fn plans_have_versions_and_say_who_carries_them_out() {
+fn plans_have_versions_and_executions() {
     let path = "/home/dev/.claude/plans/brave-otter.md";
     let done = |id: u32, second: u32, call: &str, more: &str| {
         user(id, second, &result(call, "\"ok\"", false)).replacen(
@@ -258,7 +258,7 @@ fn subagents_inside_the_file_are_attributed_and_begin_no_batch() {
 }
 
 #[test]
-fn the_worker_of_a_compaction_gives_its_tokens_and_nothing_else() {
+fn a_compaction_worker_gives_only_tokens() {
     let text = lines(&[user(1, 0, "\"go\""), answer(9, 1, "\"end_turn\"", &said("a summary"))]);
     let mut reader = Reader::new("s", Some("acompact-1"));
     reader.text(0, &text);

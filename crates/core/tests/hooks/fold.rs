@@ -1,4 +1,4 @@
-//! The fold of hook events: any order of arrival gives one reading, and what each event does to it.
+//! The fold of hook events: any order of arrival gives one reading, and each event has its effect.
 
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ fn edge_08_a_subagents_events_move_no_turn() {
     assert_eq!((said.since, said.calls.len()), (at(30), 0));
     let said = witness(&[(0, PROMPT), (10, start), (20, &call), (30, running), (40, &done), (50, stop)]);
     assert_eq!((said.agents_running, said.agents_ended), (0, Some(at(50))));
-    // Nor does the worker of a compaction, which nobody started.
+    // The worker of a compaction moves no turn either; no SubagentStart announced it.
     let worker = r#""SubagentStop","agent_id":"w","agent_type":"""#;
     let said = witness(&[(0, PROMPT), (10, r#""PreCompact","trigger":"auto""#), (20, worker)]);
     assert_eq!((said.compacting, said.agents_ended, said.turn), (Some(at(10)), None, HookTurn::Running));
@@ -159,7 +159,7 @@ fn edge_47_a_nested_client_under_the_same_id_is_no_witness() {
     assert_eq!((said.turn, said.agent), (HookTurn::Running, Some(process(7))));
     assert_eq!(all.witness(&[process(7)]).map(|said| said.turn), Some(HookTurn::Running));
     assert_eq!(all.witness(&[process(1)]), None, "of another process than the one that runs the session");
-    // Without the outer one's hooks the registry alone can tell.
+    // Without the hooks of the outer process, only the registry can tell.
     let inner = fold(&events[2..]);
     assert_eq!(inner.witness(&[process(7)]), None);
 }
@@ -189,7 +189,7 @@ fn edge_13_a_refusal_by_the_auto_mode_lets_the_turn_go_on() {
 }
 
 #[test]
-fn print_mode_denies_by_itself_and_says_so_with_the_batch() {
+fn print_mode_reports_its_denial_with_the_batch() {
     let batch = r#""PostToolBatch","tool_calls":[{"tool_name":"Bash","tool_use_id":"t"}]"#;
     let said =
         witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (20, &ask("t", "Bash", "")), (150, batch)]);
@@ -198,7 +198,8 @@ fn print_mode_denies_by_itself_and_says_so_with_the_batch() {
 
 #[test]
 fn events_whose_senders_started_in_the_wrong_order_do_no_harm() {
-    // The end of a turn that is heard after the next prompt; a call that is heard after its result; a request after it.
+    // The end of a turn that arrives after the next prompt; a call that arrives after its result; a request that
+    // arrives after it.
     let next = r#""UserPromptSubmit","prompt":"more","prompt_id":"p2""#;
     let said = witness(&[(0, PROMPT), (500, next), (510, STOP)]);
     assert_eq!((said.turn, said.prompt_at), (HookTurn::Running, Some(at(500))));
@@ -223,7 +224,7 @@ fn edge_15_a_hook_that_keeps_the_turn_from_ending_is_heard() {
 }
 
 #[test]
-fn a_lost_request_is_made_good_by_its_notification() {
+fn a_notification_replaces_a_lost_request() {
     let notification = r#""Notification","notification_type":"permission_prompt""#;
     let said = witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (6_200, notification)]);
     assert_eq!((said.asks[0].kind, said.asks[0].confirmed), (StateKind::Permission, Some(at(6_200))));
@@ -244,7 +245,7 @@ fn edge_11_a_servers_question_is_open_until_it_is_answered() {
 }
 
 #[test]
-fn ends_are_told_apart() {
+fn kinds_of_turn_ends_are_distinguished() {
     let failed =
         r#""StopFailure","error":"rate_limit","last_assistant_message":"You've hit your limit · resets 5pm""#;
     let said = witness(&[(0, PROMPT), (100, failed)]);
@@ -259,7 +260,7 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn a_million_calls_without_an_end_fill_no_memory() {
+fn the_number_of_open_calls_is_bounded() {
     let mut fold = HookFold::new();
     for n in 0..2_000 {
         let (origin, payload) = event(n, &pre(&n.to_string(), "Bash", ""));
@@ -318,7 +319,7 @@ fn any_events() -> impl Strategy<Value = Vec<(HookOrigin, HookPayload)>> {
 }
 
 proptest! {
-    /// Any order of arrival, with any event heard several times, is the order of the sender's clock.
+    /// Any order of arrival, with events repeated, equals the order of the sender's clock.
     #[test]
     fn the_order_of_arrival_does_not_matter(
         events in any_events(),
@@ -337,9 +338,9 @@ proptest! {
         prop_assert_eq!(got.too_late(), 0);
     }
 
-    /// What was heard is never later than the newest event, and a request is never older than its call.
+    /// No time of the witness is later than the newest event, and no request is older than its call.
     #[test]
-    fn a_witness_speaks_of_what_was_heard(events in any_events()) {
+    fn a_witness_has_no_time_after_its_events(events in any_events()) {
         let newest = events.last().map(|(origin, _)| origin.at).unwrap_or_default();
         if let Some(said) = fold(&events).witness(&[]) {
             prop_assert!(said.heard_at <= newest && said.since <= said.heard_at && said.edge_at <= said.heard_at);
@@ -351,7 +352,7 @@ proptest! {
 
 /// A call's own hook may be started last, on a busy machine.
 #[test]
-fn a_call_that_is_told_after_its_result_begins_no_turn() {
+fn a_call_event_after_its_result_begins_no_turn() {
     let (call, result) = (pre("t", "Bash", ""), post("t", "Bash", ""));
     let said = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
     assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");

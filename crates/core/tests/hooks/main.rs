@@ -1,4 +1,4 @@
-//! Hooks as a witness: how they are folded, what they decide, and what they said in the recordings.
+//! Hooks as a witness: how they are folded, what they decide, and what they report in the recordings.
 
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 #![allow(

@@ -1,4 +1,4 @@
-//! What hooks and transcripts say of the recorded sessions, with the registry and without it.
+//! The states of the recorded sessions by hooks and transcripts, with the registry and without it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ fn the_recordings_as_all_witnesses_tell_them() {
     }
 }
 
-/// When the person was really asked: from the request to the key that answered it, or to the next sign that it was.
+/// When the user was really asked: from the request to the key that answered it, or to the next sign of an answer.
 fn asked(lines: &[Line]) -> BTreeMap<String, Vec<(i64, i64)>> {
     let mut spans: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
     for (n, line) in lines.iter().enumerate() {
@@ -55,7 +55,7 @@ fn asked(lines: &[Line]) -> BTreeMap<String, Vec<(i64, i64)>> {
                 "SessionEnd",
                 "UserPromptSubmit",
             ];
-            // A key that says yes is followed by the end of the tool; other keys end the request by themselves.
+            // After a key that says yes, the end of the tool ends the request. Other keys end it by themselves.
             !other && ends.contains(&event)
                 || line.op == "mark" && (text == "keys 4" || text == "keys Escape")
         };
@@ -65,9 +65,9 @@ fn asked(lines: &[Line]) -> BTreeMap<String, Vec<(i64, i64)>> {
     spans
 }
 
-/// No witness set ever says that the person is asked when they are not, nor misses it for long when they are.
+/// No set of witnesses reports a request that does not exist, or misses an existing one for long.
 #[test]
-fn nobody_is_said_to_wait_who_does_not() {
+fn approvals_match_the_recorded_requests() {
     let mut requests = 0;
     for name in names() {
         let lines = recording(&name);
@@ -77,7 +77,7 @@ fn nobody_is_said_to_wait_who_does_not() {
         }
         for (ears, early, late) in [
             (ALL, 200, 400),
-            // Nothing tells hooks that the dialog was answered before the tool has ended.
+            // No hook reports the answer to a dialog before the tool has ended.
             (Ears { registry: false, ..ALL }, 0, 3_000),
         ] {
             let shown = play(&lines, ears);
@@ -92,7 +92,7 @@ fn nobody_is_said_to_wait_who_does_not() {
                     assert!(real, "{name}, {ears:?}: nobody asked at {} to {until} ms: {s:?}", s.t);
                     assert!(!s.state.ends_with('?'), "{name}: {s:?}");
                 }
-                // Print mode denies within 130 ms; whoever answers within the dwell was never waited for.
+                // Print mode denies within 130 ms. A request that is answered within the dwell never counts.
                 for (from, to) in spans.iter().filter(|(from, to)| to - from > 1_100) {
                     requests += 1;
                     let seen = of.iter().any(|s| asks(s) && s.t <= from + 1_100 && s.t >= from - early);
@@ -104,9 +104,9 @@ fn nobody_is_said_to_wait_who_does_not() {
     assert!(requests >= 20, "{requests}");
 }
 
-/// With a fifth of the hooks lost the registry still tells whether the person is asked.
+/// Even with up to half of the hooks lost, the registry still shows whether the user is asked.
 #[test]
-fn lost_hooks_do_not_make_the_registry_deaf() {
+fn lost_hooks_do_not_change_the_approvals_of_the_registry() {
     let alarms = |shown: &[Shown]| -> Vec<(String, i64)> {
         let asks = shown.iter().filter(|s| s.state.starts_with("waiting_for_approval"));
         asks.map(|s| (s.session.clone(), s.t)).collect()

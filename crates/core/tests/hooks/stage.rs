@@ -1,4 +1,4 @@
-//! A recording played through the pure parts: folds, hooks, registry, resolver. No file is watched and no time passes.
+//! Plays a recording through the pure parts: folds, hooks, registry, resolver. No file is watched and no time passes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::parse::parse_line;
 
-/// Which witnesses are heard.
+/// Which witnesses the resolver gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ears {
     pub hooks: bool,
     pub registry: bool,
     pub transcript: bool,
-    /// Every how manyeth hook is lost; 0 for none.
+    /// `n` loses every nth hook; 0 loses none.
     pub lost: usize,
 }
 
@@ -58,7 +58,7 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// What the roster would show of one session.
+/// The roster's view of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     pub t: i64,
@@ -78,7 +78,7 @@ struct Stage {
     order: u64,
 }
 
-/// Plays a recording and writes down what changes.
+/// Plays a recording and returns the changes.
 pub fn play(lines: &[Line], ears: Ears) -> Vec<Shown> {
     let mut stage = Stage { begin: begin_of(lines), ..Stage::default() };
     let mut shown: BTreeMap<String, Shown> = BTreeMap::new();

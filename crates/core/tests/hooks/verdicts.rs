@@ -1,4 +1,4 @@
-//! What the resolver makes of hooks, status files and child processes, beside the other witnesses and without them.
+//! Verdicts on hooks, status files and child processes, with the other witnesses and without them.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Scene {
         self
     }
 
-    /// The transcript shows a call without a result; silent ones are taken for a question.
+    /// The transcript shows a call without a result; a `silent` one is taken for a question.
     fn called(mut self, id: &str, since: i64, silent: bool) -> Self {
         let (id, tool, target) = (Arc::from(id), Arc::from("Bash"), Arc::from(id));
         let pending = vec![PendingTool { id, tool, target, since: at(since) }];
@@ -139,7 +139,8 @@ fn edge_02_an_automatic_answer_never_shows() {
         after.push((60 + answered, &result));
         assert_eq!(Scene::hooks(&after).at(5_000), WORKING);
     }
-    // With a registry that has followed the turn, and that would have said `waiting` by now, not even later.
+    // If a registry has followed the turn and would have said `waiting` by now, the request does not count later
+    // either.
     let scene = Scene::hooks(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (60, &ask("t", "Bash", ""))]);
     let scene = scene.registry(RegistryStatus::Busy, -40);
     for now in [60, 1_100, 5_000, 60_000] {
@@ -183,19 +184,19 @@ fn edge_05_a_refusal_and_edge_18_an_escape_are_told_at_once() {
         let verdict = told.registry(RegistryStatus::Idle, 20_000).verdict(20_200);
         assert_eq!((verdict.state, verdict.kind), INTERRUPTED);
         assert_eq!(verdict.reason.confidence, Confidence::Observed);
-        // Without a registry the transcript's word ends it.
+        // Without a registry the transcript ends it.
         let told = Scene::hooks(events).told(State::WaitingForInput, Some(StateKind::Interrupted), 19_950);
         assert_eq!(told.at(20_200), INTERRUPTED);
     }
 }
 
 #[test]
-fn edge_19_an_escape_before_the_first_token_is_the_registrys_to_tell() {
+fn edge_19_only_the_registry_shows_an_escape_before_the_first_token() {
     let scene =
         Scene::hooks(&[(0, PROMPT)]).told(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
     assert_eq!(scene.at(500), WORKING);
     assert_eq!(scene.registry(RegistryStatus::Idle, 1_000).at(1_000), INTERRUPTED);
-    // Without a registry nobody knows; after a minute the transcript decides again.
+    // Without a registry no witness knows; after a minute the transcript decides again.
     let alone =
         Scene::hooks(&[(0, PROMPT)]).told(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
     assert_eq!((alone.at(59_000), alone.at(61_000)), (WORKING, ENDED_TURN));
@@ -225,7 +226,7 @@ fn edges_09_and_10_questions_and_plans_are_told_from_permissions() {
         assert_eq!(scene.at(1_060), (State::WaitingForApproval, Some(kind)));
         let waiting = RegistryStatus::Waiting("permission prompt".into());
         assert_eq!(scene.registry(waiting, 90).at(90), (State::WaitingForApproval, Some(kind)));
-        // The request itself was lost: the call of such a tool is one, though less sure.
+        // The request itself was lost: the call of such a tool counts as one, though less sure.
         let verdict = Scene::hooks(&[(0, PROMPT), (10, &call)]).verdict(1_010);
         assert_eq!((verdict.state, verdict.kind), (State::WaitingForApproval, Some(kind)));
         assert_eq!(verdict.reason.confidence, Confidence::Inferred);
@@ -310,7 +311,7 @@ fn edge_38_a_silent_compaction_is_neither_stuck_nor_over() {
 }
 
 #[test]
-fn edge_42_the_dead_ask_nothing() {
+fn edge_42_a_dead_process_asks_nothing() {
     let mut scene = Scene::hooks(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (60, &ask("t", "Bash", ""))])
         .registry(RegistryStatus::Waiting("permission prompt".into()), 90);
     scene.registry[0].liveness = Liveness::Dead;
@@ -329,7 +330,7 @@ fn edge_50_a_registry_that_stands_still_does_not_hide_what_hooks_say() {
 }
 
 #[test]
-fn edge_45_a_status_file_counts_for_five_minutes_where_nobody_better_speaks() {
+fn edge_45_a_status_file_counts_for_five_minutes_without_a_better_witness() {
     let words = [
         ("working", WORKING),
         ("waiting_for_approval", APPROVAL),
@@ -403,7 +404,7 @@ fn why_names_every_witness_with_what_it_alone_would_have_said() {
 }
 
 #[test]
-fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
+fn a_verdict_does_not_change_after_all_witnesses_have_decayed() {
     let silent = |process: Option<InstanceWitness>| {
         let mut scene = Scene::hooks(&[(0, PROMPT)]);
         scene.registry.extend(process);
@@ -431,14 +432,15 @@ fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
     let scene = unheard().file("working", 10_000);
     assert_eq!(scene.at(309_000), WORKING);
     assert_eq!((scene.at(311_000).0, scene.verdict(311_000).since), (State::Idle, at(310_000)));
-    // Another one that goes says nothing of this one.
+    // The end of another process says nothing about this one.
     let mut scene = Scene::hooks(&[(0, PROMPT)]);
     scene.registry = vec![witness(7, Liveness::Alive), witness(8, Liveness::Dead)];
     scene.registry[1].seen_at = at(90_000);
     assert_eq!(scene.verdict(601_000).since, at(60_000));
 }
 
-/// The person refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for either.
+/// The user refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for
+/// either.
 #[test]
 fn a_menu_after_a_refusal_is_no_request() {
     let dialog = || RegistryStatus::Waiting(Arc::from("dialog open"));

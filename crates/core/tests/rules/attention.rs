@@ -1,4 +1,4 @@
-//! The one policy of who needs the person, and what is told of it.
+//! The one policy of which sessions need the user, and what it reports.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn watching() -> Attention {
     attention
 }
 
-/// What was raised, as (need, text, silence).
+/// The raised episodes, as (need, text, silence).
 fn raised(outcomes: &[Outcome]) -> Vec<(Need, String, Option<Silence>)> {
     let of = |outcome| match outcome {
         &Outcome::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
@@ -56,7 +56,7 @@ fn counted(outcomes: &[Outcome]) -> Option<u32> {
 }
 
 #[test]
-fn an_approval_counts_after_one_second_and_is_told_after_two() {
+fn an_approval_counts_after_one_second_and_is_reported_after_two() {
     let mut attention = watching();
     attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
     assert_eq!(attention.advance(at(1_000)), []);
@@ -74,7 +74,7 @@ fn an_approval_counts_after_one_second_and_is_told_after_two() {
 }
 
 #[test]
-fn edge_02_an_automatic_answer_is_neither_counted_nor_told() {
+fn edge_02_an_automatic_answer_is_neither_counted_nor_reported() {
     for answered_after in [90, 900] {
         let mut attention = watching();
         attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
@@ -88,7 +88,7 @@ fn edge_02_an_automatic_answer_is_neither_counted_nor_told() {
 }
 
 #[test]
-fn what_is_seen_a_little_late_is_told_whatever_else_was_looked_at_meanwhile() {
+fn a_need_seen_a_little_late_is_reported_despite_a_second_begin() {
     let mut attention = watching();
     attention.begin(at(5_000));
     assert_eq!(attention.advance(at(5_000)), []);
@@ -97,27 +97,27 @@ fn what_is_seen_a_little_late_is_told_whatever_else_was_looked_at_meanwhile() {
 }
 
 #[test]
-fn what_ends_in_the_moment_in_which_watching_begins_is_told() {
-    // In the same millisecond, and a moment before it by a witness that was heard late.
+fn events_at_the_moment_when_watching_begins_are_reported() {
+    // In the same millisecond, and a moment before it by a late witness.
     for since in [0, -1_500] {
         let mut attention = watching();
         attention.see(at(5), seen(Some(Need::Finished), since));
         assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "{since}");
     }
-    // Seen at work before: that it needs the person is news, however late its file was read.
+    // The session was seen at work before. So its need is news, however late its file was read.
     let mut attention = Attention::new(AttentionSettings::default());
     attention.see(at(-20_000), seen(None, -20_000));
     attention.begin(at(0));
     attention.see(at(5), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
-    // A session that went and came back is as one that is found late.
+    // A session that vanished and came back is like one that is found late.
     attention.see(at(10_000), seen(None, 10_000));
     attention.lose(at(11_000), &SessionId::new("a"));
     attention.see(at(12_000), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(20_000))), []);
 }
 
-/// Whom summaries name.
+/// The sessions that summaries name.
 fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for outcome in outcomes {
@@ -128,7 +128,7 @@ fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
     all
 }
 
-/// Three needs that a mute or quiet hours keep silent; one of them is over before these are.
+/// Needs that a mute or quiet hours keep silent; one of them is over before the silence ends.
 fn kept_silent(attention: &mut Attention) {
     let of = |id, need, since| Sighting { session: SessionId::new(id), ..seen(Some(need), since) };
     attention.see(at(2_000), of("b", Need::Plan, 2_000));
@@ -143,7 +143,7 @@ fn kept_silent(attention: &mut Attention) {
 }
 
 #[test]
-fn what_still_waits_when_a_mute_ends_is_told_once_in_one_summary() {
+fn one_summary_lists_what_still_waits_when_a_mute_ends() {
     for taken_back in [false, true] {
         let mut attention = watching();
         attention.set_muted_until(Some(at(60_000)));
@@ -163,7 +163,7 @@ fn what_still_waits_when_a_mute_ends_is_told_once_in_one_summary() {
 }
 
 #[test]
-fn what_still_waits_when_quiet_hours_end_is_told_and_a_mute_goes_on() {
+fn a_mute_holds_the_summary_back_when_quiet_hours_end() {
     let start = at(0).as_millis() / 60_000 % 1_440;
     let minute = |later: i64| u16::try_from((start + later) % 1_440).expect("a minute of the day");
     // The second begins before the first has ended.
@@ -181,7 +181,7 @@ fn what_still_waits_when_quiet_hours_end_is_told_and_a_mute_goes_on() {
 }
 
 #[test]
-fn what_was_already_so_at_a_muted_start_is_told_when_the_mute_ends() {
+fn old_needs_at_a_muted_start_are_reported_when_the_mute_ends() {
     let mut attention = Attention::new(AttentionSettings::default());
     attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
     attention.set_muted_until(Some(at(60_000)));
@@ -193,13 +193,14 @@ fn what_was_already_so_at_a_muted_start_is_told_when_the_mute_ends() {
 }
 
 #[test]
-fn quiet_hours_end_when_the_persons_own_clock_says_so() {
+fn quiet_hours_end_by_the_local_clock() {
     let berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
     for (hours, zone, from, want) in [
         (&["22:00-07:00"][..], berlin, "2026-01-11T20:59:59Z", Some("2026-01-11T20:59:59Z")),
         (&["22:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
         (&["22:00-24:00", "00:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
-        // The night in which the clock is set forward, the one in which it is set back, and an end in the hour that is not.
+        // The night when the clock is set forward, the night when it is set back, and an end in the hour that is
+        // skipped.
         (&["22:00-07:00"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T05:00:00Z")),
         (&["22:00-07:00"], berlin, "2026-10-24T22:00:00Z", Some("2026-10-25T06:00:00Z")),
         (&["22:00-02:30"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T01:00:00Z")),
@@ -216,7 +217,7 @@ fn quiet_hours_end_when_the_persons_own_clock_says_so() {
 }
 
 #[test]
-fn an_episode_is_told_once_whatever_its_witnesses_say_of_its_time() {
+fn an_episode_is_reported_once_even_if_its_witnesses_differ_in_time() {
     let mut attention = watching();
     let mut out = Vec::new();
     for (now, since) in [(1_000, 1_000), (1_032, 1_032), (3_000, 1_032), (5_000, 1_000), (8_000, 2_900)] {
@@ -243,7 +244,7 @@ fn another_request_is_another_episode_with_or_without_a_gap() {
 }
 
 #[test]
-fn edge_30_what_was_already_so_is_summed_up_once_and_never_told() {
+fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     let muted_projects = BTreeSet::from([Arc::from("loud")]);
     let mut attention = Attention::new(AttentionSettings { muted_projects, ..AttentionSettings::default() });
     attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
@@ -272,7 +273,7 @@ fn edge_30_what_was_already_so_is_summed_up_once_and_never_told() {
         ("a", "api-server wants to run `npm publish`")
     );
     assert_eq!(raised(&out), vec![]);
-    // A session that is found late, but has waited since before.
+    // A session that is found late, but has waited since before the start.
     let late = Sighting { session: SessionId::new("c"), ..seen(Some(Need::Plan), -5_000) };
     attention.see(at(20_000), late);
     let out = attention.advance(at(30_000));
@@ -287,7 +288,7 @@ fn edge_30_what_was_already_so_is_summed_up_once_and_never_told() {
 }
 
 #[test]
-fn edge_29_a_turn_that_came_and_went_between_two_looks_has_finished() {
+fn edge_29_a_turn_between_two_sightings_has_finished() {
     let mut attention = watching();
     attention.see(at(20_000), seen(Some(Need::Finished), 18_000));
     assert_eq!(raised(&attention.advance(at(20_000))).len(), 1);
@@ -306,7 +307,7 @@ fn edge_15_a_turn_that_a_hook_keeps_going_has_not_finished() {
 }
 
 #[test]
-fn what_only_silence_suggests_waits_for_a_witness() {
+fn an_inferred_need_waits_for_a_witness() {
     let mut attention = watching();
     let guess = Sighting { inferred: true, ..seen(Some(Need::Approval), 1_000) };
     attention.see(at(6_000), guess.clone());
@@ -323,7 +324,7 @@ fn what_only_silence_suggests_waits_for_a_witness() {
 }
 
 #[test]
-fn the_person_decides_what_is_silent() {
+fn settings_decide_which_alerts_are_silent() {
     let all = AttentionSettings::default();
     let muted = |project: &str| AttentionSettings {
         muted_projects: BTreeSet::from([Arc::from(project)]),
@@ -376,7 +377,7 @@ fn the_person_decides_what_is_silent() {
 }
 
 #[test]
-fn the_person_chooses_how_long_a_need_must_last() {
+fn the_dwell_setting_decides_how_long_a_need_must_last() {
     for (dwell, told) in [(500, 1_500), (2_000, 3_000), (30_000, 31_000)] {
         let mut attention =
             Attention::new(AttentionSettings { dwell: Millis(dwell), ..AttentionSettings::default() });
@@ -388,7 +389,7 @@ fn the_person_chooses_how_long_a_need_must_last() {
 }
 
 #[test]
-fn quiet_hours_go_over_midnight_in_the_persons_own_time_summer_and_winter() {
+fn quiet_hours_cross_midnight_in_local_time_summer_and_winter() {
     let quiet = |hours: &[&str], zone: &str| AttentionSettings {
         quiet: hours.iter().filter_map(|hours| QuietHours::parse(hours)).collect(),
         zone: TimeZone::posix(zone).expect("a rule"),
@@ -473,9 +474,9 @@ fn step() -> impl Strategy<Value = (i64, Option<Need>, i64, bool, u8)> {
 }
 
 proptest! {
-    /// Nothing is told, and no count moves, between a call and the deadline that it named.
+    /// Nothing is reported, and no count changes, between a call and the deadline that it gave.
     #[test]
-    fn the_deadline_is_honest(steps in prop::collection::vec(step(), 1..30)) {
+    fn nothing_is_reported_before_the_deadline(steps in prop::collection::vec(step(), 1..30)) {
         let mut attention = watching();
         let mut now = 10_000;
         for (wait, need, back, inferred, who) in steps {
@@ -496,7 +497,7 @@ proptest! {
         }
     }
 
-    /// Every raise has at most one end, and nothing ends that was not raised; counts are what is so.
+    /// Every raised episode ends at most once, and only raised episodes end. The counts match the present state.
     #[test]
     fn what_is_raised_is_cleared_once(steps in prop::collection::vec(step(), 1..40)) {
         let mut attention = watching();
@@ -520,7 +521,7 @@ proptest! {
 }
 
 #[test]
-fn who_waits_since_a_time_to_come_counts_once_the_clock_is_set_right() {
+fn a_need_with_a_future_time_counts_once_the_clock_is_set_right() {
     let (hour, mut attention) = (3_600_000, Attention::new(AttentionSettings::default()));
     attention.begin(at(hour));
     attention.see(at(hour + 1_000), seen(Some(Need::Approval), hour + 1_000));

@@ -180,7 +180,7 @@ fn the_registrys_prompts_are_approvals_of_the_kind_that_the_transcript_shows() {
 }
 
 #[test]
-fn an_approval_needs_no_word_of_the_transcript() {
+fn an_approval_needs_no_transcript() {
     let v = verdict(900, None, &[process(7, waiting("permission prompt"), 100)]);
     assert_eq!((v.state, v.kind), (State::WaitingForApproval, Some(StateKind::Permission)));
     assert_eq!(&*v.reason.detail, "registry says `permission prompt`");
@@ -196,7 +196,7 @@ fn the_reason_names_the_call_that_matters() {
 }
 
 #[test]
-fn dialogs_of_the_client_are_the_persons_turn_and_no_approval() {
+fn dialogs_of_the_client_wait_for_input_and_are_no_approval() {
     for what in ["dialog open", "something new"] {
         let v = verdict(900, Some(turn_ended(0)), &[process(7, waiting(what), 100)]);
         assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::Dialog)), "{what}");
@@ -204,7 +204,7 @@ fn dialogs_of_the_client_are_the_persons_turn_and_no_approval() {
 }
 
 #[test]
-fn waiting_without_a_word_is_judged_by_what_is_pending() {
+fn waiting_without_a_reason_is_judged_by_the_pending_calls() {
     let calls = pending("Bash", "cargo test");
     let transcript = TranscriptWitness { pending: &calls, ..working(0) };
     let v = verdict(900, Some(transcript), &[process(7, waiting(""), 100)]);
@@ -257,7 +257,7 @@ fn a_registry_that_stands_still_is_overtaken_by_the_transcript() {
 }
 
 #[test]
-fn how_the_turn_before_ended_is_not_said_of_this_one() {
+fn the_end_of_an_earlier_turn_is_not_taken_for_this_one() {
     let failed = reading(State::WaitingForInput, Some(StateKind::Error), 0);
     let idle = [process(7, Some(RegistryStatus::Idle), 2_300)];
     let v = verdict(2_320, Some(failed), &idle);
@@ -305,7 +305,7 @@ fn a_background_shell_is_quiet() {
 }
 
 #[test]
-fn time_makes_an_idle_process_idle() {
+fn a_quiet_process_becomes_idle_after_the_timeout() {
     let processes = [process(7, Some(RegistryStatus::Idle), 60)];
     let v = verdict(599_999, Some(turn_ended(0)), &processes);
     assert_eq!(v.state, State::WaitingForInput);
@@ -316,14 +316,14 @@ fn time_makes_an_idle_process_idle() {
 }
 
 #[test]
-fn a_resumed_session_is_the_persons_turn_again() {
+fn a_resumed_session_waits_for_input_again() {
     let old = TranscriptWitness { by_timeout: true, ..reading(State::Idle, None, -86_400_000) };
     let v = verdict(9_000, Some(old), &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!((v.state, v.since, v.next), (State::WaitingForInput, at(0), Some(at(600_000))));
 }
 
 #[test]
-fn a_new_session_without_a_transcript_is_the_persons_turn() {
+fn a_new_session_without_a_transcript_waits_for_input() {
     let v = verdict(9_000, None, &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, None));
     assert_eq!(&*v.reason.detail, "registry says `idle`; no transcript yet");
@@ -347,20 +347,20 @@ fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
     // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
     let v = verdict(10_000, Some(background), &idle);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
-    // An ordinary turn's end is told at once.
+    // An ordinary turn's end counts at once.
     let v = verdict(9_500, Some(working(8_000)), &idle);
     assert_eq!(v.state, State::WaitingForInput);
 }
 
 #[test]
-fn a_transcript_without_a_turn_ends_none() {
+fn a_transcript_without_a_turn_shows_no_end() {
     let empty = reading(State::Idle, None, 0);
     let v = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, None));
     assert_eq!(&*v.reason.detail, "registry says `idle`; its transcript shows no turn yet");
     let shell = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Shell), 0)]);
     assert_eq!(shell.kind, Some(StateKind::Background));
-    // Idle by silence is another matter: there was a turn, and it has ended.
+    // Idle by silence is different: there was a turn, and it has ended.
     let old = TranscriptWitness { by_timeout: true, ..empty };
     let v = verdict(9_000, Some(old), &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!(v.kind, Some(StateKind::TurnEnded));
@@ -371,7 +371,7 @@ fn a_dead_process_ends_the_session_whatever_the_others_say() {
     let v = verdict(9_000, Some(working(100)), &[dead(7, Some(RegistryStatus::Busy), 40)]);
     assert_eq!(short(&v), (State::Ended, Some(StateKind::Crashed), Source::Process, Confidence::Observed));
     assert_eq!((v.since, v.pid, v.live), (at(100), None, false));
-    assert_eq!(&*v.reason.detail, "process 7 is gone without a goodbye; its registry file still says `busy`");
+    assert_eq!(&*v.reason.detail, "process 7 ended unexpectedly; its registry file still says `busy`");
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn a_removed_file_is_an_orderly_end() {
     let left = gone(7, 500, Departure::FileRemoved);
     let v = resolve(&Evidence { gone: Some(&left), ..evidence(9_000, Some(working(0)), &[]) });
     assert_eq!(short(&v), (State::Ended, None, Source::Registry, Confidence::Observed));
-    assert_eq!((v.since, &*v.reason.detail), (at(500), "process 7 ended in order"));
+    assert_eq!((v.since, &*v.reason.detail), (at(500), "process 7 ended normally"));
 
     let later = Some(working(60_000));
     let v = resolve(&Evidence { gone: Some(&left), expects_registry: false, ..evidence(61_000, later, &[]) });
@@ -409,7 +409,7 @@ fn a_process_that_died_before_its_file_was_cleared_away_has_crashed() {
 }
 
 #[test]
-fn an_orderly_end_after_a_crash_is_the_newer_word() {
+fn the_newer_of_a_crash_and_an_orderly_end_decides() {
     let crashed = [dead(7, Some(RegistryStatus::Busy), 0)];
     let left = gone(8, 5_000, Departure::FileRemoved);
     let v = resolve(&Evidence { gone: Some(&left), ..evidence(9_000, Some(turn_ended(4_000)), &crashed) });
@@ -466,7 +466,7 @@ fn an_open_question_of_a_process_that_cannot_be_seen_stays() {
 }
 
 #[test]
-fn a_status_that_is_absent_or_unknown_leaves_the_word_to_the_transcript() {
+fn the_transcript_decides_when_a_status_is_absent_or_unknown() {
     for status in [None, Some(RegistryStatus::Unknown(Arc::from("pondering")))] {
         let processes = [process(7, status, 40)];
         let v = verdict(9_000, Some(working(0)), &processes);
@@ -492,7 +492,7 @@ fn a_turn_that_died_with_an_earlier_process_is_not_the_new_ones() {
 }
 
 #[test]
-fn of_two_processes_the_one_that_needs_the_person_speaks() {
+fn the_process_that_needs_the_user_most_decides() {
     let processes = [
         process(7, waiting("permission prompt"), 100),
         process(8, Some(RegistryStatus::Busy), 5_000),
@@ -513,7 +513,7 @@ fn equal_processes_are_told_apart_whatever_their_order() {
 }
 
 #[test]
-fn a_question_about_the_past_hears_no_living_witness() {
+fn a_question_about_the_past_ignores_live_witnesses() {
     for instance in [dead(7, Some(RegistryStatus::Busy), 40), process(7, waiting("permission prompt"), 40)] {
         let processes = [instance];
         let v = resolve(&Evidence { live: false, ..evidence(900_000, Some(working(0)), &processes) });
@@ -523,7 +523,7 @@ fn a_question_about_the_past_hears_no_living_witness() {
 }
 
 #[test]
-fn every_witness_is_heard_and_the_winner_comes_first() {
+fn every_witness_is_listed_and_the_winner_comes_first() {
     let v = verdict(9_000, Some(turn_ended(0)), &[process(7, Some(RegistryStatus::Idle), 60)]);
     let heard: Vec<(Source, Option<State>, bool)> =
         v.witnesses.iter().map(|w| (w.source, w.state, w.winner)).collect();
@@ -544,9 +544,10 @@ fn a_clock_ahead_of_ours_moves_nothing_into_the_future() {
     assert_eq!((v.state, v.since), (State::Working, at(1_000)));
 }
 
-/// The clock was set back after the registry had spoken: to ask ever again would be twice a second, for an hour.
+/// The clock was set back after the registry's statement: with a repeated deadline the session would be evaluated
+/// twice a second, for an hour.
 #[test]
-fn what_was_said_before_the_clock_went_back_is_looked_at_once() {
+fn a_status_from_before_the_clock_went_back_is_evaluated_once() {
     let [idle, shell] = [RegistryStatus::Idle, RegistryStatus::Shell].map(Some);
     for process in
         [process(7, idle.clone(), 100_000), process(7, shell, 100_000), dead(7, idle.clone(), 100_000)]

@@ -18,7 +18,7 @@ fn at(offset: i64) -> Timestamp {
     Timestamp::from_millis(1_795_188_000_000 + offset)
 }
 
-/// What a transcript may say; the witness borrows from it.
+/// A possible reading of a transcript; the witness borrows from it.
 #[derive(Debug, Clone)]
 struct Told {
     state: State,
@@ -178,7 +178,7 @@ fn any_scene() -> impl Strategy<Value = Scene> {
     })
 }
 
-/// Some events of one process, as a fold reads them; times cluster, so that the spans of the table are met.
+/// The fold of some events of one process. Times cluster, so that the spans of the table are hit.
 fn any_hooks(now: i64) -> impl Strategy<Value = Option<HookWitness>> {
     let events = vec![
         r#""hook_event_name":"SessionStart","source":"startup""#,
@@ -251,7 +251,7 @@ fn any_child(now: i64) -> impl Strategy<Value = ChildWitness> {
     (0..=now).prop_map(|began| ChildWitness { pid: 77, began: at(began) })
 }
 
-/// All of a verdict but its words.
+/// All of a verdict but its texts.
 fn essence(verdict: &Verdict) -> impl PartialEq + std::fmt::Debug + use<> {
     let Verdict { state, kind, since, pid, live, next, processes, .. } = *verdict;
     (state, kind, since, pid, live, next, processes)
@@ -261,11 +261,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_dead_neither_work_nor_wait(mut scene in any_scene()) {
+    fn dead_processes_neither_work_nor_wait(mut scene in any_scene()) {
         for instance in &mut scene.instances {
             instance.liveness = Liveness::Dead;
         }
-        // The hooks of another process would say that it has taken the session up.
+        // Hooks of another process would mean that it has resumed the session.
         if let (Some(hooks), Some(dead)) = (&mut scene.hooks, scene.instances.first()) {
             hooks.agent = hooks.agent.as_ref().map(|_| dead.entry.instance.clone());
         }
@@ -340,9 +340,9 @@ proptest! {
         prop_assert!(!verdict.reason.detail.is_empty());
     }
 
-    /// Of the past files speak alone: neither processes nor hooks change anything.
+    /// For the past, only files count: neither processes nor hooks change anything.
     #[test]
-    fn the_past_is_the_files_alone(mut scene in any_scene()) {
+    fn the_past_depends_on_files_alone(mut scene in any_scene()) {
         let verdict = scene.resolve_at(at(scene.now), &scene.instances, false);
         (scene.hooks, scene.child, scene.gone) = (None, None, None);
         prop_assert_eq!(essence(&scene.resolve_at(at(scene.now), &[], false)), essence(&verdict));
@@ -354,8 +354,8 @@ proptest! {
         }
     }
 
-    /// A registry that has spoken last is not shouted down: neither hooks nor a status file nor a child process make an
-    /// approval of `busy`, or of `idle`.
+    /// If the registry spoke last, it decides: neither hooks nor a status file nor a child process make an approval
+    /// of `busy`, or of `idle`.
     #[test]
     fn more_witnesses_make_no_false_approval(mut scene in any_scene(), quiet in any::<bool>()) {
         scene.told = None;
@@ -372,9 +372,9 @@ proptest! {
         prop_assert!(left || verdict.state != State::Ended);
     }
 
-    /// A status file never contradicts a live witness: it only tells how a turn ended.
+    /// A status file never contradicts a live witness: it only adds how a turn ended.
     #[test]
-    fn a_status_file_only_refines_what_is_alive(mut scene in any_scene()) {
+    fn a_status_file_only_refines_live_verdicts(mut scene in any_scene()) {
         let with = scene.resolve();
         scene.status_file = None;
         let without = scene.resolve();

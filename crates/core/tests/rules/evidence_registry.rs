@@ -1,4 +1,4 @@
-//! Registry files: those of recordings of the real client, torn ones among them, and odd ones.
+//! Registry files: those in recordings of the real client, including torn ones, and odd ones.
 
 use std::collections::BTreeSet;
 use std::path::Path;

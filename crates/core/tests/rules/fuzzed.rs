@@ -1,4 +1,4 @@
-//! What the fuzzer has found worth keeping is tried again with each run of the tests.
+//! Runs the kept fuzzer inputs again with each run of the tests.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ mod lines;
 #[path = "../../../../fuzz/bodies/timeline.rs"]
 mod timeline;
 
-/// Hands over every input that is kept for a target; there must be some.
+/// Checks every kept input of a target; there must be some.
 fn each(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let mut inputs = 0;

@@ -1,4 +1,4 @@
-//! Hook payloads: every one that the real client was recorded sending, and what none should send.
+//! Hook payloads: every recorded payload of the real client, and invalid ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +44,7 @@ fn every_recorded_payload_is_read_as_the_event_it_is() {
         assert_eq!(payload.agent_id.as_deref(), json["agent_id"].as_str(), "{name}");
         let event = json["hook_event_name"].as_str().expect("an event");
         assert_eq!(payload.event.name(), event, "{name}");
-        // The words of a closed set are known, one and all.
+        // Every word of a closed set is known.
         match &payload.event {
             HookEvent::SessionStart { source, .. } => assert_ne!(*source, StartSource::Unknown, "{name}"),
             HookEvent::PreCompact { trigger } | HookEvent::PostCompact { trigger } => {
@@ -85,7 +85,7 @@ fn every_recorded_payload_is_read_as_the_event_it_is() {
 }
 
 #[test]
-fn the_payloads_say_what_happened() {
+fn recorded_payloads_have_the_expected_fields() {
     let payload = parsed("SessionStart-startup");
     let HookEvent::SessionStart { source, model, .. } = payload.event else { panic!("{payload:?}") };
     assert_eq!((source, model.as_deref()), (StartSource::Startup, Some("claude-opus-5-5")));
@@ -145,7 +145,8 @@ fn a_request_has_the_fingerprint_of_its_call() {
         let HookEvent::PermissionRequest(request) = parsed(&format!("PermissionRequest-{tool}")).event else {
             panic!("{tool}")
         };
-        // The recordings of one event and tool are of one call wherever both were taken in one scenario.
+        // The recorded PreToolUse and PermissionRequest of one tool are of the same call if both were taken in one
+        // scenario.
         assert_eq!(
             (call.tool, call.target, call.input),
             (request.tool, request.target, request.input),
@@ -155,7 +156,7 @@ fn a_request_has_the_fingerprint_of_its_call() {
 }
 
 #[test]
-fn what_is_no_payload_is_refused_with_a_reason() {
+fn invalid_payloads_are_refused_with_a_reason() {
     for (bytes, error) in [
         (&b""[..], HookError::Malformed),
         (b"null", HookError::Malformed),
@@ -178,7 +179,7 @@ fn what_is_no_payload_is_refused_with_a_reason() {
 }
 
 #[test]
-fn unexpected_types_and_events_of_tomorrow_are_read_as_far_as_they_go() {
+fn unexpected_types_and_unknown_events_are_read_as_far_as_possible() {
     let odd = br#"{"session_id":"a","hook_event_name":"Stop","cwd":7,"prompt_id":null,"background_tasks":"x",
         "last_assistant_message":["y"]}"#;
     let payload = parse_payload(odd).expect("a payload");
@@ -206,7 +207,7 @@ proptest! {
         let all = recorded();
         let mut bytes = all[n % all.len()].1.clone();
         let at = at.index(bytes.len());
-        // A payload that was cut is refused: what it would say might be the opposite of what it was to say.
+        // A cut payload is refused: the missing rest might reverse its meaning.
         prop_assert!(parse_payload(&bytes[..at]).is_err());
         bytes[at] = byte;
         if parse_payload(&bytes).is_ok() {

@@ -1,4 +1,4 @@
-//! The rules of the core: who needs the person, what the witnesses say, order and visibility, and odd input.
+//! The rules of the core: which sessions need the user, verdicts, order and visibility, and odd input.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Sessions that the person has set aside: when they need nobody, and that none of them is ever lost.
+//! Sessions that the user snoozed or put away: they stop needing the user, and none of them is ever lost.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn asks(since: i64) -> Row {
     row(State::WaitingForApproval, Some(StateKind::Permission), since, since)
 }
 
-/// What follows from one word, said at `now` while the row stood so.
+/// The changes of one command, given at `now` for this row.
 fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<Change>, Refusal> {
     let known =
         Known { now: at(now), words: &Words::default(), chains: &Chains::default(), began: &|_| None, row };
@@ -62,7 +62,7 @@ fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
 }
 
 #[test]
-fn who_still_needs_the_person_after_a_snooze_alerts_anew() {
+fn a_need_that_outlasts_a_snooze_alerts_anew() {
     let mut attention = Attention::default();
     attention.begin(at(0));
     let raised = |attention: &mut Attention, row: &Row, now: i64| {
@@ -80,7 +80,7 @@ fn who_still_needs_the_person_after_a_snooze_alerts_anew() {
 }
 
 #[test]
-fn a_snoozed_turn_that_ends_alerts_nobody() {
+fn the_end_of_a_snoozed_turn_raises_no_alert() {
     let aside = Aside { snoozed_until: Some(at(900)), away: None };
     let ended = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
     assert_eq!(Sighting::of(&ended).need, Some(Need::Finished));
@@ -88,7 +88,7 @@ fn a_snoozed_turn_that_ends_alerts_nobody() {
 }
 
 #[test]
-fn what_is_put_away_leaves_the_roster_until_something_happens() {
+fn a_session_put_away_leaves_the_roster_until_something_happens() {
     let seen = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
     let word = Word::PutAway { session: SessionId::new("s"), away: true };
     let changes = said(&word, 20, Some(&seen)).unwrap();
@@ -114,7 +114,7 @@ fn what_is_put_away_leaves_the_roster_until_something_happens() {
 }
 
 #[test]
-fn silence_alone_brings_nothing_back_but_a_need() {
+fn an_inferred_end_stays_put_away_and_an_inferred_need_comes_back() {
     let aside = Aside { away: Some(Seen { active_at: at(10), since: at(10) }), snoozed_until: None };
     let by_silence = |mut row: Row| {
         row.state_reason.source = Source::Timeout;
@@ -125,7 +125,7 @@ fn silence_alone_brings_nothing_back_but_a_need() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_words() {
+fn impossible_commands_are_refused_with_a_message() {
     let session = SessionId::new("s");
     let past = Word::Snooze { session: session.clone(), until: Some(at(5)) };
     assert_eq!(
@@ -139,7 +139,7 @@ fn what_makes_no_sense_is_refused_in_words() {
 }
 
 #[test]
-fn one_way_of_setting_aside_leaves_the_other() {
+fn snooze_and_put_away_are_independent() {
     let session = SessionId::new("s");
     let mut words = Words::default();
     let row = asks(1);
@@ -164,7 +164,7 @@ fn one_way_of_setting_aside_leaves_the_other() {
 
 proptest! {
     #[test]
-    fn nobody_is_lost(
+    fn new_events_end_put_away_and_time_ends_a_snooze(
         seen in (0i64..1_000, 0i64..1_000),
         (since, active) in (0i64..2_000, 0i64..2_000),
         state in 0..5usize,

@@ -26,7 +26,7 @@ fn ids(roster: &Roster) -> Vec<&str> {
 }
 
 #[test]
-fn who_needs_the_person_comes_first() {
+fn each_state_has_its_group_and_needs_come_first() {
     let cases = [
         (State::WaitingForApproval, Some(StateKind::Permission), Group::NeedsYou),
         (State::WaitingForApproval, Some(StateKind::Question), Group::NeedsYou),
@@ -60,7 +60,7 @@ fn a_need_moves_the_row_when_it_counts_and_not_before() {
 }
 
 #[test]
-fn what_waits_and_is_put_away_or_goes_on_elsewhere_rests() {
+fn put_away_and_superseded_rows_are_in_the_idle_group() {
     for (state, kind) in [
         (State::WaitingForApproval, StateKind::Permission),
         (State::WaitingForInput, StateKind::Error),
@@ -75,13 +75,13 @@ fn what_waits_and_is_put_away_or_goes_on_elsewhere_rests() {
 }
 
 #[test]
-fn rows_stand_by_group_then_by_the_age_that_they_show_then_by_id() {
+fn rows_are_sorted_by_group_then_by_shown_age_then_by_id() {
     let mut roster = Roster::new();
     let asks = |id, since| Row {
         needs: Some(Need::Approval),
         ..row(id, State::WaitingForApproval, Some(StateKind::Permission), since)
     };
-    // What happens within a state moves no row.
+    // Activity within a state moves no row.
     let busy = |row: Row| Row { last_activity_at: Timestamp::from_millis(5_000), ..row };
     roster.update(vec![
         row("idle", State::Idle, None, 900),
@@ -101,7 +101,7 @@ fn rows_stand_by_group_then_by_the_age_that_they_show_then_by_id() {
 }
 
 #[test]
-fn what_went_wrong_is_said_without_the_witness() {
+fn the_error_text_leaves_out_the_witness() {
     let says = |kind, detail: &str| {
         let mut row = row("a", State::WaitingForInput, kind, 1);
         row.state_reason.detail = Arc::from(detail);
@@ -124,7 +124,7 @@ fn what_went_wrong_is_said_without_the_witness() {
 }
 
 #[test]
-fn an_alert_says_what_went_wrong_and_not_who_said_so() {
+fn an_alert_gives_the_cause_without_the_witness() {
     let mut row = row("a", State::WaitingForInput, Some(StateKind::Error), 1);
     row.state_reason.detail = Arc::from("registry says `idle`; API Error: 529");
     assert_eq!(&*Sighting::of(&row).wants, "stopped at an error: API Error: 529");
@@ -146,7 +146,7 @@ fn a_change_that_moves_nothing_is_one_upsert_in_its_place() {
 }
 
 #[test]
-fn a_row_that_needs_the_person_moves_to_the_top() {
+fn a_row_that_needs_the_user_moves_to_the_top() {
     let mut roster = Roster::new();
     roster.update(vec![row("a", State::Working, None, 300), row("b", State::Working, None, 200)]);
     let asks = row("b", State::WaitingForApproval, Some(StateKind::Permission), 200);
@@ -168,7 +168,7 @@ fn removals_name_only_rows_that_were_there() {
 }
 
 #[test]
-fn a_row_that_is_removed_and_changed_at_once_stays_and_the_last_word_counts() {
+fn a_row_removed_and_changed_at_once_stays_with_its_last_value() {
     let mut roster = Roster::new();
     roster.update(vec![row("a", State::Working, None, 300)]);
     let last = row("a", State::Idle, None, 300);
@@ -178,7 +178,7 @@ fn a_row_that_is_removed_and_changed_at_once_stays_and_the_last_word_counts() {
 }
 
 #[test]
-fn by_default_a_row_is_a_head_that_is_live_or_was_active_lately() {
+fn the_default_filter_shows_heads_that_are_live_or_recently_active() {
     let day = Millis::from_secs(86_400);
     let now = Timestamp::from_millis(10 * day.0);
     let recent = row("a", State::Ended, None, now.as_millis() - day.0);
@@ -200,7 +200,7 @@ fn by_default_a_row_is_a_head_that_is_live_or_was_active_lately() {
 }
 
 #[test]
-fn the_call_that_matters_is_the_question_then_the_plan_then_what_may_ask() {
+fn the_principal_call_is_a_question_then_a_plan_then_a_call_that_may_ask() {
     let calls = |tools: &[&str]| -> Vec<PendingTool> {
         let call = |tool: &&str| PendingTool {
             id: Arc::from(*tool),
@@ -244,7 +244,7 @@ fn deadlines_come_out_in_the_order_of_their_times() {
 // ---------------------------------------------------------------------------------------------
 // Laws
 
-/// What a window does with a delta, by the protocol's words.
+/// Applies a delta as a window does, by the definition of the protocol.
 fn apply(list: &mut Vec<Arc<Row>>, delta: &Delta) {
     list.retain(|row| {
         !delta.removals.contains(&row.session_id)

@@ -7,7 +7,7 @@ use watchbill_core::roster::row::{Reason, Row, Source, Subagents};
 use watchbill_core::session::state::{Confidence, State};
 use watchbill_core::time::Timestamp;
 
-/// A row of which nothing optional is known.
+/// A row without any optional value.
 pub fn bare(id: &str) -> Row {
     let session_id = SessionId::new(id);
     Row {

@@ -31,7 +31,7 @@ fn all_seven_words_are_known_and_no_other() {
 }
 
 #[test]
-fn what_yaml_allows_for_flat_keys_is_read() {
+fn flat_yaml_keys_are_read_in_every_form() {
     for (front, task) in [
         ("task: 'it''s done'", "it's done"),
         ("task: \"say \\\"hi\\\"\"  # a comment", "say \"hi\""),
@@ -86,7 +86,7 @@ fn a_file_is_named_after_its_session() {
 }
 
 #[test]
-fn it_counts_for_five_minutes_and_no_clock_keeps_it_alive() {
+fn it_counts_for_five_minutes_even_with_a_wrong_clock() {
     let now = Timestamp::parse("2026-01-11T18:01:00Z").expect("a time");
     let file = parse_status_file(GOOD.as_bytes()).expect("a status");
     let witness = StatusWitness { file: file.clone(), modified: now };

@@ -51,10 +51,10 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
     assert_eq!(play.fold.facts().subagents_running, 1);
     assert_eq!(play.advance(300.0).now(), BACKGROUND, "its silence in this file says nothing");
 
-    // The client's own order: queued, taken out of the queue, then the prompt.
+    // The client's order: queued, taken out of the queue, then the prompt.
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
     assert_eq!(play.now(), BACKGROUND, "nothing is finished before the agent has answered");
-    assert_eq!(play.fold.facts().queued_prompts, 0, "nobody typed it");
+    assert_eq!(play.fold.facts().queued_prompts, 0, "the user did not type it");
     play.apply(&queue(301.1, QueueOperation::Dequeue));
     play.apply(&notification(301.2, "agent-1"));
     assert_eq!(play.now(), WORKING);
@@ -70,7 +70,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
 }
 
 #[test]
-fn edge_32_a_notice_nobody_answers_does_not_keep_the_turn_open() {
+fn edge_32_an_unanswered_notice_does_not_keep_the_turn_open() {
     let mut play = Play::of(delegated());
     play.apply(&closes(2.0, "It is running."));
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
@@ -90,7 +90,7 @@ fn edge_32_a_notice_taken_into_the_running_turn() {
 
 #[test]
 fn edge_32_the_clients_count_is_believed() {
-    // Launches that we cannot see, such as those of a woken subagent.
+    // Launches that the transcript does not show, such as those of a woken subagent.
     let mut play = Play::of([prompt(0.0, "go"), turn_over_with(2.0, 2)]);
     assert_eq!(play.now(), BACKGROUND);
     assert_eq!(play.fold.facts().subagents_running, 2);
@@ -98,11 +98,11 @@ fn edge_32_the_clients_count_is_believed() {
     play.apply(&closes(10.0, "one is done"));
     assert_eq!(play.now(), BACKGROUND);
     play.apply(&turn_over(10.1));
-    assert_eq!(play.now(), ENDED, "a client that counts and says nothing has none");
+    assert_eq!(play.now(), ENDED, "a client that counts and reports no count has none");
 }
 
 #[test]
-fn edge_32_a_late_count_reopens_what_a_text_has_closed() {
+fn edge_32_a_late_count_reopens_a_turn_that_a_text_closed() {
     let mut play = Play::of([prompt(0.0, "go"), closes(2.0, "delegated")]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.apply(&turn_over_with(2.1, 1)).now(), BACKGROUND);
@@ -112,7 +112,7 @@ fn edge_32_a_late_count_reopens_what_a_text_has_closed() {
 fn an_interrupt_outweighs_subagents() {
     let mut play = Play::of(delegated());
     play.apply(&interrupt(3.0));
-    assert_eq!(play.now().1, Some(StateKind::Interrupted), "the person is there and has the word");
+    assert_eq!(play.now().1, Some(StateKind::Interrupted), "the user is there and is next");
 }
 
 #[test]
@@ -146,15 +146,15 @@ fn a_session_whose_subagents_write_is_not_idle() {
     assert_eq!(play.advance(700.0).now(), BACKGROUND);
     assert_eq!(play.advance(1_100.0).now(), IDLE);
     play.fold.subagent_active(at(1_099.0), &mut play.out);
-    assert_eq!(play.now(), BACKGROUND, "what was written before the deadline reached us after it");
+    assert_eq!(play.now(), BACKGROUND, "the write before the deadline was read after it");
     assert_eq!(play.path(), [WORKING, BACKGROUND, IDLE, BACKGROUND]);
     play.fold.subagent_active(at(3.0), &mut play.out);
-    assert_eq!(play.fold.deadline(), Some(at(1_699.0)), "an earlier word changes nothing");
+    assert_eq!(play.fold.deadline(), Some(at(1_699.0)), "an earlier write changes nothing");
     assert_eq!(play.fold.facts().last_activity_at, Some(at(2.0)));
 }
 
 #[test]
-fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
+fn a_subagents_write_neither_begins_nor_keeps_a_turn() {
     let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
     play.fold.subagent_active(at(500.0), &mut play.out);
     assert_eq!(play.now(), ENDED);
@@ -164,7 +164,7 @@ fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
 }
 
 #[test]
-fn a_new_prompt_begins_its_own_time_though_a_subagent_wrote_meanwhile() {
+fn a_new_prompt_restarts_the_time_even_if_a_subagent_wrote() {
     let records = [prompt(0.0, "go"), prompt(70.0, "and now this")];
     let mut live = Play::of(records[..1].to_vec());
     live.fold.subagent_active(at(50.0), &mut live.out);
@@ -174,7 +174,7 @@ fn a_new_prompt_begins_its_own_time_though_a_subagent_wrote_meanwhile() {
     let mut cold = Play::of(records.to_vec());
     cold.fold.subagent_active(at(50.0), &mut cold.out);
     assert_eq!(cold.reading(), live.reading());
-    assert_eq!(live.path(), [WORKING], "what was never so is not told");
+    assert_eq!(live.path(), [WORKING], "a state that never held is not reported");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_turn_that_goes_on_after_a_long_silence_has_never_stopped() {
     assert_eq!(live.advance(800.0).now(), WORKING);
     live.apply(&delegates[2]);
     assert_eq!((live.now(), live.reading().since), (WORKING, at(0.0)));
-    assert_eq!(Play::of(delegates.to_vec()).reading(), live.reading(), "who starts now says the same");
+    assert_eq!(Play::of(delegates.to_vec()).reading(), live.reading(), "a cold fold gives the same");
 
     let mut silent = Play::of([prompt(0.0, "go"), closes(1.0, "done"), prompt(2.0, "more")]);
     assert_eq!(silent.advance(70.0).now(), ENDED, "inferred");
@@ -206,13 +206,13 @@ fn a_process_that_starts_after_the_clock_was_set_back_leaves_nothing_running() {
 }
 
 #[test]
-fn what_is_no_activity_does_not_end_the_work_of_subagents_that_write() {
+fn silent_records_do_not_end_the_work_of_subagents() {
     for quiet in silent_records(705.0) {
         let mut live = Play::of([prompt(0.0, "go"), calls(1.0, "a", "Agent")]);
         live.fold.subagent_active(at(690.0), &mut live.out);
         live.advance(700.0).apply(&quiet);
         assert_eq!((live.now(), live.reading().since), (WORKING, at(0.0)), "{:?}", quiet.body);
-        assert_eq!(live.path(), [WORKING], "what was never so is not told");
+        assert_eq!(live.path(), [WORKING], "a state that never held is not reported");
         live.fold.subagent_active(at(900.0), &mut live.out);
         assert_eq!(live.advance(1499.0).now(), WORKING, "{:?}", quiet.body);
         assert_eq!((live.advance(1501.0).now(), live.reading().since), (IDLE, at(1500.0)));

@@ -17,18 +17,18 @@ fn later(records: Vec<Record<'static>>, by: f64) -> Vec<Record<'static>> {
 }
 
 #[test]
-fn after_an_hour_back_deadlines_count_from_the_next_prompt() {
+fn after_the_clock_goes_back_deadlines_count_from_the_next_prompt() {
     let mut play = Play::of([prompt(HOUR, "go"), closes(HOUR + 5.0, "done"), prompt(10.0, "again")]);
     play.apply(&calls(12.0, "a", "Bash"));
     assert_eq!(play.now(), (State::Working, None));
     assert_eq!(play.advance(18.0).now(), (State::WaitingForApproval, Some(StateKind::Permission)));
     assert_eq!(play.fold.facts().last_activity_at, Some(at(12.0)), "and so do ages");
-    // A tool that was heard of before is not heard of now.
+    // A heartbeat from before the change does not count now.
     let mut play =
         Play::of([prompt(HOUR, "go"), calls(HOUR, "a", "Bash"), record(HOUR + 3.0, Body::Progress)]);
     play.apply(&prompt(10.0, "again")).apply(&calls(12.0, "b", "Bash"));
     assert_eq!(play.advance(18.0).now().0, State::WaitingForApproval);
-    // What has been written late by a little is no other time.
+    // A record that is late by a little sets no clock back.
     let mut play =
         Play::of([prompt(HOUR, "go"), prompt(HOUR - 500.0, "typed ahead"), calls(HOUR, "a", "Bash")]);
     assert_eq!(play.fold.facts().last_activity_at, Some(at(HOUR)));
@@ -43,7 +43,7 @@ fn copied_history_sets_no_clock_back() {
     assert_eq!(play.fold.clock(), Some(at(HOUR + 1.0)));
 }
 
-/// What does not tell of the time before the clock was set.
+/// The facts that do not depend on the time before the clock was set.
 fn goes_on(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
     let (state, kind) = play.now();
     (state, kind, play.fold.deadline())
@@ -52,7 +52,7 @@ fn goes_on(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However far ahead the clock was: from the first prompt after it was set right, everything is as if it had
+    /// The clock was ahead by any time. From the first prompt after it was set right, the fold is as if it had
     /// always been right.
     #[test]
     fn a_clock_that_was_ahead_is_forgotten_with_the_next_prompt(
@@ -68,7 +68,7 @@ proptest! {
         let goes = later(after, now);
         let [mut right, mut wrong] = [0.0, now + ahead].map(|by| Play::of(later(before.clone(), by)));
         if let Some(secs) = looked {
-            // Somebody looked on while the clock was wrong.
+            // The clock advanced the fold while it was wrong.
             wrong.advance(now + ahead + secs);
             wrong.fold.turn_back(at(now));
         }

@@ -1,4 +1,5 @@
-//! What transcripts really do and naive readers get wrong; the numbers are those of the project's list of edge cases.
+//! Real transcripts in cases that naive readers get wrong. The numbers are those of the project's list of edge
+//! cases.
 
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{
@@ -8,7 +9,7 @@ use watchbill_core::transcript::record::{
 use crate::script::*;
 
 #[test]
-fn edge_01_a_long_command_is_at_most_a_guess() {
+fn edge_01_a_long_command_is_only_inferred_to_wait() {
     let mut play = Play::of([prompt(0.0, "build"), calls(1.0, "a", "Bash")]);
     play.advance(300.0);
     assert_eq!(play.now(), PERMISSION);
@@ -107,7 +108,7 @@ fn edge_08_a_subagents_records_do_not_move_the_parent() {
 }
 
 #[test]
-fn edge_09_a_question_waits_for_the_person_at_once() {
+fn edge_09_a_question_waits_for_the_user_at_once() {
     let mut play = Play::of([prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion")]);
     assert_eq!(play.now(), QUESTION);
     let reading = play.reading();
@@ -118,7 +119,7 @@ fn edge_09_a_question_waits_for_the_person_at_once() {
 }
 
 #[test]
-fn edge_10_a_plan_waits_for_the_person_at_once() {
+fn edge_10_a_plan_waits_for_the_user_at_once() {
     let mut play = Play::of([prompt_in(0.0, "plan"), calls(1.0, "a", "ExitPlanMode")]);
     assert_eq!(play.now(), PLAN);
     assert_eq!(play.apply(&returns(100.0, "a")).now(), WORKING);
@@ -224,7 +225,7 @@ fn edge_18_an_interrupt_settles_at_once() {
 }
 
 #[test]
-fn edge_19_a_turn_without_any_trace_of_its_end_is_not_believed_for_ever() {
+fn edge_19_a_turn_without_a_recorded_end_times_out() {
     let mut play = Play::of([prompt(0.0, "go")]);
     play.advance(60.0);
     assert_eq!(play.now(), ENDED);
@@ -248,7 +249,7 @@ fn edge_20_a_queued_prompt_is_counted_and_starts_nothing() {
 }
 
 #[test]
-fn edges_21_and_24_what_is_no_turn_moves_nothing() {
+fn edges_21_and_24_silent_records_change_no_state() {
     for (story, before) in [
         ("new", Play::new()),
         ("working", Play::of([prompt(0.0, "go")])),
@@ -280,7 +281,7 @@ fn edge_22_a_prompt_of_images_alone_is_a_prompt() {
 }
 
 #[test]
-fn edge_23_a_notification_starts_a_turn_and_is_nobodys_goal() {
+fn edge_23_a_notification_starts_a_turn_and_sets_no_goal() {
     for origin in [PromptOrigin::TaskNotification, PromptOrigin::Peer] {
         let play = Play::of([record(0.0, prompt_body("<task-notification>", origin, None, Some("b1")))]);
         assert_eq!(play.now(), WORKING, "{origin:?}");
@@ -295,7 +296,7 @@ fn edge_25_a_retry_is_work() {
     assert_eq!(play.now(), (State::Working, Some(StateKind::Retrying)));
     assert_eq!(play.reading().detail, "retrying, 429, 3 of 10");
     assert_eq!(play.reading().since, at(0.0), "it is the same work");
-    assert_eq!(play.fold.deadline(), Some(at(91.0)), "nobody expects a word before the retry");
+    assert_eq!(play.fold.deadline(), Some(at(91.0)), "no record is expected before the retry");
     assert_eq!(play.apply(&says(35.0, "here I am")).now(), WORKING);
     assert_eq!(play.fold.deadline(), Some(at(95.0)));
 }
@@ -318,7 +319,7 @@ fn edge_26_an_error_ends_the_turn_and_stays_one() {
 }
 
 #[test]
-fn edge_27_a_usage_limit_is_told_from_a_passing_rate_limit() {
+fn edge_27_a_usage_limit_differs_from_a_passing_rate_limit() {
     for (kind, text, limit) in [
         ("rate_limit", "You've hit your session limit · resets 3pm", true),
         ("rate_limit", "Claude AI usage limit reached|1795000000", true),
@@ -344,7 +345,7 @@ fn edge_28_a_turn_longer_than_any_window() {
 }
 
 #[test]
-fn edge_29_a_whole_turn_between_two_reads_is_told_in_full() {
+fn edge_29_a_whole_turn_between_two_reads_is_reported_in_full() {
     let mut play = Play::new();
     play.advance(10.0);
     for record in [prompt(11.0, "go"), closes(12.0, "done"), turn_over(12.1)] {
@@ -417,7 +418,7 @@ fn edge_41_a_rewind_leaves_nothing_pending() {
 }
 
 #[test]
-fn orphaned_calls_go_with_their_turn() {
+fn orphaned_calls_end_with_their_turn() {
     let open = [prompt(0.0, "go"), calls(1.0, "a", "Bash")];
     for end in [turn_over(2.0), interrupt(2.0), closes(2.0, "done"), fails(2.0, "server_error", "no")] {
         let mut play = Play::of(open.clone());
@@ -430,11 +431,11 @@ fn orphaned_calls_go_with_their_turn() {
 }
 
 #[test]
-fn a_resumed_session_forgets_what_died_with_its_process() {
+fn a_resumed_session_forgets_calls_of_the_old_process() {
     let mut play = Play::of([prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion")]);
     assert_eq!(play.now(), QUESTION);
     play.apply(&session_start(20.0, "resume"));
-    assert_eq!(play.now(), WORKING, "nobody asks any more");
+    assert_eq!(play.now(), WORKING, "the question is gone");
     assert_eq!(play.advance(61.0).now(), ENDED, "and the old turn becomes stale");
     assert!(play.fold.pending_tools().is_empty());
     // The hook's record may be written after the first call of the new process.
@@ -444,7 +445,7 @@ fn a_resumed_session_forgets_what_died_with_its_process() {
 }
 
 #[test]
-fn the_clients_own_remarks_are_nobodys_work() {
+fn texts_of_the_client_itself_begin_no_turn() {
     let mut remark = assistant(Block::Text("No response requested.".into()), Some(StopReason::StopSequence));
     remark.model = Some("<synthetic>".into());
     let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);

@@ -1,4 +1,4 @@
-//! What a row shows besides the state.
+//! The facts that a row shows besides the state.
 
 use watchbill_core::transcript::record::{Block, Body, StopReason, TitleKind, Usage};
 
@@ -71,7 +71,7 @@ fn tokens_count_once_for_each_request() {
 }
 
 #[test]
-fn pending_tools_are_told_with_what_they_act_on() {
+fn pending_tools_carry_their_targets() {
     let play = Play::of([prompt(0.0, "go"), calls(1.0, "a", "Bash")]);
     let [tool] = &play.fold.pending_tools()[..] else { panic!("one call") };
     assert_eq!((&*tool.id, &*tool.tool, &*tool.target, tool.since), ("a", "Bash", "make it so", at(1.0)));

@@ -1,4 +1,4 @@
-//! What the chain resolver is told.
+//! The facts for the chain resolver.
 
 use watchbill_core::chain::lineage::{BeganBy, SPAN_LIMIT};
 use watchbill_core::transcript::record::{Body, CompactTrigger, TitleKind};
@@ -100,7 +100,7 @@ fn clear_in_the_middle_is_no_beginning() {
 }
 
 #[test]
-fn a_fork_that_says_so() {
+fn a_fork_that_marks_its_copies() {
     let copied = |record| with(record, |envelope| envelope.forked_from = Some(OTHER.into()));
     let play = Play::of([
         copied(record(0.0, Body::LocalCommand { name: Some("/clear".into()) })),
@@ -116,7 +116,7 @@ fn a_fork_that_says_so() {
 }
 
 #[test]
-fn a_fork_that_only_its_process_tells() {
+fn a_fork_shown_only_by_its_process() {
     let by =
         |record, id: &'static str| with(record, |envelope| envelope.process_session_id = Some(id.into()));
     let play = Play::of([

@@ -1,4 +1,4 @@
-//! The fold of one transcript, through its public face: states, edge cases, lineage, tokens, properties.
+//! The fold of one transcript, through its public interface: states, edge cases, lineage, tokens, properties.
 
 mod background;
 mod clock;

@@ -1,4 +1,4 @@
-//! What must hold for every transcript, however odd.
+//! Properties of every transcript, however odd.
 
 use proptest::prelude::*;
 use watchbill_core::session::state::StateKind;
@@ -67,7 +67,7 @@ pub fn a_transcript() -> impl Strategy<Value = Vec<Record<'static>>> {
     })
 }
 
-/// All that a reader of the fold can see, apart from what it told on the way.
+/// All facts that a reader of the fold can see, except the effects on the way.
 fn seen(play: &Play) -> (Reading, String, String, Option<Timestamp>) {
     (
         play.reading(),
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn records_that_say_nothing_change_nothing_wherever_they_stand(
+    fn records_without_facts_change_nothing_at_any_place(
         records in a_transcript(),
         places in prop::collection::vec((0usize..31, 0.0..1e9f64, any::<bool>()), 0..6),
     ) {
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn looking_at_the_clock_in_between_changes_nothing_later(
+    fn advancing_the_clock_between_records_changes_nothing_later(
         records in a_transcript(),
         looks in prop::collection::vec((0usize..31, -20.0..700.0f64), 0..12),
     ) {
@@ -127,7 +127,7 @@ proptest! {
             }
             live.apply(record);
         }
-        // Both are looked at from the same moment.
+        // Compare both at the same time.
         if let Some(newest) = newest {
             cold.fold.advance(newest, &mut cold.out);
         }
@@ -138,9 +138,9 @@ proptest! {
         prop_assert_eq!(live.now(), IDLE);
     }
 
-    /// The file of a subagent is read before or after that of its session, as chance has it.
+    /// The engine reads a subagent's file before or after that of its session, by chance.
     #[test]
-    fn when_it_is_heard_that_subagents_wrote_decides_nothing(
+    fn the_order_of_reading_subagents_changes_nothing(
         records in a_transcript(),
         stirs in prop::collection::vec((0usize..31, -20.0..700.0f64), 0..12),
         looks in any::<bool>(),
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_told_is_what_is_seen(
+    fn reported_transitions_match_the_shown_state(
         records in a_transcript(),
         look in 0.0..10_000.0f64,
         stir in prop::option::of(0.0..1_000.0f64),

@@ -1,4 +1,4 @@
-//! The fold over what the real client wrote: the recorded sessions go through the states that the driver saw.
+//! The fold over transcripts of the real client: the recorded sessions go through the states that the driver saw.
 
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 #![allow(clippy::expect_used, reason = "a broken fixture should fail loudly")]
@@ -68,9 +68,9 @@ fn cold(appends: &[Append]) -> Folds {
     folds
 }
 
-/// Reads it as it was written, looking at the clock every half second and at each append.
+/// Reads a recording as it was written, and advances the clock every half second and at each append.
 fn live(appends: &[Append]) -> (Folds, Timestamp) {
-    // A record is written after its time, so the recording began no earlier than any of them tells.
+    // A record is written after its time. So the recording began no earlier than any record shows.
     let mut began = i64::MIN;
     for append in appends {
         each_record(&append.text, |record| {

@@ -1,4 +1,4 @@
-//! Builds records by hand and plays them into a fold, so that a test reads as the story it tells.
+//! Builds records by hand and plays them into a fold, so that a test reads as a story.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use watchbill_core::transcript::record::{
     PromptOrigin, QueueOperation, Record, StopReason, System, TitleKind, ToolResult, Usage,
 };
 
-/// The session that all scripts are about.
+/// The session of all scripts.
 pub const SESSION: &str = "11111111-1111-4111-8111-111111111111";
 
 /// Noon of some day; scripts count in seconds from here.
@@ -47,12 +47,12 @@ pub fn with(mut record: Record<'static>, change: impl FnOnce(&mut Envelope<'stat
     record
 }
 
-/// The person's prompt.
+/// The user's prompt.
 pub fn prompt(secs: f64, text: &'static str) -> Record<'static> {
     record(secs, prompt_body(text, PromptOrigin::Human, None, None))
 }
 
-/// The person's prompt in a permission mode.
+/// The user's prompt in a permission mode.
 pub fn prompt_in(secs: f64, mode: &'static str) -> Record<'static> {
     record(secs, prompt_body("do it", PromptOrigin::Human, Some(mode), None))
 }
@@ -77,7 +77,7 @@ pub fn prompt_body(
     })
 }
 
-/// One block of an answer, a message of its own, with the reason that its message stopped for.
+/// One block of an answer as a message of its own, with the message's stop reason.
 pub fn answer(secs: f64, block: Block<'static>, stop: Option<StopReason>) -> Record<'static> {
     let mut answer = assistant(block, stop);
     answer.message_id = Some(format!("msg_at_{secs}").into());
@@ -152,7 +152,7 @@ pub fn turn_over_with(secs: f64, pending_agents: u32) -> Record<'static> {
     record(secs, Body::System(System::TurnDuration { pending_agents }))
 }
 
-/// The person pressed Escape.
+/// The user pressed Escape.
 pub fn interrupt(secs: f64) -> Record<'static> {
     record(secs, Body::Interrupt { for_tool_use: true })
 }
@@ -211,7 +211,7 @@ pub fn silent_records(secs: f64) -> Vec<Record<'static>> {
     ]
 }
 
-/// A fold with everything it has told.
+/// A fold with all its effects.
 pub struct Play {
     /// The fold.
     pub fold: SessionFold,
@@ -277,5 +277,5 @@ pub const QUESTION: (State, Option<StateKind>) = (State::WaitingForApproval, Som
 pub const PLAN: (State, Option<StateKind>) = (State::WaitingForApproval, Some(StateKind::Plan));
 /// The turn ended.
 pub const ENDED: (State, Option<StateKind>) = (State::WaitingForInput, Some(StateKind::TurnEnded));
-/// The person interrupted.
+/// The user interrupted.
 pub const INTERRUPTED: (State, Option<StateKind>) = (State::WaitingForInput, Some(StateKind::Interrupted));

@@ -1,4 +1,4 @@
-//! Folds over a restart: whatever was read before, what follows gives the same as without the restart.
+//! Folds over a restart: later records give the same result as without the restart.
 
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 #![allow(clippy::expect_used, reason = "a broken fixture should fail loudly")]
@@ -16,7 +16,7 @@ use watchbill_core::transcript::parse::parse_line;
 use crate::properties::a_transcript;
 use crate::script::*;
 
-/// All that can be known of a fold, the order within its tables and what the clock fired apart.
+/// All facts of a fold, except the order within its tables and the deadlines that the clock fired.
 fn all_of(fold: &SessionFold) -> String {
     let ledger = fold.ledger();
     format!(
@@ -34,7 +34,7 @@ fn all_of(fold: &SessionFold) -> String {
     )
 }
 
-/// A fold whose pieces are kept elsewhere, as the engine does it.
+/// A fold whose pieces are stored apart, as in the engine.
 struct Kept {
     fold: SessionFold,
     pieces: Vec<u8>,
@@ -47,12 +47,12 @@ impl Kept {
         Self { fold, pieces: Vec::new() }
     }
 
-    /// The program ends and starts again; `lazily`, nothing is taken up before it is needed.
+    /// The program ends and starts again. If `lazily`, the pieces stay aside until they are needed.
     fn restart(&mut self, lazily: bool) {
         self.pieces.extend(self.fold.take_new().unwrap_or_default());
         let id = self.fold.lineage().session.clone();
         let mut fold = SessionFold::restore(&self.fold.snapshot(), &id, Timeouts::default()).expect("ours");
-        assert_eq!(all_of(&fold), all_of(&self.fold), "the head says everything but who was seen");
+        assert_eq!(all_of(&fold), all_of(&self.fold), "the head holds everything except the ids of records");
         if !lazily {
             fold.take_up(&self.pieces).expect("ours");
         }
@@ -88,8 +88,8 @@ proptest! {
             plain.apply(record);
             prop_assert_eq!(all_of(&kept.fold), all_of(&plain.fold));
         }
-        prop_assert_eq!(&out, &plain.out, "the same was told on the way");
-        // Copied history is known again, and the clock fires the same.
+        prop_assert_eq!(&out, &plain.out, "the same effects on the way");
+        // Copied history is still known, and the clock fires the same deadlines.
         kept.restart(true);
         kept.take_up();
         for record in records.iter().skip(again_from) {
@@ -104,9 +104,9 @@ proptest! {
         prop_assert_eq!(out, plain.out);
     }
 
-    /// Whatever is asked of a fold that rests, and in whatever order, it says what one says that does not.
+    /// A resting fold gives the same results as a decoded one, for any calls in any order.
     #[test]
-    fn nobody_can_tell_that_a_fold_rests(
+    fn a_resting_fold_equals_a_decoded_one(
         records in a_transcript(),
         asked in prop::collection::vec((0u8..8, 0u32..400), 0..12),
     ) {
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_found_and_never_a_panic(
+    fn damage_is_refused_without_a_panic(
         records in a_transcript(),
         at in any::<prop::sample::Index>(),
         bit in 0u8..8,
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_of_anything_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let id = SessionId::new(SESSION);
         prop_assert!(SessionFold::restore(&bytes, &id, Timeouts::default()).is_err());
         prop_assert!(SubagentFold::restore(&bytes, "a").is_err());
@@ -208,7 +208,7 @@ fn transcripts() -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_the_real_client_wrote_survives_a_restart_after_any_line() {
+fn recorded_transcripts_survive_a_restart_after_any_line() {
     let mut restarts = 0;
     for (name, text) in transcripts() {
         let stem = name.rsplit('/').next().expect("a file").trim_end_matches(".jsonl").to_owned();
@@ -277,7 +277,7 @@ fn changed_timeouts_count_at_once() {
 }
 
 #[test]
-fn what_is_remembered_of_a_record_is_small() {
+fn the_data_of_a_record_is_small() {
     let mut fold = SessionFold::new(SessionId::new(SESSION), Timeouts::default());
     fold.note_new();
     let mut records = 0;
@@ -293,7 +293,7 @@ fn what_is_remembered_of_a_record_is_small() {
     assert_eq!(fold.take_new(), None, "a piece is given out once");
 }
 
-/// When this test fails, the form has changed: raise `VERSION` in `session/snapshot.rs` and accept the new form.
+/// If this test fails, the form has changed: raise `VERSION` in `session/snapshot/seal.rs` and accept the new form.
 #[test]
 fn the_form_is_the_one_of_this_version() {
     let mut forms = format!("version {}\n", watchbill_core::session::snapshot::VERSION);
@@ -304,7 +304,7 @@ fn the_form_is_the_one_of_this_version() {
         for line in text.lines() {
             parse_line(line.as_bytes(), &mut |record| fold.apply(&record, &mut Vec::new()));
         }
-        // Of the header only the length: the rest is the release and the checksum.
+        // The hash leaves out the header, because it holds the release and the checksum.
         let hash = |bytes: &[u8]| {
             bytes.iter().skip(16).fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
                 (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

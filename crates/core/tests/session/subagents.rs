@@ -17,7 +17,7 @@ fn fold(records: &[Record<'static>]) -> SubagentFold {
 }
 
 #[test]
-fn it_runs_until_it_says_that_it_is_done() {
+fn a_subagent_runs_until_its_records_end_it() {
     let story = [prompt(0.0, "look"), says(1.0, "I look"), calls(1.1, "x", "Bash"), returns(4.0, "x")];
     let running = fold(&story);
     assert_eq!(&**running.agent(), "a1");
@@ -25,7 +25,7 @@ fn it_runs_until_it_says_that_it_is_done() {
     assert_eq!(running.started_at(), Some(at(0.0)));
     assert_eq!(running.last_activity(), Some(at(4.0)));
     assert_eq!(running.deadline(SILENCE), Some(at(604.0)));
-    assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process says nothing, ever");
+    assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process never reports its end");
     for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
         let mut done = running.clone();
         done.apply(&end);
@@ -37,7 +37,7 @@ fn it_runs_until_it_says_that_it_is_done() {
 }
 
 #[test]
-fn what_it_has_called_and_not_yet_got_can_be_named() {
+fn open_calls_of_a_subagent_are_listed() {
     let names =
         |fold: &SubagentFold| fold.pending_tools().map(|call| call.id.to_string()).collect::<Vec<_>>();
     let mut fold = fold(&[prompt(0.0, "look"), calls(1.0, "x", "Bash"), calls(1.1, "y", "Write")]);
@@ -52,7 +52,7 @@ fn what_it_has_called_and_not_yet_got_can_be_named() {
 }
 
 #[test]
-fn its_meta_file_has_the_last_word() {
+fn the_meta_file_decides_over_the_records() {
     let mut fold = fold(&[prompt(0.0, "look"), says(1.0, "I look")]);
     fold.set_finished(true);
     assert!(!fold.is_running(at(2.0), SILENCE));
@@ -62,7 +62,7 @@ fn its_meta_file_has_the_last_word() {
 }
 
 #[test]
-fn a_compaction_workers_copy_of_its_parent_costs_nothing_twice() {
+fn a_compaction_workers_copied_requests_count_once() {
     let story = [prompt(0.0, "go"), closes(1.0, "done")];
     let parent = Play::of(story.clone());
     let mut worker = fold(&story);
@@ -73,7 +73,7 @@ fn a_compaction_workers_copy_of_its_parent_costs_nothing_twice() {
 }
 
 #[test]
-fn what_says_nothing_is_no_activity() {
+fn silent_records_are_no_activity() {
     let fold = fold(&[
         prompt(0.0, "look"),
         record(50.0, Body::Silent),

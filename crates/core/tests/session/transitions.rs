@@ -9,7 +9,7 @@ use watchbill_core::time::Millis;
 use crate::script::*;
 
 #[test]
-fn a_session_starts_idle_and_waits_for_nothing() {
+fn a_session_starts_idle_without_a_deadline() {
     let play = Play::new();
     assert_eq!(play.now(), IDLE);
     assert_eq!(play.fold.deadline(), None);
@@ -68,12 +68,12 @@ fn working_to_input_when_silent_for_sixty_seconds() {
     assert!(reading.by_timeout);
     assert_eq!(reading.confidence, Confidence::Inferred);
     assert_eq!(reading.detail, "silent for 1 min: the turn may have ended");
-    // The turn had not ended after all, or it had and the client says so now.
+    // Either the turn had not ended, or it had and the client reports it now.
     let mut later = Play { fold: play.fold.clone(), out: Vec::new() };
     assert_eq!(later.apply(&says(64.0, "and")).now(), WORKING);
     play.apply(&turn_over(64.0));
     assert_eq!(play.now(), ENDED);
-    assert!(!play.reading().by_timeout, "a guess has become knowledge");
+    assert!(!play.reading().by_timeout, "the inferred end is confirmed");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn an_open_question_or_plan_is_shown_for_a_day() {
         answered.advance(80_000.0);
         answered.apply(&returns(80_001.0, "a"));
         assert_eq!(answered.now(), WORKING);
-        assert_eq!(play.advance(86_401.0).now(), IDLE, "whoever was to answer is gone");
+        assert_eq!(play.advance(86_401.0).now(), IDLE, "the question is given up after a day");
         assert_eq!(play.reading().detail, "no activity for 24 h");
         assert_eq!(play.fold.deadline(), None);
     }
@@ -145,7 +145,7 @@ fn the_timeouts_are_settings() {
 
 #[test]
 fn timeouts_fire_between_records_as_they_would_have_live() {
-    // A day between two turns, read in one go: the history has the idle time in it.
+    // A day between two turns, read in one go: the history contains the idle time.
     let play = Play::of([prompt(0.0, "go"), closes(3.0, "done"), prompt(86_400.0, "more")]);
     assert_eq!(play.path(), [WORKING, ENDED, IDLE, WORKING]);
     let Effect::Transition { at: when, .. } = &play.out[2];
@@ -153,8 +153,8 @@ fn timeouts_fire_between_records_as_they_would_have_live() {
 }
 
 #[test]
-fn a_deadline_that_the_clock_fired_too_early_is_taken_back() {
-    // The result was written at 5.9 s and reached us at 6.3 s; the clock had passed 6.0 s before.
+fn a_deadline_that_the_clock_fired_too_early_is_undone() {
+    // The result was written at 5.9 s and was read at 6.3 s; the clock had passed 6.0 s before.
     let records = [prompt(0.0, "go"), calls(1.0, "a", "Bash"), returns(5.9, "a")];
     let mut live = Play::of(records[..2].to_vec());
     live.advance(6.2);
@@ -163,7 +163,7 @@ fn a_deadline_that_the_clock_fired_too_early_is_taken_back() {
     let cold = Play::of(records);
     assert_eq!(live.reading(), cold.reading());
     assert_eq!(live.reading().since, at(0.0), "as if nothing had been guessed");
-    assert_eq!(live.path(), [WORKING, PERMISSION, WORKING], "but whoever was told is told again");
+    assert_eq!(live.path(), [WORKING, PERMISSION, WORKING], "the reported transition is reported back");
 }
 
 #[test]
@@ -175,5 +175,5 @@ fn metadata_in_a_live_session_does_not_make_the_state_flap() {
         play.apply(&record);
         assert_eq!(play.now(), PERMISSION, "{record:?}");
     }
-    assert_eq!(play.out.len(), told, "nothing happened, so nothing is told");
+    assert_eq!(play.out.len(), told, "nothing happened, so nothing is reported");
 }

@@ -1,4 +1,4 @@
-//! What the real clients wrote, from the fixtures of the repository.
+//! Transcripts of real clients, from the fixtures of the repository.
 
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 #![allow(clippy::unwrap_used, reason = "a broken fixture should fail loudly")]
@@ -20,9 +20,9 @@ fn stem(path: &Path) -> String {
 
 /// A transcript as a recording left it.
 pub struct Transcript {
-    /// The recording and the file's path below the agent's folder.
+    /// The recording and the file's path below the client's folder.
     pub name: String,
-    /// All that was appended.
+    /// The whole text.
     pub text: String,
 }
 

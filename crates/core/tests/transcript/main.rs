@@ -1,4 +1,4 @@
-//! The reading of transcripts, over what real clients wrote and over what nobody should write.
+//! The reading of transcripts: those of real clients, and those that no client should write.
 
 mod fixtures;
 mod properties;

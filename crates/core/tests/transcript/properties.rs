@@ -1,4 +1,4 @@
-//! What holds for any bytes: nothing panics, chunking does not matter, unknown fields change nothing.
+//! Properties for any bytes: nothing panics, chunking does not matter, unknown fields change nothing.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -28,7 +28,7 @@ fn real_line() -> impl Strategy<Value = String> {
     proptest::sample::select(real_lines())
 }
 
-/// Everything that parsing says about a line.
+/// The whole result of parsing a line.
 fn reading(line: &[u8]) -> (Vec<String>, LineReport) {
     let mut records = Vec::new();
     let report = parse_line(line, &mut |record| records.push(format!("{record:?}")));
@@ -77,7 +77,7 @@ proptest! {
         let whole = lines_of(&[&bytes], cap);
         prop_assert_eq!(&lines_of(&chunks, cap), &whole);
 
-        // And the whole is what a plain split says.
+        // The whole equals a plain split.
         let mut offset = 0u64;
         let mut plain = Vec::new();
         for line in bytes.split_inclusive(|b| *b == b'\n').filter(|line| line.ends_with(b"\n")) {
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_says_what_was_typed(text in "\\PC{0,60}|[\"\\\\\\n\\t/u{}\\[\\]é😀\u{1}]{0,60}", many in 1usize..120) {
+    fn a_prompt_holds_the_typed_text(text in "\\PC{0,60}|[\"\\\\\\n\\t/u{}\\[\\]é😀\u{1}]{0,60}", many in 1usize..120) {
         let text = text.repeat(many);
         prop_assume!(!text.is_empty());
         let line = json!({"promptSource": "typed", "message": {"content": &text}, "type": "user"}).to_string();

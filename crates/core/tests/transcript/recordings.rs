@@ -1,4 +1,4 @@
-//! Every line that a real client wrote is read, and means what it should.
+//! Every line of a real client is read, and has the right meaning.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn each_record_type_is_read_as_what_it_is() {
     insta::assert_debug_snapshot!(bodies);
 }
 
-/// A word for what a record says, for counting.
+/// A short name of a record's content, for counting.
 fn word(record: &Record<'_>) -> String {
     let first = |debug: String| debug.split(['(', ' ']).next().unwrap_or_default().to_owned();
     match &record.body {

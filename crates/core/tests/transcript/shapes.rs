@@ -1,4 +1,5 @@
-//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: who is asking, what ended, what was refused.
+//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
+//! refusal.
 
 use watchbill_core::ids::RecordId;
 use watchbill_core::problem::ProblemKind;
@@ -8,7 +9,7 @@ use watchbill_core::transcript::record::{
     TitleKind,
 };
 
-/// Parses one line and gives a word or two for what its only record says.
+/// Parses one line and describes its only record in a few words.
 fn read(line: &str) -> String {
     let mut words = Vec::new();
     let report = parse_line(line.as_bytes(), &mut |record| words.push(describe(&record.body)));
@@ -28,7 +29,7 @@ fn describe(body: &Body<'_>) -> String {
         Body::ToolResults(results) => results
             .iter()
             .map(|r| match (r.denied, &r.background_task, &r.async_agent, r.is_error) {
-                (Some(Denial::User), ..) => format!("{} refused by the person", r.id),
+                (Some(Denial::User), ..) => format!("{} refused by the user", r.id),
                 (Some(Denial::Policy), ..) => format!("{} refused by a rule", r.id),
                 (_, Some(task), ..) => format!("{} background {task}", r.id),
                 (_, _, Some(agent), _) => format!("{} agent {agent}", r.id),
@@ -48,12 +49,12 @@ fn user(content: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_prompt_is_told_from_everything_else_of_the_same_type() {
+fn a_prompt_is_separated_from_other_user_records() {
     const TYPED: &str = r#""promptSource":"typed","permissionMode":"default","origin":{"kind":"human"}"#;
     let interrupted = "[Request interrupted by user]";
     let for_tool = "[Request interrupted by user for tool use]";
     for (content, more, want) in [
-        // What a person says, by whatever way.
+        // Prompts of the user, in every form.
         (r#""hello""#, "", "human: hello"),
         (r#""hello""#, TYPED, "human: hello"),
         (r#"[{"type":"text","text":"from an SDK"}]"#, r#""promptSource":"sdk""#, "human: from an SDK"),
@@ -97,7 +98,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
             r#""parentUuid":"x","promptSource":"typed""#,
             "human: This session is being continued from a previous conversation, says who?",
         ),
-        // What the client writes for commands and shell lines.
+        // Records that the client writes for commands and shell lines.
         (
             r#""<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>""#,
             "",
@@ -118,13 +119,13 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
         (r#""<bash-input>ls</bash-input>""#, "", "local -"),
         (r#""<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>""#, "", "local -"),
         (r#""<bash-input>what is this tag?""#, TYPED, "human: <bash-input>what is this tag?"),
-        // A command whose text is a prompt starts a turn, in the person's own words.
+        // A command whose text is a prompt starts a turn, in the user's own words.
         (
             r#""<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>the last commit</command-args>""#,
             r#""origin":{"kind":"human"}"#,
             "human: /review the last commit",
         ),
-        // Turns that no person started.
+        // Turns that the user did not start.
         (
             r#""<task-notification>\n<task-id>b1</task-id>\n<status>completed</status></task-notification>""#,
             "",
@@ -140,7 +141,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
         (r#""Another Claude session sent a message:\n<cross-session-message from=\"x\">hi""#, "", "peer"),
         (r#""<teammate-message teammate_id=\"a\">hi</teammate-message>""#, r#""isMeta":true"#, "peer"),
         (r#""do this""#, r#""origin":{"kind":"coordinator"}"#, "peer"),
-        // The rest is no word of anybody.
+        // All other records are no prompts.
         (r#""Output token limit hit. Resume directly""#, r#""isMeta":true,"turnCompanion":true"#, "Meta"),
         (r#""shown, not sent""#, r#""isVisibleInTranscriptOnly":true"#, "Meta"),
         (r#"[{"type":"text","text":"expanded skill"}]"#, r#""isMeta":true"#, "Meta"),
@@ -155,7 +156,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
 }
 
 #[test]
-fn a_refusal_is_told_from_an_error_in_every_version() {
+fn a_refusal_is_separated_from_an_error_in_every_version() {
     let result = |content: &str, more: &str| {
         user(
             &format!(r#"[{{"type":"tool_result","tool_use_id":"t","is_error":true,"content":{content}}}]"#),
@@ -164,16 +165,16 @@ fn a_refusal_is_told_from_an_error_in_every_version() {
     };
     let refused = r#""The user doesn't want to proceed with this tool use. The tool use was rejected""#;
     for (content, more, want) in [
-        (refused, "", "t refused by the person"),
-        (refused, r#""toolUseResult":"User rejected tool use""#, "t refused by the person"),
-        (r#""x""#, r#""toolUseResult":"Error: User rejected tool use""#, "t refused by the person"),
+        (refused, "", "t refused by the user"),
+        (refused, r#""toolUseResult":"User rejected tool use""#, "t refused by the user"),
+        (r#""x""#, r#""toolUseResult":"Error: User rejected tool use""#, "t refused by the user"),
         (
             r#"[{"type":"text","text":"The user doesn't want to take this action right now. STOP"}]"#,
             "",
-            "t refused by the person",
+            "t refused by the user",
         ),
-        (r#""Permission prompt was aborted.""#, "", "t refused by the person"),
-        (r#""[Request interrupted by user for tool use]""#, "", "t refused by the person"),
+        (r#""Permission prompt was aborted.""#, "", "t refused by the user"),
+        (r#""[Request interrupted by user for tool use]""#, "", "t refused by the user"),
         (
             r#""Permission for this action was denied by the Claude Code auto mode classifier. Reason: x""#,
             "",
@@ -182,26 +183,26 @@ fn a_refusal_is_told_from_an_error_in_every_version() {
         (r#""Permission to use Bash with command rm has been denied.""#, "", "t refused by a rule"),
         (r#""Permission to use this is an error text""#, "", "t error"),
         (r#""exit code 1""#, "", "t error"),
-        (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the person"),
+        (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the user"),
         (r#""x""#, r#""toolDenialKind":"automode-blocked""#, "t refused by a rule"),
         (r#""x""#, r#""toolDenialKind":"permission-rule""#, "t refused by a rule"),
         (
             r#""no""#,
             r#""toolDenialKind":"permission-rule","permissionDecision":{"decision":"reject","source":"user_reject"}"#,
-            "t refused by the person",
+            "t refused by the user",
         ),
         (
             r#""needs approval""#,
             r#""toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":"config"}"#,
             "t refused by a rule",
         ),
-        // Written when a session is resumed that was killed in the middle of a call.
+        // The client writes this when it resumes a session that was killed in the middle of a call.
         (r#""[Tool call interrupted: …]""#, r#""toolDenialKind":"interrupted""#, "t error"),
     ] {
         let line = result(content, more);
         assert_eq!(read(&line), want, "{line}");
     }
-    // A refusal's words in the output of a command that went well refuse nothing.
+    // The text of a refusal in the output of a successful command is no refusal.
     let quoted = user(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{refused}}}]"#), "");
     assert_eq!(read(&quoted), "t ok");
 }
@@ -355,7 +356,7 @@ fn each_smaller_type_is_read() {
 }
 
 #[test]
-fn a_boundary_says_who_asked_and_how_much_is_left() {
+fn a_boundary_holds_its_trigger_and_tokens() {
     let line = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":15,"durationMs":9}}"#;
     parse_line(line.as_bytes(), &mut |record| {
         let Body::System(System::CompactBoundary(boundary)) = record.body else { panic!("{record:?}") };
@@ -367,7 +368,7 @@ fn a_boundary_says_who_asked_and_how_much_is_left() {
 }
 
 #[test]
-fn the_envelope_tells_the_two_session_ids_and_the_fork_apart() {
+fn the_envelope_separates_the_session_ids_and_the_fork() {
     let line = r#"{"session_id":"process","sessionId":"file","forkedFrom":{"messageUuid":"m","sessionId":"root"},"type":"progress","uuid":"645a2f0b-cd92-4470-9c99-7c9f5295006d","timestamp":"2026-11-20T15:30:52.694Z","cwd":"C:\\Users\\x","isSidechain":true,"agentId":"a1","isMeta":true,"gitBranch":"main","version":"2.1.329","entrypoint":"cli"}"#;
     parse_line(line.as_bytes(), &mut |record| {
         let e = record.envelope;
@@ -415,7 +416,7 @@ fn problems(line: &[u8]) -> (LineReport, Vec<ProblemKind>) {
 }
 
 #[test]
-fn trouble_is_reported_by_kind() {
+fn problems_are_reported_by_kind() {
     for (line, records, want) in [
         (&b""[..], 0, vec![]),
         (b"  \t", 0, vec![]),
@@ -465,7 +466,7 @@ fn a_line_of_ten_megabytes_is_read_without_being_copied() {
 }
 
 #[test]
-fn counts_of_tokens_that_no_request_uses_are_cut_and_said() {
+fn absurd_token_counts_are_cut_and_reported() {
     let most = u64::from(u32::MAX);
     for (written, counted, is_said) in [
         ("4294967294", most - 1, false),

@@ -1,4 +1,4 @@
-//! The timeline, over recordings whose drivers wrote down what they did.
+//! The timeline of recordings whose drivers wrote down what they did.
 
 #![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
 
@@ -81,7 +81,7 @@ fn entries_name_the_offset_of_their_line() {
 }
 
 #[test]
-fn a_timeline_read_twice_over_the_same_records_has_each_once() {
+fn a_repeated_record_is_one_entry() {
     for transcript in transcripts() {
         let twice = format!("{0}{0}", transcript.text);
         let (once, again) = (timeline(&transcript.text), timeline(&twice));
@@ -125,7 +125,7 @@ fn a_call_knows_the_subagent_that_it_started() {
 }
 
 #[test]
-fn texts_are_bounded_and_say_so() {
+fn long_texts_are_cut_and_marked() {
     let big = "é".repeat(TEXT_LIMIT);
     let call = CALL.replace("make", &big);
     let result = RESULT.replace("done", &big);
@@ -145,7 +145,7 @@ fn texts_are_bounded_and_say_so() {
 }
 
 #[test]
-fn an_old_summary_without_a_boundary_is_one() {
+fn an_old_summary_without_a_boundary_gives_a_boundary() {
     let summary =
         r#"{"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}"#;
     let boundary = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto"}}"#;
@@ -158,7 +158,7 @@ fn an_old_summary_without_a_boundary_is_one() {
 }
 
 #[test]
-fn what_no_person_needs_yields_nothing() {
+fn records_for_the_client_alone_give_no_entry() {
     for line in [
         r#"{"type":"user","isMeta":true,"message":{"content":"for the model"}}"#,
         r#"{"type":"user","isMeta":true,"message":{"content":"<local-command-caveat>x</local-command-caveat>"}}"#,
@@ -175,7 +175,7 @@ fn what_no_person_needs_yields_nothing() {
 }
 
 #[test]
-fn commands_and_queued_prompts_are_in_the_persons_words() {
+fn commands_and_queued_prompts_lose_the_clients_wrappers() {
     for (line, want) in [
         (
             r#"{"type":"user","message":{"content":"<command-name>/rename</command-name>\n<command-message>rename</command-message>\n<command-args>new name</command-args>"}}"#,

@@ -1,4 +1,4 @@
-//! A handle of a running engine, for code outside its thread: subscribe, ask, stop.
+//! A handle of a running engine for other threads: subscribe, ask, stop.
 
 mod access;
 mod timelines;
@@ -46,10 +46,10 @@ use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_settings::{Configuration, Settings};
 
-/// An answer that takes longer than this means that the engine is stuck, and the person should know.
+/// If an answer takes longer, the engine is stuck, and the user gets an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running engine. Clones share it; it stops when [`Handle::stop`] is called or the last clone is gone.
+/// A running engine. Clones share it. It stops on [`Handle::stop`], or when the last clone is dropped.
 #[derive(Clone)]
 pub struct Handle {
     inbox: UnboundedSender<Message>,
@@ -65,15 +65,15 @@ pub struct Handle {
     _stopper: Option<Arc<Stopper>>,
 }
 
-/// Set once, by a program that has a window.
+/// A program with a window sets this once.
 type Opener = Arc<OnceLock<Box<dyn Fn(Option<String>) + Send + Sync>>>;
 
-/// The loop keeps a sender of its own, so that it cannot see the last handle go: this tells it.
+/// Tells the loop that the last handle is gone. The loop holds a sender itself, so its channel never closes.
 struct Stopper(UnboundedSender<Message>);
 
 impl Drop for Stopper {
     fn drop(&mut self) {
-        // When the loop has ended already there is nobody to tell.
+        // The loop may have ended already.
         let _ = self.0.send(Message::Stop);
     }
 }
@@ -101,28 +101,28 @@ impl Handle {
         Self { _stopper: Some(Arc::new(Stopper(self.inbox.clone()))), ..self.clone() }
     }
 
-    /// How far the history goes, for searches.
+    /// How far the history reaches, for searches.
     pub(super) fn reach(&self) -> &Arc<Reach> {
         self.searcher.reach()
     }
 
-    /// Subscribes: the snapshot first, then deltas without a gap. The sink says `false` to be dropped.
+    /// Subscribes: the sink gets the snapshot first, then deltas without a gap. It returns `false` to unsubscribe.
     pub fn subscribe(&self, wants: Subscription, sink: Sink) {
-        // Without a loop there is nothing to be told; the sink is dropped and its owner notices.
+        // If the loop has ended, this drops the sink, and its owner notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
     }
 
-    /// Subscribes to what the attention policy tells: what is already so, if anything, then each change, and the counts.
+    /// Subscribes to the attention policy's alerts and counts: first the present needs, then each change.
     pub fn listen(&self, sink: AlertSink) {
         let _ = self.inbox.send(Message::Listen(sink));
     }
 
-    /// No alerts until then; without a time, alerts again. Kept over a restart.
+    /// Mutes alerts until then; `None` unmutes. Survives a restart.
     ///
     /// # Errors
-    /// When it is so now, but cannot be kept over a restart.
+    /// When muting works now, but cannot be stored for a restart.
     pub fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
-        // Kept first: whoever has been shown that it is so may end the program at once.
+        // Store it first: the user may end the program as soon as the window shows it.
         let kept = self.keep_mute(until);
         let _ = self.inbox.send(Message::Attention(AttentionInput::Mute(until)));
         kept
@@ -134,30 +134,30 @@ impl Handle {
         let file = MuteFile::of(folder);
         file.write(until).map_err(|error| {
             let message = format!(
-                "that holds until Watchbill ends and no longer, because {} cannot be written: {error}",
+                "this holds only until Watchbill ends, because {} cannot be written: {error}",
                 file.path().display()
             );
             ApiError::new(ErrorCode::Unreadable, message)
         })
     }
 
-    /// The person looks at these sessions, so that nothing has to be told of them.
+    /// The user looks at these sessions, so the engine sends no alerts for them.
     pub fn set_in_front(&self, sessions: impl IntoIterator<Item = String>) {
         let sessions = sessions.into_iter().map(|session| SessionId::new(&session)).collect();
         let _ = self.inbox.send(Message::Attention(AttentionInput::InFront(sessions)));
     }
 
-    /// Whether alerts are to make a sound.
+    /// Whether alerts make a sound.
     pub fn alerts_sound(&self) -> bool {
         self.settings().alerts.sound
     }
 
-    /// The sessions are those of the demo.
+    /// Marks this handle as the demo's.
     pub(crate) fn of_the_demo(self) -> Self {
         Self { made_up: true, ..self }
     }
 
-    /// Whether the sessions are those of the demo, which nobody has to be called to.
+    /// Whether this is the demo. Its sessions need no alerts.
     pub fn is_made_up(&self) -> bool {
         self.made_up
     }
@@ -199,12 +199,12 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.chain(&session))?
     }
 
-    /// Carries out a command of the person, about a session named as for every question. When this returns it is in force
-    /// and stored: by this engine, or by the program that holds the store.
+    /// Carries out a user command. Sessions may be named as for [`Engine::find`]. On return, the command is in force
+    /// and stored: by this engine, or by the holder of the store.
     ///
     /// # Errors
-    /// When a session is not known, the command makes no sense as things are, or the engine has stopped. When it cannot be
-    /// stored, too: then it is in force, and stored as soon as that is possible.
+    /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
+    /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
         self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
     }
@@ -256,14 +256,14 @@ impl Handle {
         })
     }
 
-    /// Where the engine's messages go.
+    /// The sender of the engine's messages.
     pub(crate) fn inbox(&self) -> &UnboundedSender<Message> {
         &self.inbox
     }
 
-    /// Has `open` raise the window, with a session selected, when another program asks for that.
+    /// Sets the function that raises the window with a session selected, when another program asks for that.
     pub fn on_open(&self, open: impl Fn(Option<String>) + Send + Sync + 'static) {
-        // A program has one window.
+        // A program has only one window, so a second call has no effect.
         let _ = self.opens.set(Box::new(open));
     }
 
@@ -278,16 +278,17 @@ impl Handle {
         Ok(())
     }
 
-    /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
+    /// Brings the terminal of a session to the front. Blocks the caller's thread for some seconds at most.
     ///
     /// # Errors
-    /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer.
+    /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer, not an
+    /// error.
     pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
         Ok(focus::focus(&self.seat(session)?))
     }
 
-    /// Whether the person looks at the terminal of a session; `None` when that cannot be told. On the caller's thread, for
-    /// some seconds at most.
+    /// Whether the user looks at the terminal of a session; `None` if unknown. Blocks the caller's thread for some
+    /// seconds at most.
     ///
     /// # Errors
     /// When the session is not known or the engine has stopped.
@@ -295,7 +296,7 @@ impl Handle {
         Ok(focus::in_front(&self.seat(session)?))
     }
 
-    /// The line for a shell that takes a session up again.
+    /// The shell command that resumes a session.
     ///
     /// # Errors
     /// When the session is not known or the engine has stopped.
@@ -309,14 +310,14 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.seat(&session))?
     }
 
-    /// What is found and how it is watched.
+    /// The report of `watchbill doctor`.
     ///
     /// # Errors
     /// When the engine has stopped.
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
         let doctor =
             self.ask_loop(|engine, source| doctor::doctor(engine, &|root: &Path| source.mode_of(root)))?;
-        // The store is looked at here: the loop has better things to do than to wait for a disk.
+        // Read the store here: the loop must not wait for a disk.
         let settings = self.settings();
         let mut doctor = Doctor { store: query::health(&settings, &*self.fs), ..doctor };
         if let Some(hooks) = &mut doctor.hooks {
@@ -325,7 +326,7 @@ impl Handle {
         Ok(doctor)
     }
 
-    /// How the hooks are, scope by scope.
+    /// The hooks, scope by scope.
     ///
     /// # Errors
     /// When the engine has stopped.
@@ -334,22 +335,22 @@ impl Handle {
         Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
     }
 
-    /// What archiving would take and save.
+    /// An offer to archive: how much it would take and save.
     pub fn archive_offer(&self) -> ArchiveOffer {
         watchbill_history::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
     }
 
-    /// What it runs by now.
+    /// The current settings.
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From now on these count. Which folders are watched, and how, stays: see [`Settings::needs_another_engine`].
+    /// Applies new settings. The watched folders and the way of watching stay: see [`Settings::needs_another_engine`].
     pub fn apply(&self, settings: &Settings) {
         apply(&self.settings, &self.inbox, settings);
     }
 
-    /// Has the engine follow a configuration for as long as it runs, as far as a running engine can.
+    /// Lets the engine follow a configuration while it runs, as far as a running engine can.
     pub fn follow(&self, configuration: &Configuration) {
         let (stopped, settings) = (self.stopped(), Arc::downgrade(&self.settings));
         let inbox = self.inbox.downgrade();
@@ -360,7 +361,7 @@ impl Handle {
         }));
     }
 
-    /// Looks for words in all that is stored. On the caller's thread, not in the loop.
+    /// Searches the stored texts for words. Runs on the caller's thread, not in the loop.
     ///
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
@@ -372,12 +373,12 @@ impl Handle {
         answer
     }
 
-    /// Looks at everything again: after a long sleep, or because the person asked.
+    /// Looks at everything again, after a long sleep or on the user's request.
     pub fn look_again(&self) {
         let _ = self.inbox.send(Message::LookAgain);
     }
 
-    /// Tells whether the engine has stopped, without keeping it running.
+    /// Gives a function that says whether the engine has stopped. It does not keep the engine running.
     pub fn stopped(&self) -> impl Fn() -> bool + Send + 'static {
         let inbox = self.inbox.downgrade();
         move || inbox.upgrade().is_none_or(|inbox| inbox.is_closed())
@@ -404,7 +405,7 @@ impl Handle {
         })
     }
 
-    /// Sends a message that `told` answers, and waits for the answer.
+    /// Sends a message that carries the callback `told`, and waits until the engine calls it with the answer.
     fn wait_for<T: Send + 'static>(
         &self,
         message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,

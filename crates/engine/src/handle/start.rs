@@ -29,7 +29,7 @@ pub fn start(settings: Settings) -> std::io::Result<Handle> {
     start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
 }
 
-/// Starts the engine on a world of choice; `source` replaces the system's.
+/// Starts the engine on a given world. `source` replaces the system's watcher.
 ///
 /// # Errors
 /// When the system gives no thread.

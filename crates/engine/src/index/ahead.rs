@@ -1,5 +1,5 @@
-//! What the engine keeps of a transcript that was read for the first time, stored in the step of its texts, ahead of the
-//! rows of the sessions: else the folds of thousands of transcripts would be in memory until the last one is read.
+//! Stores the engine's state of a newly read transcript together with its texts, ahead of the session's row. Otherwise
+//! the folds of thousands of transcripts would stay in memory until the last one is read.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -20,24 +20,24 @@ use crate::persist::kept::Counted;
 use crate::transcripts::beside::FoldedBeside;
 use crate::transcripts::{Fold, Loaded};
 
-/// Stores what can be, and keeps what only the engine can tell about.
+/// Stores each transcript that it can. Keeps the others for the engine.
 pub(super) struct Ahead<'r> {
     fs: &'r dyn Fs,
     exclude: &'r Exclude,
     timeouts: Timeouts,
-    /// Where something is excluded: how many transcripts of a session's own are still to be read before it is known
-    /// whether its subagents may be stored. Of others only the engine knows.
+    /// With exclusion rules: how many of a session's own transcripts are still unread. At zero, its subagents may be
+    /// stored. For sessions not in this map, only the engine can decide.
     unread: HashMap<SessionId, usize>,
-    /// Subagents whose sessions are still to be read.
+    /// Transcripts of subagents whose sessions are still unread.
     waiting: HashMap<SessionId, Vec<Loaded>>,
-    /// What is left out, and what nobody here can tell about.
+    /// Transcripts that are left out, or that only the engine can decide about.
     rest: Vec<Loaded>,
     /// The store lacks rows of sessions.
     pub rows_are_behind: bool,
 }
 
 impl<'r> Ahead<'r> {
-    /// For a run by these settings.
+    /// For one run with these settings.
     pub fn new(fs: &'r dyn Fs, settings: &'r Settings) -> Self {
         let (exclude, timeouts) = (&settings.history.exclude, settings.timeouts);
         let (unread, waiting, rest) = Default::default();
@@ -81,7 +81,7 @@ impl<'r> Ahead<'r> {
         Ok(())
     }
 
-    /// What was not stored.
+    /// The transcripts that were not stored.
     pub fn into_rest(self) -> Vec<Loaded> {
         let Self { waiting, mut rest, .. } = self;
         rest.extend(waiting.into_values().flatten());
@@ -103,7 +103,7 @@ impl Companion for Ahead<'_> {
         if self.exclude.is_empty() {
             return;
         }
-        // Those that are known are not read from their beginning, and do not come here.
+        // Known transcripts are not read from their beginning, so they do not come here.
         let known: HashSet<_> = known.filter_map(|path| Path::new(path).file_stem()).collect();
         for found in files {
             if let Some(Place::Transcript { session }) = found.place()
@@ -120,7 +120,7 @@ impl Companion for Ahead<'_> {
 
     fn end(&mut self, step: &mut Step<'_>, file: FoldedBeside, skipped: bool) -> Result<(), StoreError> {
         match file.finish() {
-            // Only the engine can tell whether anything of it is to be kept.
+            // Only the engine can tell whether to store any of it.
             Some(loaded) if skipped => self.rest.push(loaded),
             Some(loaded) => self.take(step, loaded)?,
             None => {}
@@ -133,11 +133,11 @@ impl Companion for Ahead<'_> {
     }
 }
 
-/// Stores one. Says whether nobody needs the fold any more.
+/// Stores one transcript. Says whether its fold is no longer needed.
 fn store(step: &mut Step<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
     let Loaded { path, file: Some(file), problems, .. } = loaded else { return Ok(true) };
     let Some(name) = path.to_str() else { return Ok(false) };
-    // Tokens that files share are compared when rows are made, and counted again where these are not right.
+    // The engine compares the tokens that files share when it makes rows, and counts again where these are wrong.
     let (session, counted) = match file.fold() {
         Fold::Main(fold) => {
             let shared = Shared { own: fold.requests(), origin: None, copies: 0 };
@@ -149,7 +149,7 @@ fn store(step: &mut Step<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
             (with.clone(), Counted::Agent { with, tokens: fold.ledger().total() })
         }
     };
-    // What an engine has kept stands for more than one reading.
+    // A state that an engine stored may cover several reads, so it goes before this one.
     if step.knows_state(name)? {
         return Ok(true);
     }

@@ -1,4 +1,4 @@
-//! Who needs the person: every row that is shown is handed to the one policy, and what it tells goes out.
+//! Passes every shown row to the attention policy, and sends out its alerts.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 
-/// The policy, and what subscribers do not know yet of it.
+/// The policy, and its changes that subscribers do not know yet.
 pub(crate) struct Alerting {
     policy: Attention,
-    /// Subscribers don't know yet that everything is muted, or no longer.
+    /// Muting has changed, and subscribers do not know yet.
     muting_changed: bool,
 }
 
 impl Alerting {
-    /// Nothing was seen yet.
+    /// A policy that has seen no row.
     pub fn new(settings: AttentionSettings) -> Self {
         Self { policy: Attention::new(settings), muting_changed: false }
     }
 
-    /// The person wants other alerts.
+    /// Applies the user's alert settings.
     pub fn set_settings(&mut self, settings: AttentionSettings) {
         self.policy.set_settings(settings);
     }
 
-    /// Shows a row of the default roster to the policy, and notes in the row what it counts for. Says when that will
-    /// be different though nothing happens.
+    /// Shows a row of the default roster to the policy, and sets the row's `needs`. Gives the time when a pending need
+    /// will count, if nothing else happens.
     pub fn attend(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.see(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
@@ -34,23 +34,23 @@ impl Alerting {
         (counts_at > now).then_some(counts_at)
     }
 
-    /// What a session needs the person for, once that counts.
+    /// The reason why a session needs the user, once that counts.
     pub fn counted_need(&self, id: &SessionId, now: Timestamp) -> Option<Need> {
         self.policy.need_of(id).filter(|(_, counts_at)| *counts_at <= now).map(|(need, _)| need)
     }
 
-    /// A session is not shown, so that nobody is to be told of it.
+    /// The roster does not show the session, so it gets no alerts.
     pub fn disregard(&mut self, id: &SessionId, now: Timestamp) {
         self.policy.lose(now, id);
     }
 
-    /// No alerts until then.
+    /// Mutes alerts until then; `None` unmutes.
     pub fn mute(&mut self, until: Option<Timestamp>) {
         self.muting_changed |= self.policy.muted_until() != until;
         self.policy.set_muted_until(until);
     }
 
-    /// Until when nothing is told.
+    /// The end of the mute.
     pub fn muted_until(&self) -> Option<Timestamp> {
         self.policy.muted_until()
     }
@@ -65,27 +65,27 @@ impl Alerting {
         self.policy.set_in_front(sessions);
     }
 
-    /// How many sessions need the person now, by what for.
+    /// The number of sessions that need the user now, by kind of need.
     pub fn counts(&self, now: Timestamp) -> Counts {
         self.policy.counts(now)
     }
 
-    /// Who needs the person already, for somebody who begins to listen only now.
+    /// The present needs, for a subscriber that begins to listen now.
     pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
         self.policy.already_so(now)
     }
 
-    /// The past has been read: from now on, what comes to need the person is told.
+    /// The first scan is over: from now on, each new need gives an alert.
     pub fn begin(&mut self, now: Timestamp) {
         self.policy.begin(now);
     }
 
-    /// What the policy has to tell by now.
+    /// The policy's news up to now.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
         self.policy.advance(now)
     }
 
-    /// When it will have more to tell.
+    /// When the policy will have more news.
     pub fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         self.policy.deadline(now).filter(|at| *at > now)
     }

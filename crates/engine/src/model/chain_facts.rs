@@ -1,4 +1,4 @@
-//! What chains depend on beside the transcripts.
+//! The facts that chains depend on, beside the transcripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use watchbill_core::time::Timestamp;
 
 use crate::witnesses::Witnesses;
 
-/// What the witnesses and the person say.
+/// Facts from the witnesses and the user.
 pub(crate) struct ChainFacts<'w> {
     moves: &'w [RegistryMove],
     markers: Vec<Marker>,
@@ -22,7 +22,7 @@ pub(crate) struct ChainFacts<'w> {
 }
 
 impl<'w> ChainFacts<'w> {
-    /// With the markers that lie in these working folders; up to a moment.
+    /// Collects the facts up to a time, with the markers in these working folders.
     pub fn of(
         witnesses: &'w Witnesses,
         words: &'w Words,
@@ -44,12 +44,12 @@ impl<'w> ChainFacts<'w> {
         &self.markers
     }
 
-    /// The markers alone.
+    /// Gives the markers, drops the rest.
     pub fn into_markers(self) -> Vec<Marker> {
         self.markers
     }
 
-    /// With these transcripts, and processes on these sessions.
+    /// Adds these transcripts' lineages, and the sessions that a process runs.
     pub fn with<'a>(&'a self, lineages: &'a [&'a Lineage], live: &'a BTreeSet<SessionId>) -> Facts<'a> {
         Facts {
             moves: self.moves,

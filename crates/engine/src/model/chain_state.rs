@@ -1,4 +1,4 @@
-//! The chains as they were resolved last, and what has become known of sessions since.
+//! The chains of the last resolution, and the changes since then.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use watchbill_core::session::resting::RestingFold;
 
 use crate::model::sessions::Sessions;
 
-/// So many sessions are tied without asking how many there are: it takes no longer than to read some of them.
+/// For up to this many sessions, tie without counting all sessions: that takes no longer than to read some of them.
 const FEW: usize = 256;
-/// Of more than that, a part of this size takes as long as the whole.
+/// If more than one in so many sessions is due, a part takes as long as the whole.
 const PART: usize = 4;
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct ChainState {
     chains: Chains,
-    /// For each session with copied history, the one it was copied from.
+    /// For each session with copied history, the session that it was copied from.
     origins: HashMap<SessionId, SessionId>,
-    /// All sessions are to be tied anew.
+    /// All sessions must be tied anew.
     all_due: bool,
-    /// Sessions of which something has become known.
+    /// Sessions with new facts.
     due: BTreeSet<SessionId>,
-    /// How many sessions there were when all were tied.
+    /// Number of sessions when all were last tied.
     tied: usize,
-    /// Nothing before it is asked for: a start that finds everything unchanged ties all sessions once.
+    /// `None` until a caller asks for a part: a start that finds everything unchanged ties all sessions once.
     ties: Option<Ties>,
-    /// With the ties: the folders in which anybody has worked.
+    /// The working folders of all sessions. Filled together with `ties`.
     cwds: FxHashSet<Arc<str>>,
-    /// Those that counted when all sessions were tied.
+    /// The markers that counted when all sessions were last tied.
     markers: Vec<Marker>,
-    /// Sessions whose transcript was removed or emptied: another one of that name may tell that what is stored is not so any more.
+    /// Sessions whose transcript was removed or emptied. A new transcript of that name may void stored links.
     gone: BTreeSet<SessionId>,
 }
 
-/// What is different with the chains of a part.
+/// The links that a part's new chains add and remove.
 pub(crate) struct LinkChange {
     pub new: Vec<Link>,
     pub old: Vec<Link>,
@@ -58,32 +58,32 @@ impl ChainState {
         self.origins.get(id)
     }
 
-    /// The sessions that were copied from another one.
+    /// The sessions that were copied from this one.
     pub fn copies_of(&self, id: &SessionId) -> Vec<SessionId> {
         self.origins.iter().filter(|(_, origin)| *origin == id).map(|(copy, _)| copy.clone()).collect()
     }
 
-    /// All sessions are to be tied anew.
+    /// All sessions must be tied anew.
     pub fn mark_all(&mut self) {
         self.all_due = true;
     }
 
-    /// Whether all are.
+    /// Whether all sessions must be tied anew.
     pub fn all_due(&self) -> bool {
         self.all_due
     }
 
-    /// They need not be for now. Says whether they were to be.
+    /// Clears the mark on all sessions. Says whether it was set.
     pub fn take_all_due(&mut self) -> bool {
         std::mem::take(&mut self.all_due)
     }
 
-    /// Something has become known of a session.
+    /// A session has new facts.
     pub fn mark(&mut self, id: SessionId) {
         self.due.insert(id);
     }
 
-    /// Whether something has become known of any.
+    /// Whether any session has new facts.
     pub fn any_due(&self) -> bool {
         !self.due.is_empty()
     }
@@ -93,13 +93,13 @@ impl ChainState {
         self.gone.insert(id);
     }
 
-    /// There is one again. Says whether it was removed or emptied before.
+    /// The session has a transcript again. Says whether it was removed or emptied before.
     pub fn is_back(&mut self, id: &SessionId) -> bool {
         self.gone.remove(id)
     }
 
-    /// Other processes than before run these sessions, or elsewhere. Where there are markers, the terminal that a session has
-    /// left may tie others.
+    /// The processes of these sessions, or their terminals, changed. If there are markers, all sessions are due: a
+    /// terminal that a session has left may tie others.
     pub fn processes_differ(&mut self, sessions: &[SessionId]) {
         match self.markers.is_empty() {
             true => self.due.extend(sessions.iter().cloned()),
@@ -107,19 +107,20 @@ impl ChainState {
         }
     }
 
-    /// While the first scan goes on, to tie all sessions is not worth while before there are half as many again.
+    /// Whether fewer than half as many sessions have come since the last full tying. During the first scan, tying all
+    /// is not worth its time before that.
     pub fn are_few_new(&self, sessions: &Sessions) -> bool {
         sessions.len() < self.tied + self.tied / 2
     }
 
-    /// All sessions are tied now.
+    /// The caller now ties all sessions.
     pub fn begin_all(&mut self, sessions: &Sessions) {
         self.all_due = false;
         self.tied = sessions.len();
         self.note_ties(sessions);
     }
 
-    /// All chains are these. `markers`: those that counted, if any chains were asked for.
+    /// Replaces all chains. `markers`: the markers that counted, if the caller resolved any chains.
     pub fn set_all(
         &mut self,
         chains: Chains,
@@ -132,28 +133,29 @@ impl ChainState {
         }
     }
 
-    /// The markers that counted when all sessions were tied.
+    /// The markers that counted when all sessions were last tied.
     pub fn markers(&self) -> &[Marker] {
         &self.markers
     }
 
-    /// The folders in which anybody has worked, once ties are noted.
+    /// The working folders of all sessions, after `note_all_ties`.
     pub fn cwds(&self) -> impl Iterator<Item = &Arc<str>> {
         self.cwds.iter()
     }
 
-    /// How many sessions a part may have. `None` when more are due, so that all are to be tied.
+    /// The largest allowed size of a part. `None` if more sessions are due: then all must be tied.
     pub fn part_limit(&self, sessions: &Sessions) -> Option<usize> {
         let most = FEW.max(sessions.len() / PART);
         (self.due.len() <= most).then_some(most)
     }
 
-    /// The sessions that what is due may bear on, which is due no longer; `None` when these are more than `most`.
+    /// Takes the due sessions, and gives all sessions whose chains they may concern. `None` if these are more than
+    /// `most`.
     pub fn take_part(&mut self, facts: &Facts<'_>, most: usize) -> Option<Vec<SessionId>> {
         let due = std::mem::take(&mut self.due);
         let mut ties = self.ties.take().unwrap_or_default();
         ties.add_facts(facts);
-        // What tied a session before may be what is not so any more.
+        // Include old ties: they may no longer hold.
         let before = due.iter().filter_map(|id| self.chains.of(id));
         let ends = before.clone().flat_map(|chain| &chain.links).flat_map(|link| [&link.from, &link.to]);
         let seeds = due.iter().chain(before.flat_map(|chain| &chain.sessions)).chain(ends);
@@ -162,12 +164,12 @@ impl ChainState {
         group
     }
 
-    /// Whether a session has another chain, or another origin, by these chains.
+    /// Whether a session's chain or origin would change with these chains.
     pub fn is_other(&self, chains: &Chains, origins: &HashMap<SessionId, SessionId>, id: &SessionId) -> bool {
         differs(&self.chains, chains, id) || self.origins.get(id) != origins.get(id)
     }
 
-    /// Puts these chains in place of those that the group had.
+    /// Replaces the chains of the group with these.
     pub fn set_part(
         &mut self,
         group: &[SessionId],
@@ -190,9 +192,10 @@ impl ChainState {
         LinkChange { new, old }
     }
 
-    /// Whether the chains may be others since more is known of when the session was active, which was `before`: whether a
-    /// superseded one comes back, whether a guess still holds, in which one the work goes on, what it is called; and what comes
-    /// late may show that another one, which began after it, comes from it. `lives`: a process runs the session.
+    /// Whether newer activity of the session may change its chains. `before` is the activity known so far; `lives` says
+    /// whether a process runs the session. Activity decides five things: whether a superseded session comes back,
+    /// whether a guessed link holds, which session is the head, how the chain is called, and whether a later session
+    /// comes from this one.
     pub fn depends_on_activity(
         &mut self,
         sessions: &Sessions,
@@ -228,16 +231,16 @@ impl ChainState {
         self.ties.as_mut().is_some_and(|ties| ties.may_precede(id, last))
     }
 
-    /// Whether the sessions are known to be tied otherwise than by a link that the store has.
+    /// Whether the sessions are tied differently now than by this stored link.
     pub fn has_untied(&self, sessions: &Sessions, link: &Link) -> bool {
         unties(sessions, &self.chains, link)
     }
 
-    /// What is due is noted among the ties, if there are any, and is known with the next chains.
+    /// Adds the due sessions to the ties, if ties exist. The next chains include them.
     pub fn note_ties(&mut self, sessions: &Sessions) {
         let due = std::mem::take(&mut self.due);
         let Some(ties) = &mut self.ties else { return };
-        // A session that is gone stays in a group until then.
+        // A removed session stays in its group until the ties are built anew.
         if ties.len() > 4 * sessions.len() + FEW {
             self.ties = None;
             return;
@@ -248,7 +251,7 @@ impl ChainState {
         }
     }
 
-    /// The same where there are to be ties; what is due stays so.
+    /// Like [`Self::note_ties`], but builds the ties if there are none. The due sessions stay due.
     pub fn note_all_ties(&mut self, sessions: &Sessions) {
         let due = self.due.clone();
         if self.ties.is_some() {
@@ -265,16 +268,16 @@ impl ChainState {
     }
 }
 
-/// Whether the chain is called by the title of another session than this one, which has one as well: it is called by
-/// that of the one active last, and that need not be where the work goes on.
+/// Whether the chain has the title of another session, and this session has a title too. The chain takes the title of
+/// the session that was active last; that need not be the head.
 fn may_name(sessions: &Sessions, id: &SessionId, chain: &Chain) -> bool {
     let title = |id: &SessionId| sessions.fold(id)?.lineage().custom_title.as_ref();
     let is_called = |other: &SessionId| title(other).is_some_and(|title| chain.name.as_ref() == Some(title));
     title(id).is_some() && !is_called(id) && chain.sessions.iter().any(is_called)
 }
 
-/// Whether these chains tell that such a link is not so: both its ends have their transcripts, which tell of it no more, or
-/// the later one is proven to come from a third, or has another transcript than the one that told of it.
+/// Whether these chains refute such a link. Either both its ends have transcripts that no longer tell of it. Or the
+/// later end is proven to come from a third session, or has a new transcript.
 fn unties(sessions: &Sessions, chains: &Chains, untold: &Link) -> bool {
     let Link { from: earlier, to: later, reason, .. } = untold;
     let tells = |id: &SessionId| sessions.fold(id).and_then(|_| chains.of(id));
@@ -295,7 +298,7 @@ fn unties(sessions: &Sessions, chains: &Chains, untold: &Link) -> bool {
         && (LinkReason::TOLD_BY_TRANSCRIPTS.contains(reason) || chain.links.iter().any(is_of_another))
 }
 
-/// Whether the transcript of a session that began by `/clear` has been begun anew since, and tells of no `/clear`.
+/// Whether a session that began by `/clear` now has a new transcript that tells of no `/clear`.
 fn has_begun_anew(sessions: &Sessions, link: &Link) -> bool {
     let lineage = sessions.fold(&link.to).map(|fold| fold.lineage());
     let lineage = lineage.filter(|lineage| lineage.began_by != Some(BeganBy::Clear));
@@ -318,12 +321,12 @@ fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
     }
 }
 
-/// For each session with copied history, the one it was copied from.
+/// For each session with copied history, the session that it was copied from.
 pub(crate) fn origins_in(chains: &Chains) -> HashMap<SessionId, SessionId> {
     chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect()
 }
 
-/// Which session copied from which, where a link says that history was copied.
+/// The copy and its origin, if the link says that history was copied.
 fn copied_from(link: &Link) -> Option<(SessionId, SessionId)> {
     let copied = matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords);
     (copied && link.from != link.to).then(|| (link.to.clone(), link.from.clone()))

@@ -1,10 +1,10 @@
-//! Sessions that ended before the default roster begins, of which the store knows nothing: one look reads their transcripts
-//! and keeps none of them.
+//! Sessions that ended before the default roster begins and that the store does not know. A look reads their
+//! transcripts and keeps none of them.
 //!
-//! What is folded from a hundred thousand transcripts takes half a gigabyte, and none of it is shown. So only that stays which
-//! may tie a session to others (see [`Ties`]). What turns out to be tied to a session that may have a row, or to be named by a
-//! process, a hook or a status file, is read once more and taken in like any other. So a marker in a folder costs a second
-//! reading of whatever was done there.
+//! The folds of a hundred thousand transcripts take half a gigabyte, and no row shows them. So the engine keeps only
+//! the facts that may tie a session to others (see [`Ties`]). It reads a session's transcripts again and takes them in,
+//! if the session turns out to be tied to a session that may have a row. The same if a process, a hook or a status file
+//! names it. So a marker in a folder costs a second read of all work in that folder.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,17 +21,18 @@ use crate::model::work::Work;
 use crate::problems::Problems;
 use crate::transcripts::{Fold, Loaded};
 
-/// What is left of their transcripts.
+/// The remaining facts of their transcripts.
 #[derive(Default)]
 pub(crate) struct Distant {
     sessions: FxHashMap<SessionId, Transcripts>,
-    /// What may tie them to each other and, once somebody has asked, to the sessions that the engine holds.
+    /// Facts that may tie them to each other and, after the first [`Self::meets_held`], to the sessions that the engine
+    /// holds.
     ties: Ties,
-    /// The folders in which any of all these sessions has worked.
+    /// The working folders of all these sessions.
     cwds: FxHashSet<Arc<str>>,
-    /// The sessions that the engine holds are among the ties.
+    /// The ties include the sessions that the engine holds.
     knows_held: bool,
-    /// What was wrong with the transcripts, which is told whether or not they are kept.
+    /// Problems in the transcripts. The engine reports them although it keeps no transcript.
     problems: Problems,
     work: Work,
 }
@@ -40,14 +41,14 @@ pub(crate) struct Distant {
 #[derive(Default)]
 struct Transcripts {
     paths: Vec<PathBuf>,
-    /// One of them is its own: the session has a row, which is not shown.
+    /// One of the paths is the session's own transcript: the session has a row, which is not shown.
     has_main: bool,
 }
 
 impl Distant {
-    /// Takes in what was read of one transcript, or gives it back where it is to be kept.
+    /// Takes in one transcript that was read, or gives it back if the engine must keep it.
     ///
-    /// A subagent's transcript follows its session, and is given back as long as that is not distant by what is known so far.
+    /// A subagent's transcript follows its session's. Gives it back unless that session is known as distant.
     pub fn pass_over(&mut self, loaded: Loaded, oldest: Timestamp) -> Option<Loaded> {
         let Some(id) = loaded.file.as_ref().and_then(|file| match file.fold() {
             Fold::Main(fold) => is_over(fold, oldest).then(|| fold.lineage().session.clone()),
@@ -81,35 +82,35 @@ impl Distant {
         self.sessions.is_empty()
     }
 
-    /// The folders in which they, and those that are held, have worked.
+    /// The working folders of these sessions and of the held ones.
     pub fn cwds(&self) -> impl Iterator<Item = &Arc<str>> {
         self.cwds.iter()
     }
 
-    /// What was wrong with the transcripts, once.
+    /// The problems in the transcripts; takes them.
     pub fn take_problems(&mut self) -> Problems {
         std::mem::take(&mut self.problems)
     }
 
-    /// What reading them took.
+    /// The work of reading them.
     pub fn work(&self) -> Work {
         self.work
     }
 
-    /// How many have a row that nobody can ask for, beside those that `rest`.
+    /// The number of sessions with a row that no caller can ask for, without those that `rest` counts already.
     pub fn count(&self, rest: impl Fn(&SessionId) -> bool) -> usize {
         self.sessions.iter().filter(|(id, transcripts)| transcripts.has_main && !rest(id)).count()
     }
 
-    /// Whether the sessions that are held are among the ties from now on for the first time.
+    /// Notes that the ties include the held sessions from now on. Says whether that is new.
     pub fn meets_held(&mut self) -> bool {
         !std::mem::replace(&mut self.knows_held, true)
     }
 
-    /// What may tie a session to others.
+    /// Adds the facts that may tie a session to others.
     pub fn add(&mut self, fold: &RestingFold) {
         self.ties.add(fold.lineage());
-        // Many sessions work in one folder: its name is there once.
+        // Many sessions work in one folder; store its name once.
         for cwd in &fold.lineage().cwds {
             if !self.cwds.contains(cwd) {
                 self.cwds.insert(Arc::clone(cwd));

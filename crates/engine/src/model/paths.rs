@@ -1,7 +1,8 @@
-//! Paths as they are spelled: compared, ordered and hashed as bytes.
+//! Paths that are compared, ordered and hashed as bytes.
 //!
-//! `Path` takes itself apart for both, and with the standard library's hash on top that was a sixth of a start that finds
-//! everything unchanged. One file has one spelling here: below the canonical root, as a scan found it.
+//! `Path` splits itself into components for all three. Together with the standard library's hash, that took a sixth of
+//! a start that finds everything unchanged. Here, a file has one spelling: below the canonical root, as a scan found
+//! it.
 
 use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-/// A path as it is spelled: compared, ordered and hashed as bytes. Whoever notes one that another knows shares its text.
+/// A path that is compared, ordered and hashed as bytes. Clones share the text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath(Arc<OsStr>);
 
@@ -28,12 +29,12 @@ impl Deref for FilePath {
     }
 }
 
-/// Found by anything of the same spelling.
+/// Any string of the same spelling finds it.
 impl Borrow<OsStr> for FilePath {
     fn borrow(&self) -> &OsStr {
         &self.0
     }
 }
 
-/// Paths alone.
+/// A set of paths.
 pub type Paths = FxHashSet<OsString>;

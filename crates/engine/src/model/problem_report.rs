@@ -1,4 +1,4 @@
-//! Everything that is wrong, by who says so, and the list of it as it is published.
+//! All current problems by source, and the published list.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::problems::{Problems, published};
 
 /// See the module.
 pub(crate) struct ProblemReport {
-    /// Met while files and hooks were read.
+    /// Problems in files and hooks that were read.
     met: Problems,
     scan: Vec<Problem>,
-    /// They were looked at again since a scan of everything was asked for, which may have been before.
+    /// A look renewed `scan` after a scan of everything was requested. That scan's result may be older.
     scan_renewed: bool,
     watching: Vec<Problem>,
     store: Option<Problem>,
     published: Arc<[PublishedProblem]>,
-    /// The list is to be made anew.
+    /// The list must be built again.
     dirty: bool,
 }
 
@@ -37,73 +37,73 @@ impl Default for ProblemReport {
 }
 
 impl ProblemReport {
-    /// What was met while files and hooks were read.
+    /// The problems in files and hooks that were read.
     pub fn met(&self) -> &Problems {
         &self.met
     }
 
-    /// The same, to be changed. Whoever does says so by [`ProblemReport::touch`] where it is to be published.
+    /// The same, mutable. After a change that must be published, call [`ProblemReport::touch`].
     pub fn met_mut(&mut self) -> &mut Problems {
         &mut self.met
     }
 
-    /// The list is to be made anew by the end of the step.
+    /// Build the list again by the end of the step.
     pub fn touch(&mut self) {
         self.dirty = true;
     }
 
-    /// Whether it is.
+    /// Whether the list must be built again.
     pub fn is_dirty(&self) -> bool {
         self.dirty
     }
 
-    /// The file at `path` can be read: whatever kept us from it is over.
+    /// The file at `path` can be read: its read problems are over.
     pub fn can_be_read(&mut self, path: &Path) {
         self.dirty |= self.met.can_be_read(&path.to_string_lossy());
     }
 
-    /// One kind of problem at `place` is over.
+    /// Ends one kind of problem at `place`.
     pub fn clear(&mut self, place: &str, kind: ProblemKind) {
         self.dirty |= self.met.clear(place, kind);
     }
 
-    /// One more problem with words of its own.
+    /// Adds a problem with its own text.
     pub fn add(&mut self, place: &str, kind: ProblemKind, detail: &str) {
         self.met.add(&Arc::from(place), kind, 1, detail);
         self.dirty = true;
     }
 
-    /// What was met elsewhere.
+    /// Adds problems from elsewhere.
     pub fn absorb(&mut self, problems: Problems) {
         self.dirty |= !problems.is_empty();
         self.met.absorb(problems);
     }
 
-    /// What the watcher says, all of it.
+    /// Replaces the watcher's problems.
     pub fn set_watching(&mut self, problems: Vec<Problem>) {
         self.dirty |= self.watching != problems;
         self.watching = problems;
     }
 
-    /// What is wrong with the store.
+    /// Sets the store's problem.
     pub fn set_store(&mut self, trouble: Option<Problem>) {
         self.dirty |= self.store != trouble;
         self.store = trouble;
     }
 
-    /// What the first scan could not look at.
+    /// Sets the problems of the first scan.
     pub fn set_scan(&mut self, problems: Vec<Problem>) {
         self.scan = problems;
         self.dirty = true;
     }
 
-    /// A scan of everything is asked for.
+    /// A scan of everything was requested.
     pub fn begin_scan(&mut self) {
         self.scan_renewed = false;
     }
 
-    /// What a scan of everything could not look at. `false` when something else was found meanwhile: what was wrong then may
-    /// be right by now, and only another scan tells.
+    /// Takes the problems of a scan of everything. `false` if a look renewed them meanwhile and they differ: the scan's
+    /// result may be outdated, so another scan must decide.
     pub fn take_scan(&mut self, problems: Vec<Problem>) -> bool {
         let differs = self.scan != problems;
         if self.scan_renewed && differs {
@@ -114,12 +114,12 @@ impl ProblemReport {
         true
     }
 
-    /// Whether a scan could not look at something below `path`.
+    /// Whether a scan had problems below `path`.
     pub fn scan_failed_below(&self, path: &Path) -> bool {
         self.scan.iter().any(|problem| Path::new(&*problem.path).starts_with(path))
     }
 
-    /// What a look at `path` could not look at, in place of what an earlier look could not.
+    /// Replaces the problems at and below `path` with those of a newer look.
     pub fn renew_scan(&mut self, path: &Path, now: Vec<Problem>) {
         self.scan_renewed = true;
         let before = self.scan.len();
@@ -133,7 +133,7 @@ impl ProblemReport {
         self.scan.sort();
     }
 
-    /// At these places, and no others, there is a problem of this kind.
+    /// Sets the places that have a problem of this kind; removes it at all other places.
     pub fn set_places(&mut self, kind: ProblemKind, places: &[Arc<str>]) {
         let of_kind = self.met.list().filter(|problem| problem.kind == kind);
         let known: Vec<Arc<str>> = of_kind.map(|problem| problem.path).collect();
@@ -145,7 +145,7 @@ impl ProblemReport {
         }
     }
 
-    /// Makes the list anew: with what working folders say, and the settings. Says whether it is another one.
+    /// Builds the list again, with the problems of working folders and settings. Says whether it changed.
     pub fn rebuild(&mut self, of_folders: Vec<Problem>, of_settings: &[Problem]) -> bool {
         self.dirty = false;
         let mut all = self.scan.clone();
@@ -159,7 +159,7 @@ impl ProblemReport {
         changed
     }
 
-    /// As it is published.
+    /// The published list.
     pub fn published(&self) -> &Arc<[PublishedProblem]> {
         &self.published
     }

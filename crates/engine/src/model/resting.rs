@@ -1,8 +1,8 @@
-//! Sessions at rest: known from the store, idle for too long to be in the default roster. A start puts their rows
-//! together when the first look at everything is over, a few at a time, or when somebody asks for all rows.
+//! Sessions at rest: the store knows them, and they were idle for longer than the default roster shows. A start makes
+//! their rows after the first look at everything, a few at a time, or when a caller asks for all rows.
 //!
-//! Everything else is known of them as of any other: their lineage, which the chains are made of, their files, their
-//! folders. What happens to one of them ends its rest. Callers see no difference but in time.
+//! The engine knows everything else of them as of any other session: their lineage (for the chains), files and folders.
+//! A change to a session ends its rest. Callers notice only that rows come later.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,104 +14,104 @@ use watchbill_core::time::Timestamp;
 
 use crate::model::sessions::Sessions;
 
-/// The sessions whose rows nobody has asked for yet.
+/// Sessions whose rows no caller has asked for yet.
 #[derive(Default)]
 pub(crate) struct Resting {
     sessions: FxHashSet<SessionId>,
-    /// Their folders, which have not been looked at.
+    /// Their working folders that were not looked at yet.
     cwds_due: BTreeSet<Arc<str>>,
-    /// Nobody will ever ask.
+    /// No caller will ever ask for all rows.
     for_good: bool,
-    /// The first look is over: in this order, from the end, they get their rows.
+    /// The first look is over. These sessions get their rows, from the end of the list.
     waking: Vec<SessionId>,
-    /// Their chains are others than before, which the default roster does not show.
+    /// Sessions with a changed chain, hidden in the default roster. Their rows are made later.
     late: BTreeSet<SessionId>,
 }
 
-/// Whether the session has begun, and was active last before `oldest`: it has a row that only a process brings into the
-/// default roster. Of a session that has not begun only making the row tells.
+/// Whether the session has begun, and was last active before `oldest`. The default roster shows its row only if a
+/// process runs it. For a session that has not begun, only making the row can tell.
 pub(crate) fn is_over(fold: &RestingFold, oldest: Timestamp) -> bool {
     fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
 }
 
 impl Resting {
-    /// Nobody will ever ask.
+    /// No caller will ever ask for all rows.
     pub fn rest_for_good(&mut self) {
         self.for_good = true;
     }
 
-    /// Whether nobody will ever ask.
+    /// Whether no caller will ever ask for all rows.
     pub fn for_good(&self) -> bool {
         self.for_good
     }
 
-    /// Somebody asks after all. Says whether that is new.
+    /// A caller asks for all rows after all. Says whether that is new.
     pub fn take_for_good(&mut self) -> bool {
         std::mem::take(&mut self.for_good)
     }
 
-    /// These folds belong to sessions at rest, and no others do.
+    /// Puts exactly the sessions of these folds to rest.
     pub fn lay_to_rest(&mut self, old: &[&RestingFold]) {
         self.sessions = old.iter().map(|fold| fold.lineage().session.clone()).collect();
         let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
         self.cwds_due = cwds.collect::<FxHashSet<_>>().into_iter().cloned().collect();
     }
 
-    /// Folders in which sessions have worked that are not held.
+    /// Adds working folders of sessions that the engine does not hold.
     pub fn add_cwds<'a>(&mut self, cwds: impl Iterator<Item = &'a Arc<str>>) {
         self.cwds_due.extend(cwds.cloned());
     }
 
-    /// The folders that have not been looked at.
+    /// Takes the folders that were not looked at yet.
     pub fn take_cwds_due(&mut self) -> BTreeSet<Arc<str>> {
         std::mem::take(&mut self.cwds_due)
     }
 
-    /// Whether a session rests.
+    /// Whether a session is at rest.
     pub fn contains(&self, id: &SessionId) -> bool {
         self.sessions.contains(id)
     }
 
-    /// How many rest.
+    /// The number of sessions at rest.
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
 
-    /// The session gets its row. Says whether it rested.
+    /// The session gets its row. Says whether it was at rest.
     pub fn end(&mut self, id: &SessionId) -> bool {
         self.late.remove(id);
         self.sessions.remove(id)
     }
 
-    /// The row of a session waits for its chain to be shown.
+    /// The session's row must show another chain, and may be made later.
     pub fn set_late(&mut self, id: &SessionId) {
         self.late.insert(id.clone());
     }
 
-    /// Whether rows wait for their chains to be shown.
+    /// Whether rows wait to show other chains.
     pub fn any_late(&self) -> bool {
         !self.late.is_empty()
     }
 
-    /// Whether sessions are to get their rows when there is time.
+    /// Whether sessions will get their rows when there is time.
     pub fn is_waking(&self) -> bool {
         !(self.waking.is_empty() && self.late.is_empty())
     }
 
-    /// There is time for sessions at rest from now on, unless nobody will ever ask.
+    /// From now on there is time for sessions at rest, unless no caller will ever ask.
     pub fn begin_waking(&mut self, sessions: &Sessions) {
         if self.for_good || !self.waking.is_empty() {
             return;
         }
-        // In the roster's order, more or less, so that most rows come behind those that are there.
+        // About in the roster's order, so that most rows are inserted behind the existing ones.
         let active = |id: &SessionId| sessions.fold(id).and_then(|fold| fold.last_activity_at());
         let mut waking: Vec<_> = self.sessions.iter().map(|id| (active(id), id.clone())).collect();
         waking.sort_unstable();
         self.waking = waking.into_iter().map(|(_, id)| id).collect();
     }
 
-    /// So many sessions that wake up: those whose rows wait for their chains, and then those at rest. Of some something has
-    /// ended the rest meanwhile, or does so now: they are `due`.
+    /// Takes at most so many sessions to wake: first those whose rows wait for their chains, then those at rest. Skips
+    /// sessions that no longer rest or are `due`.
     pub fn take_waking(
         &mut self,
         most: usize,

@@ -1,4 +1,4 @@
-//! How the row of a session is put together.
+//! Builds the row of a session.
 
 use std::sync::Arc;
 
@@ -20,32 +20,32 @@ use crate::witnesses::hooks::HookSession;
 /// registry names a throw-away session for up to 400 ms (client 2.1.329).
 pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
 
-/// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
+/// The open calls to show. If a better witness says that the turn is over, there are none.
 fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
     match (verdict.state, verdict.kind) {
         (State::Working | State::WaitingForApproval, _)
         | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
-        // An unanswered question that silence has made idle is still unanswered.
+        // An unanswered question is still open, even when silence has made the session idle.
         (State::Idle, _) if verdict.reason.source == Source::Timeout => calls,
         _ => Vec::new(),
     }
 }
 
-/// The registry file that stands for a session: that of a running process before one that a dead one left.
+/// The registry file that represents a session. A running process's file goes before a dead one's.
 fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
     makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
-        // What the files say, not when we happened to read them: another program must choose the same one.
+        // Compare the file's own times, not our read times: another program must choose the same file.
         let entry = &witness.entry;
         (witness.liveness != Liveness::Dead, entry.status_at, entry.started_at, &entry.instance)
     })
 }
 
-/// When a session that only a registry file knows gets its row.
+/// The time when a session that only a registry file knows gets its row.
 pub fn ripe_at(witness: &InstanceWitness) -> Timestamp {
     witness.entry.started_at.unwrap_or(witness.seen_at) + NEW_SESSION_DWELL
 }
 
-/// Where the session can be found on the screen: a hook's sender saw the innermost terminal, the registry knows tmux.
+/// The session's place on the screen. A hook's sender saw the innermost terminal; the registry knows tmux.
 fn terminal(told: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<TerminalContext>> {
     let heard = told.and_then(HookSession::terminal);
     match (heard, tmux) {
@@ -59,7 +59,7 @@ fn terminal(told: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<T
     }
 }
 
-/// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
+/// The row of one session, and the time to check it again. `None` if it has no row (yet).
 pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(makings)?;
     let facts = makings.fold.map(|(_, fold)| fold.facts());
@@ -67,12 +67,12 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let entry = witness.map(|witness| &witness.entry);
     let told = makings.hooks.filter(|_| makings.live);
     let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(HookSession::first_at));
-    // A hook is sent by a session that goes on under this very id; a registry file alone may name a passing one.
+    // A session that sends hooks keeps its id; a registry file alone may name a temporary session.
     let ripe = told.is_some() || witness.is_some_and(|witness| ripe_at(witness) <= makings.now);
     if makings.fold.is_none() && !(verdict.live && ripe) {
         return None;
     }
-    // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
+    // Only modes and titles, without a time: nothing has happened in this session, and no process runs it.
     let begun = makings
         .fold
         .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
@@ -112,7 +112,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
             .or_else(|| told.and_then(|told| told.title().cloned())),
-        // The client says `HEAD` for a folder without a repository as well as off any branch: neither is a branch.
+        // The client writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: makings
@@ -131,7 +131,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         work_chain_name: chain.and_then(|chain| chain.name.clone()),
         compaction_count: chain.map_or(0, |chain| chain.compaction_count),
         segment_count: chain.map_or(1, |chain| chain.segment_count),
-        // Hooks tell of a change of mode at once, the transcript with the next prompt.
+        // Hooks report a new mode at once, the transcript only with the next prompt.
         permission_mode: told
             .and_then(|told| told.mode().cloned())
             .or_else(|| facts.and_then(|facts| facts.permission_mode.clone())),
@@ -152,7 +152,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        // What a process left running or waiting when it ended is nobody's any more; the transcript cannot know.
+        // When the process has ended, its background tasks and queued prompts are void. The transcript does not tell.
         background_tasks: carried_on.map_or(0, |facts| facts.background_tasks),
         queued_prompts: carried_on.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
@@ -162,8 +162,8 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     Some((row, verdict.next.into_iter().chain(rouses).min()))
 }
 
-/// With how many tokens the client found the context full, the last time. Nothing else tells how large it is: neither
-/// transcripts nor hooks name it (client 2.1.329), and one model is offered with several sizes.
+/// The context size in tokens at the last automatic compaction. There is no other source: neither transcripts nor hooks
+/// name the size (client 2.1.329), and one model comes in several sizes.
 fn full_at(segments: &[(SessionId, Segment)]) -> Option<u64> {
     let boundaries = segments.iter().rev().filter_map(|(_, segment)| segment.boundary);
     boundaries

@@ -1,4 +1,4 @@
-//! The rows of sessions: which are to be made, those that are made in both views, and the revision of these.
+//! The rows of sessions: the due ones, the made ones in both views, and their revision.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use watchbill_core::time::{Millis, Timestamp};
 use crate::model::resting::Resting;
 use crate::publish::Published;
 
-/// Rows that are made to be kept alone are made so many at a time, and are in memory until they are stored.
+/// Batch size for rows that are only stored. They stay in memory until they are stored.
 const ROWS_AT_ONCE: usize = 1_024;
 
 /// See the module.
 pub(crate) struct Rows {
-    /// Sessions whose rows are to be made.
+    /// Sessions whose rows must be made.
     due: BTreeSet<SessionId>,
     resting: Resting,
     /// The default roster, and all rows.
@@ -28,14 +28,14 @@ pub(crate) struct Rows {
     revision: u64,
 }
 
-/// One selection of rows, in order, as it is published.
+/// One selection of rows in published order.
 struct View {
     filter: Filter,
     roster: Roster,
     published: Vec<Published>,
 }
 
-/// What is to be put into the views, and what is to be taken out.
+/// Changes to the views: rows to put in, sessions to take out.
 #[derive(Default)]
 pub(crate) struct Made {
     shown: [Vec<Row>; 2],
@@ -43,7 +43,7 @@ pub(crate) struct Made {
 }
 
 impl Rows {
-    /// No rows yet; the default roster shows sessions that were active for as long as `recent`.
+    /// No rows yet. The default roster shows sessions that were active within `recent`.
     pub fn new(recent: Millis) -> Self {
         let view = |all| View {
             filter: Filter { all, since: recent },
@@ -59,35 +59,35 @@ impl Rows {
         }
     }
 
-    /// The row of a session is to be made.
+    /// The session's row must be made.
     pub fn mark(&mut self, id: SessionId) {
         self.due.insert(id);
     }
 
-    /// The rows of these sessions are to be made.
+    /// The rows of these sessions must be made.
     pub fn mark_all(&mut self, ids: impl IntoIterator<Item = SessionId>) {
         self.due.extend(ids);
     }
 
-    /// Something is different for these sessions, which those at rest will see when they wake.
+    /// These sessions changed. Sessions at rest get the change when they wake.
     pub fn touch(&mut self, ids: impl IntoIterator<Item = SessionId>) {
         let resting = &self.resting;
         self.due.extend(ids.into_iter().filter(|id| !resting.contains(id)));
     }
 
-    /// The sessions whose rows are to be made.
+    /// The sessions whose rows must be made.
     pub fn due(&self) -> &BTreeSet<SessionId> {
         &self.due
     }
 
-    /// Takes the sessions whose rows are to be made now; `alone`: to be kept, and not shown.
+    /// Takes the sessions whose rows the caller makes now. `alone`: rows are only stored, so take one batch.
     pub fn take_due(&mut self, alone: bool) -> BTreeSet<SessionId> {
         let first_of_rest = self.due.iter().nth(ROWS_AT_ONCE).filter(|_| alone).cloned();
         let rest = first_of_rest.map(|id| self.due.split_off(&id)).unwrap_or_default();
         std::mem::replace(&mut self.due, rest)
     }
 
-    /// Puts these sessions in place of those whose rows are to be made, and gives those.
+    /// Replaces the due sessions, and gives the old ones.
     pub fn replace_due(&mut self, due: BTreeSet<SessionId>) -> BTreeSet<SessionId> {
         std::mem::replace(&mut self.due, due)
     }
@@ -97,28 +97,28 @@ impl Rows {
         &self.resting
     }
 
-    /// The same, to be changed.
+    /// Sessions at rest, mutable.
     pub fn resting_mut(&mut self) -> &mut Resting {
         &mut self.resting
     }
 
-    /// So many sessions that wake up: those whose rows wait for their chains, and then those at rest.
+    /// Takes at most so many sessions to wake: first those whose rows wait for their chains, then those at rest.
     pub fn take_waking(&mut self, most: usize) -> (BTreeSet<SessionId>, BTreeSet<SessionId>) {
         self.resting.take_waking(most, &self.due)
     }
 
-    /// Whether the session has a row, or is about to get one; others stay at rest for good, and nobody asks for their chains.
+    /// Whether the session has a row or is about to get one. Others rest for good, and no caller asks for their chains.
     pub fn may_be_made(&self, id: &SessionId) -> bool {
         !self.resting.for_good() || !self.resting.contains(id) || self.due.contains(id)
     }
 
-    /// Whether a session ends its rest whose chain nobody has asked for.
+    /// Whether a session that rested for good wakes now. Its chain was never resolved.
     pub fn wakes_unchained(&self) -> bool {
         self.resting.for_good() && self.due.iter().any(|id| self.resting.contains(id))
     }
 
-    /// The chain of a session is another one than before. `reading`: while everything is read for the first time that is so
-    /// of thousands at once, and one that is not shown gets its row when there is time.
+    /// The session's chain changed. `reading`: the first scan runs, and chains of thousands of sessions may change at
+    /// once. Then a hidden row is made later, when there is time.
     pub fn chain_differs(&mut self, id: &SessionId, reading: bool) {
         let is_made = self.resting.contains(id) || self.made(id).is_some();
         let waits = reading && !self.resting.for_good() && is_made;
@@ -129,22 +129,22 @@ impl Rows {
         }
     }
 
-    /// The row of a session as it was made last.
+    /// The last made row of a session.
     pub fn made(&self, id: &SessionId) -> Option<&Row> {
         self.views[1].roster.get(id).map(|row| &**row)
     }
 
-    /// The same in the default roster.
+    /// The row of a session in the default roster.
     pub fn shown(&self, id: &SessionId) -> Option<&Row> {
         self.views[0].roster.get(id).map(|row| &**row)
     }
 
-    /// The view as it is published.
+    /// The published rows of a view.
     pub fn published(&self, all: bool) -> &[Published] {
         &self.views[usize::from(all)].published
     }
 
-    /// How many rows there are in all, made or at rest.
+    /// The number of all rows, made or at rest.
     pub fn count(&self) -> usize {
         self.views[1].published.len() + self.resting.len()
     }
@@ -154,12 +154,12 @@ impl Rows {
         self.revision
     }
 
-    /// Rows or problems have changed.
+    /// Rows or problems changed: raises the revision.
     pub fn revise(&mut self) {
         self.revision += 1;
     }
 
-    /// The default roster shows sessions that were active for as long.
+    /// Sets how long the default roster shows sessions after their last activity.
     pub fn set_recent(&mut self, recent: Millis) {
         for view in &mut self.views {
             view.filter.since = recent;
@@ -171,22 +171,22 @@ impl Rows {
         self.views[0].filter.shows(row, now)
     }
 
-    /// When it shows it no longer.
+    /// When the default roster hides the row.
     pub fn hides_at(&self, row: &Row, now: Timestamp) -> Option<Timestamp> {
         self.views[0].filter.hides_at(row, now)
     }
 
-    /// Notes the state of a session. Says whether it was another one before, or none.
+    /// Notes the state of a session. Says whether it is new or changed.
     pub fn note_state(&mut self, id: &SessionId, state: (State, Option<StateKind>)) -> bool {
         self.states.insert(id.clone(), state) != Some(state)
     }
 
-    /// A session has no row. Says whether it had a state.
+    /// The session has no row. Says whether it had a state.
     pub fn forget_state(&mut self, id: &SessionId) -> bool {
         self.states.remove(id).is_some()
     }
 
-    /// Sorts a row into the views, unless nobody looks. Says whether the default roster shows it.
+    /// Sorts a row into the views, unless rows are only stored (`alone`). Says whether the default roster shows it.
     pub fn sort(&self, row: &Row, now: Timestamp, made: &mut Made, alone: bool) -> bool {
         let mut is_shown = false;
         for (n, view) in self.views.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Rows {
         is_shown
     }
 
-    /// Puts what was made into the views. Says whether that changes anything.
+    /// Applies the changes to the views. Says whether anything changed.
     pub fn apply(&mut self, made: Made) -> bool {
         let mut changed = false;
         let revision = self.revision + 1;
@@ -212,7 +212,7 @@ impl Rows {
 }
 
 impl Made {
-    /// There is no row of this session.
+    /// The session has no row.
     pub fn hide(&mut self, id: &SessionId) {
         self.hidden.iter_mut().for_each(|list| list.push(id.clone()));
     }
@@ -221,7 +221,7 @@ impl Made {
 impl View {
     fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
         let Some(delta) = self.roster.apply(shown, hidden) else { return false };
-        // Where nothing is in place of anything, none of thousands need be looked at.
+        // If all upserts are new rows, there is nothing to remove, so skip the search.
         if self.published.len() + delta.upserts.len() != self.roster.rows().len() {
             let touched: FxHashSet<&SessionId> =
                 delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();

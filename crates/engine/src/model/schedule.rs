@@ -1,4 +1,4 @@
-//! What has to be looked at again, and when.
+//! Deadlines: what to check again, and when.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
-/// What has to be looked at again at some time.
+/// Something to check again at its time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Due {
     Session(SessionId),
     RegistryFile(PathBuf),
     Folder(PathBuf),
     Attention,
-    /// Everything was muted for a while, which is over.
+    /// A timed mute ends.
     Unmute,
 }
 
@@ -22,27 +22,27 @@ pub(crate) enum Due {
 #[derive(Default)]
 pub(crate) struct Schedule {
     deadlines: Deadlines<Due>,
-    /// Half-written files that are to be read again, and when.
+    /// Half-written files, with the time of the next read.
     retries: BTreeMap<PathBuf, Timestamp>,
 }
 
 impl Schedule {
-    /// The next time at which something is due.
+    /// The next deadline.
     pub fn next(&self) -> Option<Timestamp> {
         self.deadlines.next()
     }
 
-    /// Sets or takes away the deadline of one thing.
+    /// Sets or removes one deadline.
     pub fn set(&mut self, due: Due, at: Option<Timestamp>) {
         self.deadlines.set(due, at);
     }
 
-    /// Takes what is due by now.
+    /// Takes the deadlines that have passed.
     pub fn take_due(&mut self, now: Timestamp) -> Vec<Due> {
         self.deadlines.pop_due(now)
     }
 
-    /// A half-written file is to be read again then, or needs no more reading.
+    /// Sets the time to read a half-written file again; `None` ends the retries.
     pub fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {
         match at {
             Some(at) => self.retries.insert(path.to_path_buf(), at),
@@ -51,7 +51,7 @@ impl Schedule {
         self.deadlines.set(due, at);
     }
 
-    /// When a half-written file is to be read again.
+    /// The next retry of a half-written file.
     pub fn next_retry(&self) -> Option<Timestamp> {
         self.retries.values().min().copied()
     }

@@ -1,4 +1,4 @@
-//! What the engine keeps of one session.
+//! The engine's data about one session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,49 +11,49 @@ use watchbill_core::transcript::record::Usage;
 
 use crate::model::paths::FilePath;
 
-/// What the engine keeps of one session beside the files themselves.
+/// The engine's data about one session, beside the files themselves.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Its main transcripts. More than one for a moment when `/cd` moves the file between projects.
-    /// In order, and no tree of its own: there are thousands of sessions.
+    /// Its main transcripts. There are two for a moment when `/cd` moves the file between projects. A sorted list,
+    /// because a tree for each of thousands of sessions would cost memory.
     pub mains: Vec<FilePath>,
     /// Its subagents' transcripts, and what each adds to the tokens.
     pub agents: BTreeMap<FilePath, Usage>,
-    /// The sum over `agents`, so that an append costs the same however many there are.
+    /// The sum over `agents`, kept so that an append costs the same for any number of them.
     pub agent_tokens: Usage,
-    /// Subagents that were seen to run.
+    /// Subagents that run, as far as known.
     pub agents_running: BTreeSet<FilePath>,
-    /// Those of `agents` that repeat requests of this session: compaction workers.
+    /// Those of `agents` that repeat requests of this session (compaction workers).
     pub copies: BTreeSet<FilePath>,
-    /// What it copied from the session it was forked from: counted there.
+    /// Tokens that it copied from its fork's origin. They count there.
     pub inherited: Usage,
-    /// What `inherited` and the tokens of `copies` were worked out from.
+    /// The request counts from which `inherited` and the tokens of `copies` were computed.
     pub shared: Option<Shared>,
-    /// How many requests its transcript held when the copies of it were last looked at.
+    /// Number of requests in its transcript when its copies were last compared.
     pub requests: usize,
-    /// What running subagents have called and not yet got, by their files.
+    /// Open calls of running subagents, by file.
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: Option<Arc<Path>>,
-    /// The repository that its launch folder is in.
+    /// The repository around its launch folder.
     pub repo_root: Option<Arc<str>>,
     /// The transcript, and the revision of its lineage, that the chains were resolved with.
     pub lineage: Option<(FilePath, u64)>,
 }
 
-/// Numbers of requests: while they stand, so does what was worked out from them.
+/// Numbers of requests. While they are unchanged, so are the values computed from them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
     /// In its own transcript.
     pub own: usize,
-    /// In the transcript that it copied from, and whose that is.
+    /// In the origin's transcript, with the origin's id.
     pub origin: Option<(SessionId, usize)>,
     /// In the transcripts of compaction workers.
     pub copies: usize,
 }
 
 impl Session {
-    /// A main transcript is there.
+    /// Adds a main transcript.
     pub fn add_main(&mut self, path: FilePath) {
         if let Err(at) = self.mains.binary_search(&path) {
             self.mains.reserve_exact(1);
@@ -61,13 +61,13 @@ impl Session {
         }
     }
 
-    /// Replaces what one subagent adds to the tokens.
+    /// Sets the tokens that one subagent adds.
     pub fn set_agent_tokens(&mut self, path: &FilePath, now: Usage) {
         let before = self.agents.insert(path.clone(), now).unwrap_or_default();
         self.agent_tokens = plus(minus(self.agent_tokens, before), now);
     }
 
-    /// Notes whether a subagent runs, as its own file tells.
+    /// Notes whether a subagent runs, by its own file.
     pub fn set_agent_running(&mut self, path: &FilePath, running: bool) {
         if running {
             self.agents_running.insert(path.clone());
@@ -87,7 +87,7 @@ impl Session {
         self.agent_calls.remove(path);
     }
 
-    /// Notes what a subagent has called and not yet got.
+    /// Sets the open calls of a subagent.
     pub fn set_agent_calls(&mut self, path: &FilePath, calls: Vec<PendingTool>) {
         if calls.is_empty() {
             self.agent_calls.remove(path);
@@ -96,13 +96,13 @@ impl Session {
         }
     }
 
-    /// Whether nothing is known of it any more.
+    /// Whether it has no transcripts left.
     pub fn is_empty(&self) -> bool {
         self.mains.is_empty() && self.agents.is_empty()
     }
 }
 
-/// The sum, by parts.
+/// The sum, field by field.
 pub fn plus(a: Usage, b: Usage) -> Usage {
     Usage {
         input: a.input.saturating_add(b.input),
@@ -112,7 +112,7 @@ pub fn plus(a: Usage, b: Usage) -> Usage {
     }
 }
 
-/// The difference, by parts, never below zero.
+/// The difference, field by field, never below zero.
 pub fn minus(a: Usage, b: Usage) -> Usage {
     Usage {
         input: a.input.saturating_sub(b.input),

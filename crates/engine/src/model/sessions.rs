@@ -1,4 +1,4 @@
-//! All sessions: their transcripts, what was folded from these, and what is kept of each beside.
+//! All sessions: their transcripts with the folds, and the data about each session.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,26 +25,26 @@ use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 #[derive(Default)]
 pub(crate) struct Sessions {
     files: Files,
-    /// Looked up several times for each row; nothing depends on an order among them. Boxed, so that the table is small.
+    /// Each row needs several lookups. No code depends on the order. Boxed to keep the table small.
     by_id: FxHashMap<SessionId, Box<Session>>,
-    /// What is read goes through here.
+    /// Read buffer.
     scratch: Vec<u8>,
-    /// While transcripts are restored: the sessions that several of them tell of.
+    /// During a restore: sessions with data from several transcripts.
     of_several: FxHashSet<SessionId>,
 }
 
-/// What has become of a fold whose deadlines have fired.
+/// The state of a fold after its deadlines fired.
 pub(crate) enum Advanced {
-    /// There is a transcript; the folder where it works now.
+    /// The session has a transcript; this is its current working folder.
     To(Option<Arc<str>>),
-    /// What was kept of this transcript turned out to be of no use.
+    /// The stored state of this transcript turned out to be unusable.
     Unreadable(PathBuf),
-    /// There is no transcript.
+    /// The session has no transcript.
     None,
 }
 
 impl Sessions {
-    /// Room for so many transcripts, so that taking them in does not hash the earlier ones again.
+    /// Reserves room for so many transcripts, so that inserting them does not rehash the earlier ones.
     pub fn reserve(&mut self, most: usize) {
         self.files.reserve(most);
         self.by_id.reserve(most);
@@ -55,22 +55,22 @@ impl Sessions {
         &self.files
     }
 
-    /// The transcripts, to be changed.
+    /// The transcripts, mutable.
     pub fn files_mut(&mut self) -> &mut Files {
         &mut self.files
     }
 
-    /// What is kept of one session.
+    /// The data about one session.
     pub fn get(&self, id: &SessionId) -> Option<&Session> {
         self.by_id.get(id).map(|session| &**session)
     }
 
-    /// The same, to be changed.
+    /// The data about one session, mutable.
     pub fn get_mut(&mut self, id: &SessionId) -> Option<&mut Session> {
         self.by_id.get_mut(id).map(|session| &mut **session)
     }
 
-    /// The same; a new session is made.
+    /// The data about one session, mutable; makes a new session.
     pub fn get_or_make(&mut self, id: &SessionId) -> &mut Session {
         self.by_id.entry(id.clone()).or_default()
     }
@@ -80,22 +80,22 @@ impl Sessions {
         self.by_id.contains_key(id)
     }
 
-    /// How many there are.
+    /// The number of sessions.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Their ids, in no order.
+    /// All ids, unordered.
     pub fn ids(&self) -> impl Iterator<Item = &SessionId> {
         self.by_id.keys()
     }
 
-    /// All of them, in no order.
+    /// All sessions, unordered.
     pub fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
         self.by_id.iter().map(|(id, session)| (id, &**session))
     }
 
-    /// The transcript that stands for a session: of several, the one that was active last.
+    /// The transcript that represents a session: of several, the one that was active last.
     pub fn main_file<'a>(&'a self, id: &SessionId) -> Option<(&'a Path, &'a TrackedFile)> {
         let session = self.by_id.get(id)?;
         let known = |path: &'a FilePath| Some((&**path, self.files.get(path)?));
@@ -108,18 +108,18 @@ impl Sessions {
         session.mains.iter().filter_map(known).max_by_key(by_activity)
     }
 
-    /// Where that lies.
+    /// The path of that transcript.
     pub fn main_path(&self, id: &SessionId) -> Option<PathBuf> {
         self.main_file(id).map(|(path, _)| path.to_path_buf())
     }
 
-    /// What was folded from it.
+    /// The fold of that transcript.
     pub fn fold(&self, id: &SessionId) -> Option<&RestingFold> {
         self.main_file(id).and_then(|(_, file)| file.main())
     }
 
-    /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look
-    /// each of thousands up takes longer than what is done with it.
+    /// The folds of all sessions, unordered. If each session has one transcript, reads the files in table order: a
+    /// lookup for each of thousands of sessions would take longer than the caller's work.
     pub fn folds(&self) -> Vec<&RestingFold> {
         if self.by_id.values().any(|session| session.mains.len() > 1) {
             self.by_id.keys().filter_map(|id| self.fold(id)).collect()
@@ -128,13 +128,13 @@ impl Sessions {
         }
     }
 
-    /// When a session began.
+    /// The start of a session.
     pub fn began(&self, id: &SessionId) -> Option<Timestamp> {
         let lineage = self.fold(id)?.lineage();
         lineage.own_started_at.or(lineage.started_at)
     }
 
-    /// The name under which a file that is new to us is known already.
+    /// The known path of a file that has appeared under another path.
     pub fn twin_of(&self, path: &Path, place: &Place, fs: &dyn Fs) -> Option<PathBuf> {
         let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
             return None;
@@ -148,7 +148,7 @@ impl Sessions {
         names.find(same).map(|name| name.to_path_buf())
     }
 
-    /// The transcripts of these sessions, and of their subagents.
+    /// The transcripts of these sessions and of their subagents.
     pub fn transcripts_of<'a>(
         &'a self,
         ids: impl Iterator<Item = &'a SessionId> + 'a,
@@ -158,8 +158,8 @@ impl Sessions {
         files.map(|path| path.to_path_buf())
     }
 
-    /// Reads what is new in a transcript, as much as one step may, with its companion where it is read from its beginning; a
-    /// new one is made. Gives with it what was known of its activity before.
+    /// Reads the new bytes of a transcript, within the budget of one step. Makes a new one, and also reads the
+    /// companion of a transcript that is read from its beginning. Gives the session's activity from before the read.
     pub fn read(
         &mut self,
         path: &Path,
@@ -178,7 +178,8 @@ impl Sessions {
         (before, read)
     }
 
-    /// A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
+    /// A subagent was active. A parent that waits for its subagents writes nothing, so their records keep it from being
+    /// idle.
     pub fn stir(&mut self, parent: &SessionId, active: Option<Timestamp>) {
         let Some(at) = active else { return };
         let main = self.main_path(parent);
@@ -187,19 +188,19 @@ impl Sessions {
         }
     }
 
-    /// The same by all of its subagents, as far as these were read.
+    /// Like [`Self::stir`], with the latest activity of all its subagents that were read.
     pub fn stir_by_agents(&mut self, id: &SessionId) {
         let agents = self.by_id.get(id).into_iter().flat_map(|session| session.agents.keys());
         let active = agents.filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
         self.stir(id, active);
     }
 
-    /// Several transcripts that are being restored tell of a session.
+    /// Several transcripts in the restore have data about this session.
     pub fn told_by_several(&mut self, id: SessionId) {
         self.of_several.insert(id);
     }
 
-    /// All transcripts were restored: joins what several tell of one session.
+    /// All transcripts were restored: combines the data of sessions with several transcripts.
     pub fn join_several(&mut self) {
         for id in std::mem::take(&mut self.of_several) {
             let main = self
@@ -211,7 +212,7 @@ impl Sessions {
         }
     }
 
-    /// A main transcript of a session is gone.
+    /// Removes a main transcript of a session.
     pub fn forget_main(&mut self, id: &SessionId, path: &Path) {
         if let Some(session) = self.by_id.get_mut(id) {
             session.mains.retain(|main| **main != *path);
@@ -220,7 +221,7 @@ impl Sessions {
         }
     }
 
-    /// A subagent's transcript is gone.
+    /// Removes a subagent's transcript.
     pub fn forget_agent(&mut self, parent: &SessionId, path: &Path) {
         if let Some(session) = self.by_id.get_mut(parent) {
             session.forget_agent(path);
@@ -234,7 +235,7 @@ impl Sessions {
         }
     }
 
-    /// Lets the deadlines of a session's fold fire.
+    /// Fires the deadlines of a session's fold.
     pub fn advance(&mut self, id: &SessionId, until: Timestamp) -> Advanced {
         let Some(path) = self.main_path(id) else { return Advanced::None };
         let Some(file) = self.files.get_mut(&path) else { return Advanced::None };
@@ -245,8 +246,8 @@ impl Sessions {
         Advanced::To(file.main().and_then(|fold| fold.cwd().cloned()))
     }
 
-    /// The roster does not show the session, so that its row is all that is asked of it: thousands of them would be in
-    /// memory twice.
+    /// Drops the unfolded copy of a session's fold. The roster does not show the session, so its row was the only use
+    /// of it, and thousands of folds would be in memory twice.
     pub fn rest(&mut self, id: &SessionId) {
         let Some(path) = self.main_path(id) else { return };
         if let Some(file) = self.files.get_mut(&path) {
@@ -254,7 +255,7 @@ impl Sessions {
         }
     }
 
-    /// Lets subagents that have been silent for too long count as gone; says when the next one will.
+    /// Ends subagents that were silent for too long. Gives the time when the next one ends.
     pub fn advance_agents(&mut self, id: &SessionId, now: Timestamp, silence: Millis) -> Option<Timestamp> {
         let files = &self.files;
         let agent = |path: &FilePath| files.get(path).and_then(TrackedFile::agent);
@@ -263,7 +264,7 @@ impl Sessions {
         session.agents_running.iter().filter_map(|path| agent(path)?.deadline(silence)).min()
     }
 
-    /// Whose a transcript is, and how its tokens are shared out.
+    /// The session of a transcript, and how its tokens count.
     pub fn counted(&self, path: &Path) -> Option<(Option<SessionId>, Counted)> {
         let file = self.files.get(path)?;
         match file.fold() {
@@ -285,7 +286,7 @@ impl Sessions {
         }
     }
 
-    /// The numbers that sharing tokens out depends on; `origin` is the session that this one copied from.
+    /// The request counts that token sharing depends on. `origin` is the session that this one was copied from.
     pub fn shared(&self, id: &SessionId, origin: Option<&SessionId>) -> Option<Shared> {
         let session = self.by_id.get(id)?;
         let requests = |id: &SessionId| self.fold(id).map(RestingFold::requests);
@@ -296,7 +297,7 @@ impl Sessions {
         })
     }
 
-    /// What is counted in the origin, and what each copy adds.
+    /// The tokens that count in the origin, and the tokens that each copy adds.
     pub fn tokens_by_file(
         &self,
         id: &SessionId,
@@ -320,7 +321,7 @@ impl Sessions {
         session.copies.iter().filter_map(|path| Some((path, self.files.get(path)?.agent()?.ledger())))
     }
 
-    /// The files whose requests have to be compared; none where the session shares nothing.
+    /// The files whose requests must be compared; empty if the session shares none.
     pub fn files_shared_with(&self, id: &SessionId, origin: Option<&SessionId>) -> Vec<PathBuf> {
         let Some(session) = self.by_id.get(id) else { return Vec::new() };
         let origin = origin.and_then(|from| self.main_path(from));

@@ -1,20 +1,20 @@
-//! How far the first look at everything has come.
+//! The progress of the first look at everything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The three stages of a start.
 pub(crate) enum Startup {
-    /// The first scan reads.
+    /// The first scan is reading files.
     Reading {
-        /// Files that were hinted at before the scan handed them over.
+        /// Files with a hint that the scan has not delivered yet.
         put_off: BTreeSet<PathBuf>,
-        /// Files that bear on very many sessions have come; to tie all of these is not worth while yet.
+        /// Files came that concern very many sessions. Tying these is not worth its time yet.
         chains_pending: bool,
     },
-    /// The scan has ended within this step. What the step finds is no news.
+    /// The scan ended within this step. Changes in this step are no news.
     Ending,
-    /// What changes from now on has just happened.
+    /// From now on, changes are news.
     Over,
 }
 
@@ -25,48 +25,48 @@ impl Default for Startup {
 }
 
 impl Startup {
-    /// The first scan goes on.
+    /// Whether the first scan is reading.
     pub fn is_reading(&self) -> bool {
         matches!(self, Self::Reading { .. })
     }
 
-    /// What changes is news.
+    /// Whether changes are news.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Over)
     }
 
-    /// Leaves a new file to the first scan. `false` when that is over.
+    /// Leaves a new file to the first scan. `false` if that is over.
     pub fn put_off(&mut self, path: &Path) -> bool {
         let Self::Reading { put_off, .. } = self else { return false };
         put_off.insert(path.to_path_buf());
         true
     }
 
-    /// The first scan has handed this file over. Says whether it was hinted at meanwhile.
+    /// The first scan delivered this file. Says whether it had a hint meanwhile.
     pub fn was_put_off(&mut self, path: &Path) -> bool {
         let Self::Reading { put_off, .. } = self else { return false };
         put_off.remove(path)
     }
 
-    /// Chains are to be resolved later in the scan.
+    /// Postpones the chains to a later part of the scan.
     pub fn put_off_chains(&mut self) {
         if let Self::Reading { chains_pending, .. } = self {
             *chains_pending = true;
         }
     }
 
-    /// Whether chains wait for the scan to go on.
+    /// Whether chains are postponed.
     pub fn chains_pending(&self) -> bool {
         matches!(self, Self::Reading { chains_pending: true, .. })
     }
 
-    /// The same, and from now on they wait no longer.
+    /// Whether chains were postponed; ends the postponement.
     pub fn take_chains_pending(&mut self) -> bool {
         let Self::Reading { chains_pending, .. } = self else { return false };
         std::mem::take(chains_pending)
     }
 
-    /// The first scan has ended. Gives the files that it never handed over.
+    /// The first scan ended. Gives the files with hints that it never delivered.
     pub fn end_scan(&mut self) -> BTreeSet<PathBuf> {
         let Self::Reading { put_off, .. } = self else { return BTreeSet::new() };
         let put_off = std::mem::take(put_off);
@@ -74,7 +74,7 @@ impl Startup {
         put_off
     }
 
-    /// A step is done.
+    /// A step is over.
     pub fn end_step(&mut self) {
         if matches!(self, Self::Ending) {
             *self = Self::Over;

@@ -1,4 +1,4 @@
-//! What is known of one session at one moment, borrowed from the engine, and the verdict on it.
+//! All data about one session at one time, borrowed from the engine, and the verdict on it.
 
 use std::path::Path;
 
@@ -21,31 +21,31 @@ use crate::witnesses::hooks::HookSession;
 use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
 
-/// Everything a row is made of, borrowed from the engine.
+/// All data for a row, borrowed from the engine.
 pub struct Makings<'a> {
-    /// Whose row it is.
+    /// The session.
     pub id: &'a SessionId,
-    /// What is kept of it.
+    /// The engine's data about it.
     pub session: Option<&'a Session>,
-    /// The fold of its transcript, and where that lies.
+    /// Its transcript's path and fold.
     pub fold: Option<(&'a Path, &'a SessionFold)>,
     /// The registry.
     pub registry: &'a Registry,
-    /// What hooks have told of it.
+    /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
-    /// What its status file says.
+    /// The content of its status file.
     pub status_file: Option<&'a StatusWitness>,
-    /// The newest child of its process that a call may have started.
+    /// The newest child of its process, if a call may have started it.
     pub child: Option<ChildWitness>,
-    /// The chains, that of the session among them.
+    /// All chains.
     pub chains: &'a Chains,
-    /// How the person has set it aside.
+    /// How the user has set it aside: a snooze, or put away.
     pub aside: Option<&'a Aside>,
     /// Whether live evidence counts.
     pub live: bool,
-    /// The document's timeouts.
+    /// The source document's timeouts.
     pub timeouts: Timeouts,
-    /// The moment.
+    /// The current time.
     pub now: Timestamp,
 }
 
@@ -56,7 +56,7 @@ impl Makings<'_> {
     }
 }
 
-/// Weighs the witnesses of one session. `None` when nothing at all is known of it.
+/// Weighs the witnesses of one session. `None` if there are none.
 pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
     let instances = makings.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
@@ -96,8 +96,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
     }))
 }
 
-/// The calls without a result that somebody may still answer: those that were made before every process that
-/// runs the session now died with another.
+/// The open calls that the user may still answer. Leaves out calls from before the start of every process that runs the
+/// session now: those ended with an earlier process.
 pub fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
     let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
     let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
@@ -111,8 +111,8 @@ pub fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<P
     calls
 }
 
-/// The open calls of the subagents that run, newest first: while the person is asked for one of them that one
-/// waits, and what was called before it has most likely begun to run.
+/// The open calls of running subagents, newest first. If the client asks the user about one of them, it is the newest;
+/// the earlier ones most likely run already.
 fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
     let Some(session) = makings.session else { return Vec::new() };
     let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));

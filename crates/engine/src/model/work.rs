@@ -1,30 +1,30 @@
-//! Work done, counted: tests ask for counts, since time cannot be tested.
+//! Counts of work done. Tests compare counts, because times are not testable.
 
 use crate::transcripts::ReadCount;
 
-/// How much was done so far.
+/// The work so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Reads of transcripts that were begun.
+    /// Started reads of transcripts.
     pub reads: u64,
     /// Bytes of transcripts.
     pub bytes: u64,
     /// Records parsed.
     pub records: u64,
-    /// Rows put together.
+    /// Rows made.
     pub rows: u64,
-    /// Times the chains were resolved.
+    /// Resolutions of the chains.
     pub chains: u64,
 }
 
 impl Work {
-    /// A transcript was read.
+    /// Adds the count of one read.
     pub fn count(&mut self, count: ReadCount) {
         self.bytes += count.bytes;
         self.records += count.records;
     }
 
-    /// What was done elsewhere.
+    /// Adds work done elsewhere.
     pub fn add(&mut self, other: Self) {
         self.reads += other.reads;
         self.bytes += other.bytes;

@@ -1,5 +1,5 @@
-//! The store was removed while this program had it open. What it tells of the person's words, and of what they wanted
-//! forgotten, is told by nothing else: it is stored in the one that is made anew, with what is owed.
+//! The store was removed while this program had it open. The user edits and the list of forgotten sessions exist
+//! nowhere else, so the engine stores them in a new store, with the pending changes.
 
 use watchbill_store::{Mode, Store};
 
@@ -8,24 +8,25 @@ use super::{Begun, Known, Persist};
 use crate::engine::Engine;
 
 impl Persist {
-    /// Whether this process has begun to write another store since this was asked last.
+    /// Why this process has begun to write another store, if it has since the last call.
     pub fn has_begun(&mut self) -> Option<Begun> {
         self.begun.take()
     }
 
-    /// Opens the store anew, and owes it everything. Says whether this process writes it; another one may, by now.
+    /// Opens a new store and queues everything for it. Says whether this process writes it; another process may be
+    /// first.
     pub(super) fn begin_anew(&mut self, engine: &mut Engine) -> bool {
-        tracing::warn!(folder = %self.folder.display(), "the store was removed while it was open; it is made anew");
-        // What was put aside is read from the old one, which is open still.
+        tracing::warn!(folder = %self.folder.display(), "the store was removed while it was open; a new one is made");
+        // The old store is still open, so restore evicted data from it.
         engine.keep_everything();
         let old = self.shelf.at_once("removed").take();
-        // What another thread has removed lately may not be known here.
+        // This engine may not know yet what another thread has removed.
         let known = old.as_ref().and_then(|old| Forgotten::of(old).ok()).unwrap_or_default();
         let forgotten = self.forgotten.sessions().chain(known.sessions()).cloned().collect();
         if let Some(Err(error)) = old.as_ref().map(Store::rescue_log) {
-            tracing::warn!(%error, "the newest of what was stored is read again");
+            tracing::warn!(%error, "the newest stored data is lost and will be read again");
         }
-        // With its lock.
+        // Releases the lock too.
         drop(old);
         self.writes = false;
         let carried_out = std::mem::take(&mut self.carried_out);
@@ -41,14 +42,14 @@ impl Persist {
         self.writes
     }
 
-    /// The words of the store, with those that it is still owed.
+    /// Restores the user edits of the store, plus those that are still pending.
     pub(super) fn restore_words(&mut self, engine: &mut Engine) {
         let Some(mut words) = self.words() else { return };
         self.owed.words.iter().for_each(|change| words.apply(change.clone()));
         engine.restore_words(words);
     }
 
-    /// Who only reads must not go on reading a store that was removed.
+    /// A reader must not go on reading a removed store.
     pub(super) fn read_in_place(&mut self) {
         let is_removed = |store: &Store| !self.writes && !store.is_in_place();
         if self.shelf.at_once("place").as_ref().is_some_and(is_removed)

@@ -1,4 +1,4 @@
-//! What has changed since the store was last told, and the facts that no file will tell again.
+//! The changes since the last save, and the facts that no file holds any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,43 +12,43 @@ use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::answers::AnswerRow;
 
-/// Name of the fact that holds what no file will tell again.
+/// Name of the stored facts that no file holds any more.
 pub(super) const FACTS: &str = "facts";
-/// Name of the fact that says which commands were carried out lately: one that is sent again is carried out once.
+/// Name of the stored list of recent commands. A command that is sent again runs once.
 pub(super) const COMMANDS: &str = "commands";
 
-/// Everything that one step is to store.
+/// All changes that one step stores.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Transcripts, by path.
     pub files: BTreeMap<PathBuf, FileChange>,
-    /// Rows as they are now.
+    /// Current rows.
     pub rows: BTreeMap<SessionId, Row>,
-    /// Sessions that were shown and of which there is nothing to show any more.
+    /// Sessions that had a row and have none now.
     pub gone: BTreeSet<SessionId>,
-    /// Rows whose state has just changed, in order.
+    /// Rows with a new state, in order.
     pub transitions: Vec<Row>,
-    /// All links of the chains, if all were resolved anew.
+    /// All links of the chains, if all chains were resolved again.
     pub links: Option<Vec<Link>>,
-    /// Links that chains resolved anew since have beside those.
+    /// New links of chains that were resolved again since then.
     pub new_links: Vec<Link>,
-    /// Links that chains had before, and that the transcripts do not tell of any more.
+    /// Former links that the transcripts no longer tell of.
     pub old_links: Vec<Link>,
-    /// What the person has said, in order.
+    /// User edits, in order.
     pub words: Vec<Change>,
     /// Answers of the user to requests, and what came of them, in order.
     pub answers: Vec<AnswerChange>,
-    /// The commands that these words carry out, with those that were carried out lately.
+    /// The commands that make these edits, with the other recent commands.
     pub carried_out: Option<CarriedOut>,
-    /// Sessions that were forgotten, where the list of them was removed with the store.
+    /// Forgotten sessions, when their list was removed with the store.
     pub forgotten: BTreeSet<SessionId>,
-    /// What no file will tell again, if it has changed.
+    /// The facts that no file holds any more, if they changed.
     pub facts: Option<Facts>,
-    /// From these transcripts on rows are stored that may still get another chain.
+    /// From now on, transcripts are stored ahead of rows, or rows ahead of their chains.
     pub rows_behind: bool,
-    /// With these rows all sessions have theirs, also those whose transcripts were stored ahead.
+    /// With these rows, all sessions have one, also those whose transcripts were stored ahead.
     pub all_rows: bool,
-    /// Sessions among these that work in folders of which nothing is to be stored.
+    /// Sessions of these changes that are excluded by their folders.
     pub left_out: BTreeSet<SessionId>,
 }
 
@@ -61,33 +61,33 @@ pub enum AnswerChange {
     Outcome(String, &'static str, Timestamp),
 }
 
-/// Ids of commands, when they were carried out, and what stands for the command itself.
+/// Command ids, each with its time and a hash of the command.
 pub type CarriedOut = BTreeMap<String, (Timestamp, u64)>;
 
-/// What has become of one transcript.
+/// The change of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
     /// It was read.
     Read {
-        /// Whose it is, or whose subagent's; empty while nobody knows.
+        /// The session that it belongs to, or whose subagent wrote it; empty while unknown.
         session: String,
-        /// What is kept of it as a whole, in place of what was.
+        /// The head of its fold; replaces the stored one.
         head: Vec<u8>,
-        /// What is remembered of its new records, to be put behind the rest.
+        /// The memory of its new records; appended to the stored pieces.
         piece: Option<Vec<u8>>,
-        /// It was read from its beginning: there is no rest.
+        /// The file was read from its beginning, so this replaces the stored pieces.
         fresh: bool,
     },
-    /// It is there no more.
+    /// The file is gone.
     Gone,
 }
 
-/// What was seen live and stands in no file, or in none that need still be there.
+/// Facts that the engine saw live. No file holds them, or their file may be gone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Processes that went from one session to another.
+    /// Processes that changed sessions.
     pub moves: Vec<RegistryMove>,
-    /// Markers that were read, by their files.
+    /// Read markers, by their files.
     pub markers: Vec<(String, Vec<Marker>)>,
 }
 
@@ -98,7 +98,7 @@ impl Facts {
         moved.chain(self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session))
     }
 
-    /// The same without what names a session of which nothing is to be stored.
+    /// A copy without the entries that name a session for which `untold` is true: that must not be stored.
     #[must_use]
     pub fn without(&self, untold: &dyn Fn(&str) -> bool) -> Self {
         let told = |id: &SessionId| !untold(id.as_str());
@@ -106,7 +106,7 @@ impl Facts {
         let markers = self.markers.iter().map(|(path, markers)| {
             (path.clone(), markers.iter().filter(|marker| told(&marker.session)).cloned().collect::<Vec<_>>())
         });
-        // The name of a marker's file holds the id.
+        // A marker's file name contains the session id, so leave out the path too.
         Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect() }
     }
 }
@@ -130,7 +130,7 @@ impl Changes {
             && !self.rows_behind
     }
 
-    /// Adds later changes to these, which could not be stored.
+    /// Appends later changes to these, which could not be stored yet.
     pub fn merge(&mut self, later: Self) {
         for (path, change) in later.files {
             let merged = match (self.files.remove(&path), change) {
@@ -147,7 +147,7 @@ impl Changes {
                     }
                     FileChange::Gone => FileChange::Gone,
                 },
-                // What follows a file that went is another file.
+                // A file after a removed one is a new file.
                 (Some(FileChange::Gone), FileChange::Read { session, head, piece, .. }) => {
                     FileChange::Read { session, head, piece, fresh: true }
                 }

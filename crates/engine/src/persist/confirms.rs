@@ -1,5 +1,5 @@
-//! What became of sessions while nobody kept it: the time and the end of a process write into no file, so that what the
-//! store says of a state may be of long ago.
+//! Finds states that changed while no process stored them. Passing time and the end of a process write into no file, so
+//! the store's states may be old.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::engine::Engine;
 use crate::step::confirm::Shown;
 
 impl Persist {
-    /// Once, when all rows are there: compares them with what the store says, and has kept what is different. What passes is
-    /// tried again; of damage whoever else meets it says more, and the next start compares again.
+    /// Runs once, when all rows are made: compares them with the stored states, and queues those that differ. Retries
+    /// after a passing error. Not after damage: other code reports that better, and the next start compares again.
     pub(super) fn confirm_states(&mut self, engine: &mut Engine) {
         if !self.states_unconfirmed || self.trouble.is_some() || !engine.shown_states().are_complete() {
             return;
@@ -21,7 +21,7 @@ impl Persist {
         let confirmed = held.as_ref().is_some_and(|store| match confirm(store, engine) {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, "what the store says of states cannot be compared");
+                tracing::warn!(%error, "the stored states cannot be compared");
                 !error.passes()
             }
         });
@@ -45,7 +45,7 @@ fn confirm(store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
         engine.shown_states().confirm(&id, last.as_ref().map(|last| (&*last.state, last.kind.as_deref())));
     }
     for (key, id) in unknown {
-        // Of what lies elsewhere another run may know.
+        // Another run may know transcripts that lie elsewhere.
         if store.files_of(key)?.iter().all(|(_, file)| engine.looks_at(Path::new(&file.path))) {
             engine.shown_states().gone(&id);
         }

@@ -1,5 +1,5 @@
-//! What is remembered of the records of files that nobody writes to: its memory is given back, since the store has it too,
-//! and taken up again when the file grows. So memory follows those at work, and not those that ever were.
+//! Evicts the record memory of files that no process writes to: the store holds it too. Restores it when the file
+//! grows. So memory grows with the sessions at work, not with all sessions ever.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,40 +15,40 @@ use crate::persist::kept::KeptFile;
 use crate::persist::pending::Pending;
 use crate::transcripts::TrackedFile;
 
-/// A file that nobody has written to for so long is evicted. To restore it costs a look into the store, which is
-/// less than what an agent does in the meantime.
+/// A file without writes for this long is evicted. A restore costs a read from the store, which takes less time than a
+/// client's next record.
 const QUIET: Millis = Millis::from_secs(30);
-/// So many files are looked at for each one that was kept: those that are quiet by now are found before others are as many.
+/// Number of files to check per stored file. Quiet files are found before as many others come.
 const LOOKS: usize = 4;
 
-/// Where the pieces of evicted files lie.
+/// The source of the pieces of evicted files.
 pub trait Recall: Send + Sync {
-    /// What is kept of a file now.
+    /// The stored state of a file.
     fn recall(&self, path: &Path) -> Option<StateRow>;
 }
 
-/// Files whose memory may be given back.
+/// Files that may be evicted.
 #[derive(Default)]
 pub(crate) struct EvictedFolds {
     recall: Option<Arc<dyn Recall>>,
-    /// They are kept, and were not evicted since they were read or restored, in the order in which they are to be looked at.
+    /// Stored files that are in memory, in the order of the checks.
     up: VecDeque<PathBuf>,
-    /// What `up` holds.
+    /// The set of files in `up`.
     waiting: HashSet<PathBuf>,
-    /// When they were restored. Nobody need have written to them: with each request of a session that a copy shares some
-    /// with, both are looked at.
+    /// The times of the restores. A restored file need not have new writes: each request of a session that shares
+    /// requests with a copy reads both.
     restored: HashMap<PathBuf, Timestamp>,
 }
 
 impl EvictedFolds {
-    /// Files that were evicted are found there.
+    /// Sets the source of evicted files.
     pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
         self.recall = Some(recall);
     }
 
-    /// What was remembered of these files was kept just now, or, as the store is to hold nothing of them, was not. Gives the
-    /// memory back for what nobody has written to lately, of them and of some that were kept before: to look at all of
-    /// them each time would cost more than it gives.
+    /// Evicts the record memory of quiet files. `kept`: files of this save, and whether the store now holds their
+    /// record memory (not so for excluded files). Checks these and some earlier files; to check all each time would
+    /// cost more than it gives.
     pub fn evict(
         &mut self,
         kept: impl IntoIterator<Item = (PathBuf, bool)>,
@@ -77,7 +77,7 @@ impl EvictedFolds {
         }
     }
 
-    /// Whether nothing of the file is in the way any more.
+    /// Evicts a quiet file. Says whether it needs no more checks.
     fn evict_if_quiet(&mut self, path: &Path, files: &mut Files, now: Timestamp) -> bool {
         let quiet_since = now - QUIET;
         let Some(file) = files.get_mut(path) else {
@@ -93,7 +93,7 @@ impl EvictedFolds {
         is_quiet
     }
 
-    /// Takes up what is remembered of a file's records. Where that fails the file will be read from its beginning.
+    /// Restores a file's record memory. If that fails, the file will be read from its beginning.
     pub fn restore(
         &mut self,
         path: &Path,
@@ -106,13 +106,13 @@ impl EvictedFolds {
         let kept = self.recall.as_ref().and_then(|recall| recall.recall(path));
         self.restored.insert(path.to_path_buf(), env.now());
         if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
-            // It may only be compared with another one, and not be kept again.
+            // The caller may only compare the file with another one, and not store it again.
             if self.waiting.insert(path.to_path_buf()) {
                 self.up.push_back(path.to_path_buf());
             }
             return;
         }
-        // Another process may have kept more since we looked.
+        // Another process may have stored a newer state since.
         let newer = kept.and_then(|StateRow { head, pieces }| {
             let kept = KeptFile::from_bytes(&head).ok()?;
             let newer = TrackedFile::restore(file.place.clone(), &kept, env.settings().timeouts).ok()?;
@@ -121,7 +121,7 @@ impl EvictedFolds {
             Some(newer)
         });
         let mut new = newer.unwrap_or_else(|| {
-            tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
+            tracing::debug!(path = %path.display(), "the stored state of a file is unusable; the file is read again");
             env.new_file(file.place.clone())
         });
         new.counted_with.clone_from(&file.counted_with);

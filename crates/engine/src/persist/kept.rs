@@ -1,4 +1,4 @@
-//! What is kept of one file over a restart: where we are in it, what was folded from it, what is wrong with it.
+//! The stored state of one file: the read position, the fold, and the problems.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,45 +16,45 @@ use watchbill_watch::tail::{Cursor, Fingerprint};
 use crate::model::session::Shared;
 use crate::problems::Problems;
 
-/// A transcript as it is kept. Its bytes are sealed: others than these are refused, and the file is read from its
+/// The stored state of a transcript. A checksum seals its bytes. If they do not match, the file is read from its
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptFile<'a> {
     cursor: KeptCursor,
-    /// Where the unfinished line begins: of the line itself nothing is kept.
+    /// The offset of the unfinished line. Nothing of the line itself is stored.
     pub line_start: u64,
-    /// That line is too long already, and that has been said.
+    /// The unfinished line is too long already, and its problem was counted.
     pub endless: bool,
-    /// How the companion of a subagent's transcript stood when it was read.
+    /// The stamp of the companion of a subagent's transcript at its last read.
     pub meta: Option<MetaStamp>,
-    /// Tokens, as they were shared out between this file and others.
+    /// How the tokens were shared between this file and others.
     pub counted: Counted,
     problems: Vec<(ProblemKind, u64, Arc<str>)>,
-    /// The head of the fold, which has a seal of its own.
+    /// The head of the fold. It has its own seal.
     #[serde(skip)]
     pub fold: Cow<'a, [u8]>,
 }
 
-/// Tokens that depend on other files than the one they are kept with.
+/// Tokens that depend on other files too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Counted {
-    /// Of a session: what it copied from another, and what that was worked out from.
+    /// A session: the tokens that it copied from another session, and the numbers behind them.
     Session {
-        /// Counted with the other session.
+        /// Counted in the other session.
         inherited: Usage,
-        /// Numbers of requests: while they stand, so does `inherited`.
+        /// Request counts. While they are unchanged, so is `inherited`.
         shared: Option<Shared>,
     },
-    /// Of a subagent: the session that it is counted with, and what it adds there.
+    /// A subagent: the session that it counts in, and the tokens that it adds.
     Agent {
         /// The session.
         with: Option<SessionId>,
-        /// What it adds.
+        /// The tokens that it adds.
         tokens: Usage,
     },
 }
 
-/// How a companion file stood.
+/// Time and length of a companion file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetaStamp {
     /// When it was written.
@@ -74,7 +74,7 @@ struct KeptCursor {
 }
 
 impl<'a> KeptFile<'a> {
-    /// From the parts.
+    /// Builds the state from its parts.
     pub fn new(cursor: &Cursor, problems: &Problems, path: &Path, fold: Vec<u8>, counted: Counted) -> Self {
         let (head, window) = cursor.fingerprint.hashes();
         let FileId { dev, ino } = cursor.id;
@@ -98,10 +98,10 @@ impl<'a> KeptFile<'a> {
         bytes
     }
 
-    /// From bytes.
+    /// Reads the state from bytes.
     ///
     /// # Errors
-    /// When they are of another version or damaged.
+    /// When the bytes are of another version or damaged.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, SnapshotError> {
         let (mut kept, fold) = from_first_bytes::<Self>(bytes)?;
         kept.fold = Cow::Borrowed(fold);
@@ -119,7 +119,7 @@ impl<'a> KeptFile<'a> {
         }
     }
 
-    /// What is wrong with the file at `path`.
+    /// The problems of the file at `path`.
     pub fn problems(&self, path: &Path) -> impl Iterator<Item = Problem> {
         self.problems.iter().map(move |(kind, count, detail)| Problem {
             path: path.to_string_lossy().into(),

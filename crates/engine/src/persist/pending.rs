@@ -1,4 +1,4 @@
-//! What has changed and is not in the store yet.
+//! Changes that are not in the store yet.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,33 +12,33 @@ use watchbill_core::roster::row::Row;
 
 use crate::persist::changes::{AnswerChange, Changes};
 
-/// What the store has of the rows that are made next.
+/// Which of the next rows to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum NextRows {
-    /// Each is stored that is another one than before.
+    /// Store each row that differs from the last one.
     #[default]
     MayDiffer,
-    /// An earlier run has stored them, as far as they do not depend on the time.
+    /// An earlier run has stored these rows, except for changes by time alone.
     Stored,
 }
 
-/// What the store has of the rows of all sessions.
+/// Which sessions have a stored row.
 #[derive(Default)]
 enum StoredRows {
     /// Every session has its row.
     #[default]
     Complete,
-    /// Transcripts were stored ahead of rows, or rows ahead of their chains. These sessions have no row yet; once all are
-    /// taken up, those of them that rest.
+    /// Transcripts were stored ahead of rows, or rows ahead of their chains. These sessions have no stored row yet.
+    /// After the restore, only those at rest stay in the set.
     Behind(FxHashSet<SessionId>),
 }
 
-/// What has changed since [`Pending::take`].
+/// The changes since [`Pending::take`].
 #[derive(Default)]
 pub(crate) struct Pending {
-    /// Somebody keeps what changes.
+    /// Whether changes are noted.
     on: bool,
-    /// And nobody looks at it.
+    /// Changes are only stored, and no caller sees rows.
     alone: bool,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
@@ -53,39 +53,39 @@ pub(crate) struct Pending {
     answers: Vec<AnswerChange>,
     markers: bool,
     last_move: Option<RegistryMove>,
-    /// What was kept of these is of no use: they are to be read from their beginning.
+    /// Files with an unusable stored state. They must be read from their beginning.
     begun_anew: Vec<PathBuf>,
 }
 
 impl Pending {
-    /// From now on somebody keeps what changes.
+    /// Notes changes from now on.
     pub fn keep(&mut self) {
         self.on = true;
     }
 
-    /// Whether anybody does.
+    /// Whether changes are noted.
     pub fn is_on(&self) -> bool {
         self.on
     }
 
-    /// What is found out is kept, and shown to nobody.
+    /// Changes are only stored; no caller sees rows.
     pub fn keep_alone(&mut self) {
         self.alone = true;
     }
 
-    /// Whether rows are made to be kept alone.
+    /// Whether rows are made only to be stored.
     pub fn is_alone(&self) -> bool {
         self.alone
     }
 
-    /// A transcript was read, or is gone, or its tokens are counted otherwise.
+    /// A transcript was read or removed, or its tokens count differently.
     pub fn file(&mut self, path: &Path) {
         if self.on {
             self.files.insert(path.to_path_buf());
         }
     }
 
-    /// A row is another one than before.
+    /// A row changed.
     pub fn row(&mut self, row: &Row) {
         if self.on && (self.next_rows == NextRows::MayDiffer || self.lacks_row(&row.session_id)) {
             self.gone.remove(&row.session_id);
@@ -93,7 +93,7 @@ impl Pending {
         }
     }
 
-    /// There is nothing to show any more of a session that had a row.
+    /// A session that had a row has none now.
     pub fn gone(&mut self, id: &SessionId) {
         if self.on {
             self.rows.remove(id);
@@ -101,7 +101,7 @@ impl Pending {
         }
     }
 
-    /// What the store has of the rows that are made next.
+    /// Sets which of the next rows to store.
     pub fn expect_rows(&mut self, next: NextRows) {
         self.next_rows = next;
     }
@@ -111,7 +111,7 @@ impl Pending {
         matches!(&self.stored_rows, StoredRows::Behind(lacking) if lacking.contains(id))
     }
 
-    /// These sessions have no stored rows yet, or may have none.
+    /// These sessions may have no stored rows yet.
     pub fn rows_are_behind(&mut self, sessions: impl Iterator<Item = SessionId>) {
         match &mut self.stored_rows {
             StoredRows::Behind(lacking) => lacking.extend(sessions),
@@ -119,14 +119,14 @@ impl Pending {
         }
     }
 
-    /// Forgets which sessions have no stored row, but for those. Says whether any had none.
+    /// Keeps only these sessions in the set of those without a stored row. Says whether any is left.
     pub fn retain_lacking(&mut self, stays: impl Fn(&SessionId) -> bool) -> bool {
         let StoredRows::Behind(lacking) = &mut self.stored_rows else { return false };
         lacking.retain(stays);
         !lacking.is_empty()
     }
 
-    /// The rows of these were made, as far as they have any.
+    /// The rows of these sessions were made, or they have none.
     pub fn rows_made(&mut self, sessions: &BTreeSet<SessionId>) {
         self.next_rows = NextRows::MayDiffer;
         if let StoredRows::Behind(lacking) = &mut self.stored_rows
@@ -138,19 +138,19 @@ impl Pending {
         }
     }
 
-    /// The state of a row has just changed.
+    /// The state of a row changed.
     pub fn transition(&mut self, row: &Row) {
         if self.on {
             self.transitions.push(row.clone());
         }
     }
 
-    /// The chains were resolved anew.
+    /// All chains were resolved again.
     pub fn links(&mut self) {
         self.links = self.on;
     }
 
-    /// Some of the chains were resolved anew: these links are new, and those are not so any more.
+    /// Some chains were resolved again: these links are new, those no longer hold.
     pub fn other_links(&mut self, new: Vec<Link>, old: Vec<Link>) {
         if self.on {
             self.new_links.retain(|link| !old.contains(link));
@@ -160,7 +160,7 @@ impl Pending {
         }
     }
 
-    /// The person has said something, or what they said has had its time.
+    /// A user edit was made, or has ended.
     pub fn word(&mut self, change: &Change) {
         if self.on {
             self.words.push(change.clone());
@@ -179,27 +179,27 @@ impl Pending {
         self.markers = self.on;
     }
 
-    /// The newest move of a process that the store has.
+    /// Sets the newest stored move of a process.
     pub fn set_last_move(&mut self, newest: Option<RegistryMove>) {
         self.last_move = newest;
     }
 
-    /// What was kept of a file is of no use: it is to be read from its beginning.
+    /// The stored state of a file is unusable, so it must be read from its beginning.
     pub fn begin_anew(&mut self, path: &Path) {
         self.begun_anew.push(path.to_path_buf());
     }
 
-    /// Takes the files that are to be read from their beginning.
+    /// Takes the files to read from their beginning.
     pub fn take_begun_anew(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.begun_anew)
     }
 
-    /// Takes the files that have changed.
+    /// Takes the changed files.
     pub fn take_files(&mut self) -> BTreeSet<PathBuf> {
         std::mem::take(&mut self.files)
     }
 
-    /// Whether what no file will tell again has changed, since this was asked last.
+    /// Whether the facts that no file holds changed since the last call.
     pub fn take_facts_due(&mut self, newest: Option<&RegistryMove>) -> bool {
         let moved = newest != self.last_move.as_ref();
         if moved {
@@ -208,13 +208,13 @@ impl Pending {
         std::mem::take(&mut self.markers) | moved
     }
 
-    /// Whether all links are to be stored.
+    /// Whether to store all links.
     pub fn take_links_due(&mut self) -> bool {
         std::mem::take(&mut self.links)
     }
 
-    /// Takes everything else, but for what the engine knows better. `chains_wait`: rows are stored ahead of their chains;
-    /// `all_made`: no row is to be made any more.
+    /// Takes the other changes, except those that the engine collects. `chains_wait`: rows are stored ahead of their
+    /// chains. `all_made`: no row is due.
     pub fn take(&mut self, chains_wait: bool, all_made: bool) -> Changes {
         let was_behind = matches!(self.stored_rows, StoredRows::Behind(_));
         let rows_behind = chains_wait && !was_behind;

@@ -1,4 +1,4 @@
-//! What is kept of a file, out of the store that all threads share.
+//! Reads the state of an evicted file from the store that all threads share.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ impl Recall for Shelf {
     fn recall(&self, path: &Path) -> Option<StateRow> {
         let store = self.at_once("recall of a file");
         store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what is kept of a file cannot be read; the file is read anew");
+            tracing::warn!(%error, "the stored state of a file cannot be read; the file is read again");
             None
         })
     }

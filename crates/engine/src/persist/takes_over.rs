@@ -1,4 +1,4 @@
-//! Another process writes until it ends: then this one does.
+//! Takes over the store when the process that writes it has ended.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use watchbill_store::{Mode, Store, StoreError};
 use super::{Begun, Known, Persist, TAKE_OVER};
 use crate::engine::Engine;
 
-/// To try may mean to look through gigabytes, or to make an index anew for which there is no room: no more than such a part
-/// of the time is spent on it.
+/// An attempt may read gigabytes, or build an index for which the disk has no room. The pause after it is so many times
+/// as long.
 const SHARE: i64 = 50;
-/// But then it is tried after so much time at the latest.
+/// The longest pause.
 const LATEST: Millis = Millis::from_secs(300);
 impl Persist {
-    /// Another process wrote when this one started. It may have ended since.
+    /// Tries to take over from the process that wrote when this one started.
     pub(super) fn take_over(&mut self, engine: &mut Engine, now: Timestamp) -> bool {
         if self.again_at.is_some_and(|at| now < at && at.since(now) <= self.pause) {
             return false;
@@ -28,7 +28,7 @@ impl Persist {
 
     fn open_to_write(&mut self, engine: &mut Engine) -> bool {
         let reads = self.trouble.is_none() && self.shelf.at_once("take over").is_some();
-        // Nothing is opened anew while the other one still writes.
+        // Open nothing again while the other process still writes.
         if reads && matches!(self.try_take_over(), Ok(false)) {
             return false;
         }
@@ -36,7 +36,7 @@ impl Persist {
             self.try_open(Mode::WriteOrRead);
         }
         if self.writes {
-            // What the other one has kept lately is not ours: everything is kept anew.
+            // The other process's last changes are not known here, so store everything again.
             engine.keep_everything();
             self.restore_words(engine);
             self.begun = Some(Begun::TookOver);
@@ -53,7 +53,7 @@ impl Persist {
     }
 }
 
-/// How long the store is left alone after a try that took so long.
+/// The pause after an attempt of this length.
 fn pause_after(took: Duration) -> Millis {
     let took = i64::try_from(took.as_millis()).unwrap_or(LATEST.0);
     Millis(took.saturating_mul(SHARE)).clamp(TAKE_OVER, LATEST)
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_to_try_is_tried_seldom() {
+    fn a_slow_attempt_is_followed_by_a_long_pause() {
         for (took, pause) in [(0, 5), (100, 5), (1_000, 50), (60_000, 300), (u64::MAX, 300)] {
             assert_eq!(pause_after(Duration::from_millis(took)), Millis::from_secs(pause), "{took} ms");
         }

@@ -1,4 +1,4 @@
-//! The person's words in the store's tables, and back.
+//! Reads and writes user edits in the store's tables.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::set_aside::AsideRow;
 use watchbill_store::{Step, Store, StoreError};
 
-/// The reason of links that the person made or refused.
+/// The reason of links that the user made or refused.
 pub const MANUAL: &str = "manual";
-/// The confidence of a link that they made.
+/// The confidence of a link that the user made.
 const JOINED: &str = "proven";
-/// The confidence of what is no link: they have split the later session off, from whatever it came from.
+/// The confidence of a refused link: the user split the later session off from any origin.
 const SPLIT: &str = "refused";
 
-/// Everything that the person has said.
+/// All user edits.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -37,7 +37,7 @@ pub fn read(store: &Store) -> Result<Words, StoreError> {
     Ok(words)
 }
 
-/// Stores what has changed of it.
+/// Stores changed user edits.
 ///
 /// # Errors
 /// When the database cannot be written.

@@ -1,4 +1,4 @@
-//! One step's changes into the store's tables, in one transaction.
+//! Writes one step's changes into the store's tables, in one transaction.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -17,12 +17,12 @@ use watchbill_store::{Step, Store, StoreError};
 use super::changes::{AnswerChange, COMMANDS, Changes, FACTS, Facts, FileChange};
 use super::words::{self, MANUAL};
 
-/// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
+/// Sessions that the user has forgotten. The store takes nothing of them, though their transcripts still exist.
 #[derive(Debug, Default)]
 pub struct Forgotten(HashSet<SessionId>);
 
 impl Forgotten {
-    /// As the store says.
+    /// Reads the list from the store.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -30,17 +30,17 @@ impl Forgotten {
         Ok(Self(store.forgotten()?.into_iter().collect()))
     }
 
-    /// The sessions that are stored again, going by a later list.
+    /// The sessions that a later list no longer has: they are stored again.
     pub fn not_in(&self, later: &Self) -> Vec<SessionId> {
         self.0.difference(&later.0).cloned().collect()
     }
 
-    /// These too are forgotten.
+    /// Adds forgotten sessions.
     pub fn add(&mut self, sessions: &BTreeSet<SessionId>) {
         self.0.extend(sessions.iter().cloned());
     }
 
-    /// All of them.
+    /// All forgotten sessions.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.0.iter()
     }
@@ -50,7 +50,7 @@ impl Forgotten {
     }
 }
 
-/// Whether the store holds what is remembered of a file, once the changes are stored.
+/// Whether the store holds the record memory of a file after these changes are stored.
 pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Forgotten) -> bool {
     match change {
         FileChange::Read { session, .. } => {
@@ -60,15 +60,15 @@ pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Fo
     }
 }
 
-/// What the engine says of what the store has.
+/// The engine's knowledge about stored data.
 pub struct Seen<'e> {
-    /// Whether a transcript is ours to look at.
+    /// Whether a transcript lies below this engine's roots.
     pub is_ours: &'e dyn Fn(&str) -> bool,
-    /// Whether the sessions are known to be tied otherwise than by such a link.
+    /// Whether the engine knows that such a link no longer holds.
     pub has_untied: &'e dyn Fn(&Link) -> bool,
 }
 
-/// Stores everything or nothing. `exclude` is by what `changes` leave out what they do.
+/// Stores everything or nothing. `changes` were filtered by the rules of `exclude`.
 pub fn write(
     store: &mut Store,
     changes: &Changes,
@@ -77,7 +77,7 @@ pub fn write(
     seen: &Seen<'_>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    // Until these rules are carried out, what is kept of a transcript tells whether they leave its session out.
+    // The removal of these rules still needs the stored states: they tell which sessions the rules exclude.
     let is_due = !exclude.is_empty() && !store.is_left_out_by(exclude.patterns())?;
     let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
@@ -86,7 +86,7 @@ pub fn write(
         step.rows_are_behind()?;
     }
     for (path, change) in &changes.files {
-        // A name that is no text is rare enough to be read anew at each start.
+        // Paths that are not UTF-8 are rare, so each start reads them again.
         let Some(path) = path.to_str() else { continue };
         match change {
             FileChange::Read { session, head, piece, fresh } if !untold(session) => {
@@ -114,7 +114,7 @@ pub fn write(
     for link in &changes.old_links {
         step.remove_link(link.from.as_str(), link.to.as_str(), link.reason.word())?;
     }
-    // They came by this step or one that could not be stored.
+    // These links come from this step, or from one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &untold)?;
     words::write(&mut step, &changes.words)?;
     for change in &changes.answers {
@@ -145,7 +145,7 @@ pub fn write(
     Ok(())
 }
 
-/// The facts of the store without those that name one of these sessions, under their name; `None` where none does.
+/// The stored facts without those that name one of these sessions, with their name; `None` if no fact names one.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -154,14 +154,14 @@ pub fn facts_without(
     untold: &dyn Fn(&str) -> bool,
 ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
     let Some(bytes) = store.fact(FACTS)? else { return Ok(None) };
-    // In another form they are of no use to anybody, and may name whomever.
+    // Facts of another version are unusable, and may name these sessions, so drop them.
     let facts: Facts = from_bytes(&bytes).unwrap_or_default();
     let rest = facts.without(untold);
     Ok((rest != facts || to_bytes(&facts) != bytes).then(|| (FACTS, to_bytes(&rest))))
 }
 
-/// Takes away links that the transcripts once told of, and told otherwise when they were read on: that of a session and the one
-/// that it comes from, where a third that stands between them was read later.
+/// Removes links that a transcript once told of and later told otherwise. An example: a session and its origin, after
+/// the transcript of a third session between them was read.
 fn remove_old_links(step: &mut Step<'_>, known: &[LinkRow], seen: &Seen<'_>) -> Result<(), StoreError> {
     for row in known {
         let Some(reason) = LinkReason::FOUND.into_iter().find(|reason| reason.word() == row.reason) else {
@@ -181,8 +181,7 @@ fn remove_old_links(step: &mut Step<'_>, known: &[LinkRow], seen: &Seen<'_>) -> 
     Ok(())
 }
 
-/// Links that are new or say something else by now. What links to a transcript that is gone stays: no file tells it
-/// any more.
+/// Writes links that are new or changed. A link to a deleted transcript stays: no file tells of it any more.
 fn write_links(
     step: &mut Step<'_>,
     known: &[LinkRow],
@@ -191,7 +190,7 @@ fn write_links(
 ) -> Result<(), StoreError> {
     let known: BTreeSet<&LinkRow> = known.iter().collect();
     let told = |link: &&Link| !untold(link.from.as_str()) && !untold(link.to.as_str());
-    // What the person has joined is kept as their word.
+    // A link that the user made is stored as a user edit.
     let found = |link: &&Link| link.reason.word() != MANUAL;
     for link in links.iter().filter(found).filter(told) {
         let row = LinkRow {
@@ -235,7 +234,7 @@ fn session_row(row: &Row) -> SessionRow {
 
 fn transition_row(row: &Row, exclude: &Exclude) -> TransitionRow {
     let mut detail = row.state_reason.detail.to_string();
-    // What a witness says in words of its own may name anything.
+    // A witness's own text may name anything.
     if exclude.is_named_in_text(&detail, row.cwd.as_deref()) {
         detail.clear();
     }

@@ -1,5 +1,6 @@
-//! What was written between the first reading of a file and the watch of its folder, which no event tells: watches are
-//! installed while the first scan runs, and among thousands of folders that takes longer than to read what is recent.
+//! Catches up with writes between the first read of a file and the watch of its folder: no event reports them. The
+//! watches are installed during the first scan. Among thousands of folders, that takes longer than to read the recent
+//! files.
 
 use watchbill_watch::hints::Hint;
 
@@ -9,27 +10,27 @@ use crate::run::message::LookStart;
 use crate::run::rescans::Asked;
 
 impl Loop {
-    /// Once all watches stand, whatever the roster shows is looked at again, and what processes say of themselves: who is at
-    /// work must not wait for the end of the scan, nor for their next line.
+    /// When all watches stand, looks again at the shown transcripts and at the registry. A working session must not
+    /// wait for the end of the scan or for its next record.
     pub(super) fn catch_up(&mut self) {
         if self.startup.caught_up() || !self.source.stands() {
             return;
         }
         self.startup.catch_up();
         self.again.extend(self.engine.shown_files().map(Hint::File));
-        // Among these words is that somebody is waited for.
+        // Registry files also tell that a client waits for the user.
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
         self.step(Input::Deadline);
-        // Another look, as for lost events, may have ended the scan already.
+        // Another look, for example after lost events, may have ended the scan already.
         if self.startup.has_read_all() {
             self.rescan();
         }
     }
 
-    /// The first scan has read everything. A file that was appended to meanwhile has told us so by a hint before we knew
-    /// it, or by none: one look at everything makes up for all of them, as soon as nothing can be missed any more.
+    /// The first scan has read everything. A file that grew meanwhile gave a hint before the engine knew it, or none.
+    /// One look at everything, as soon as the watches stand, makes up for both.
     pub(super) fn look_at_all_once_more(&mut self) {
         if self.startup.caught_up() {
             self.rescan();
@@ -38,11 +39,11 @@ impl Loop {
         }
     }
 
-    /// Has everything scanned on another thread; where there is none, here.
+    /// Scans everything on another thread, or on this one if there is no other.
     pub(super) fn rescan(&mut self) {
         let look = self.startup.look(self.clock.now());
         match self.rescans.ask(&self.engine.settings().roots, look) {
-            // What the one under way has passed already may have changed.
+            // A file behind the running scan's position may have changed, so another scan may follow.
             Asked::Begun | Asked::Later => {}
             Asked::Here(found) => self.take_rescan(found, LookStart { had_read_all: true, ..look }),
         }

@@ -1,9 +1,9 @@
-//! Notices that the wall clock has jumped, without ever waking the machine to look.
+//! Notices jumps of the wall clock, without waking the machine to look.
 //!
-//! Sleeps are measured on a clock that stands still while the machine is suspended. A deadline of ten minutes
-//! that is cut by a night would come ten minutes into the morning, and everything would look busy until then. Linux
-//! ends the wait on a timer of the wall clock when that clock is set and when the machine resumes
-//! (`TFD_TIMER_CANCEL_ON_SET`, timerfd_create(2)); the timer itself never fires. Elsewhere nothing is noticed.
+//! The clock that measures sleeps stops while the machine is suspended. If a night interrupts a deadline of ten
+//! minutes, it fires ten minutes into the morning, and everything looks busy until then. On Linux, a timer of the wall
+//! clock ends its wait when the clock is set and when the machine resumes (`TFD_TIMER_CANCEL_ON_SET`,
+//! timerfd_create(2)). The timer itself never fires. Other systems notice nothing.
 
 #[cfg(target_os = "linux")]
 pub use linux::ClockJumps;
@@ -20,14 +20,14 @@ mod linux {
         timerfd_settime,
     };
 
-    /// A timer that is only ever cancelled; `None` where the system has no such thing.
+    /// A timer that is only ever cancelled; `None` if the system has none.
     pub struct ClockJumps(Option<OwnedFd>);
 
-    /// The year 2096: never, as far as this timer is concerned.
+    /// The year 2096: the timer never fires.
     const NEVER: i64 = 4_000_000_000;
 
     impl ClockJumps {
-        /// Waits from now on.
+        /// Arms the timer.
         pub fn new() -> Self {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             let timer = timerfd_create(TimerfdClockId::Realtime, flags).ok();
@@ -39,13 +39,13 @@ mod linux {
             self.0.as_ref()
         }
 
-        /// Takes note of a jump, and waits for the next one.
+        /// Clears a jump, and arms the timer for the next one.
         pub fn take(&self) {
             if let Some(timer) = &self.0 {
                 let mut count = [0; 8];
-                // The read itself is what fails when the clock was set; either way it is heard.
+                // The read fails when the clock was set. Both results clear the event.
                 let _ = rustix::io::read(timer, &mut count);
-                // Refused once it is refused for good, and then nothing more is noticed.
+                // If this fails, it fails for good, and later jumps go unnoticed.
                 let _ = arm(timer);
             }
         }
@@ -63,7 +63,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    /// Nothing is noticed here.
+    /// This system reports no jumps.
     pub struct ClockJumps;
 
     impl ClockJumps {

@@ -1,8 +1,8 @@
-//! Tells when a process has ended: one thread that sleeps in the kernel until it happens.
+//! Reports the ends of processes: one thread that sleeps in the kernel.
 //!
-//! On Linux a process descriptor becomes readable when its process ends, so that nothing is polled and
-//! an idle machine is not woken. Elsewhere, or on old kernels, the loop is asked to look every two seconds.
-//! The same sleep ends when the machine comes back from a suspend or its clock is set (`clock_jump`).
+//! On Linux, a process descriptor becomes readable when its process ends. So nothing polls, and an idle machine sleeps
+//! on. On other systems and old kernels, the thread asks the loop to look every two seconds. The same sleep ends when
+//! the machine resumes from a suspend or its clock is set (`clock_jump`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,16 @@ use watchbill_watch::process::ExitFd;
 
 use crate::run::clock_jump::ClockJumps;
 
-/// What the thread noticed.
+/// An event that the thread noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noticed {
     /// This process may have ended.
     Ended(u32),
-    /// The wall clock has jumped: the machine slept, or somebody has set the clock.
+    /// The wall clock has jumped: the machine slept, or its clock was set.
     ClockJumped,
 }
 
-/// Processes whose end is waited for.
+/// The processes to watch for their ends.
 pub struct Exits {
     shared: Arc<Shared>,
 }
@@ -39,7 +39,7 @@ struct Watched {
 }
 
 impl Exits {
-    /// Starts the thread; `tell` is called with what it noticed, and says `false` when nobody wants to know any more.
+    /// Starts the thread. It calls `tell` with each event; `tell` returns `false` to end the thread.
     pub fn start(tell: impl Fn(Noticed) -> bool + Send + 'static) -> Self {
         let shared =
             Arc::new(Shared { watched: Mutex::default(), bell: Bell::new(), jumps: ClockJumps::new() });
@@ -53,13 +53,13 @@ impl Exits {
         Self { shared }
     }
 
-    /// Tell when this process ends; without a descriptor, ask for a look every two seconds.
+    /// Reports the end of this process. Without a descriptor, asks for a look every two seconds.
     pub fn watch(&self, pid: u32, descriptor: Option<ExitFd>) {
         self.shared.lock().by_pid.insert(pid, descriptor.map(Arc::new));
         self.shared.bell.ring();
     }
 
-    /// This process needs no watching any more.
+    /// Stops watching this process.
     pub fn forget(&self, pid: u32) {
         if self.shared.lock().by_pid.remove(&pid).is_some() {
             self.shared.bell.ring();
@@ -99,13 +99,13 @@ mod unix {
 
     impl Bell {
         pub fn new() -> Self {
-            // Without a pipe the thread falls back to looking every two seconds.
+            // Without a pipe, the thread looks every two seconds.
             Self(pipe().ok())
         }
 
         pub fn ring(&self) {
             if let Some((_, write)) = &self.0 {
-                // A full pipe means that the thread is about to wake anyway.
+                // If the pipe is full, the thread is about to wake anyway.
                 let _ = rustix::io::write(write, &[1]);
             }
         }
@@ -118,7 +118,7 @@ mod unix {
         }
     }
 
-    /// A pipe that no program inherits, and at which nobody waits.
+    /// A non-blocking pipe that no child program inherits.
     fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
         let (read, write) = std::io::pipe()?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
@@ -131,7 +131,7 @@ mod unix {
     const LOOK: Duration = Duration::from_secs(2);
 
     impl Shared {
-        /// Sleeps until a process has ended or has to be looked at, or the clock has jumped, and says which.
+        /// Sleeps until a process ends or must be looked at, or the clock jumps. Gives the events.
         pub(super) fn wait(&self) -> Vec<Noticed> {
             let watched: Vec<(u32, Option<Arc<ExitFd>>)> =
                 self.lock().by_pid.iter().map(|(pid, descriptor)| (*pid, descriptor.clone())).collect();
@@ -151,9 +151,9 @@ mod unix {
             if let Err(error) = woken
                 && error != rustix::io::Errno::INTR
             {
-                // More descriptors than the limit allows, say. To ask again at once would be to ask for ever, so
-                // that every process is looked at by the clock until it works again.
-                tracing::debug!(%error, "ended processes are looked for by the clock");
+                // For example, there are more descriptors than the limit allows. A retry at once would loop for ever,
+                // so ask for a look at every process each two seconds until `poll` works again.
+                tracing::debug!(%error, "processes are checked every two seconds for their end");
                 std::thread::sleep(LOOK);
                 return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
             }
@@ -181,7 +181,7 @@ mod unix {
         fn forget_ended(&self, watched: &[(u32, Option<Arc<ExitFd>>)], ended: &[u32]) {
             let mut lock = self.lock();
             for (pid, descriptor) in watched.iter().filter(|(pid, _)| ended.contains(pid)) {
-                // The id may be another process's by now, with a descriptor of its own.
+                // The id may already belong to another process with its own descriptor.
                 let same = lock.by_pid.get(pid).is_some_and(|now| match (now, descriptor) {
                     (Some(now), Some(then)) => Arc::ptr_eq(now, then),
                     _ => false,
@@ -203,7 +203,7 @@ mod elsewhere {
 
     use super::{Noticed, Shared};
 
-    /// Nothing to ring: the thread looks every two seconds. Untried on such a system.
+    /// No pipe: the thread looks every two seconds. Untested on such a system.
     pub struct Bell;
 
     impl Bell {
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_process_is_told_without_asking() {
+    fn the_end_of_a_process_is_reported_without_polling() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
@@ -240,7 +240,7 @@ mod tests {
         assert!(descriptor.is_some(), "this kernel gives descriptors of processes");
         exits.watch(child.id(), descriptor);
         child.kill().unwrap();
-        // Not waited for yet: a zombie has ended too.
+        // Nothing has reaped the child yet: a zombie has ended too.
         assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(child.id())));
         child.wait().unwrap();
     }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_while_nothing_happens() {
+    fn no_event_is_reported_while_processes_run() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();

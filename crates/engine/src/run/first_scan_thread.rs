@@ -1,5 +1,5 @@
-//! The first scan beside the loop: a thread that lists the folders while the store is read, and then hands over what
-//! it reads of what the store did not know.
+//! The thread of the first scan. It lists the folders while the store is read. Then it reads the files that the store
+//! did not know, and sends them to the loop.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -13,16 +13,16 @@ use crate::first_scan::FirstScan;
 use crate::run::message::Message;
 use crate::transcripts::Terms;
 
-/// The thread, which waits to be told what is known.
+/// The handle of the thread, which waits for the list of known files.
 pub(crate) struct FirstLook(Sender<Box<Known>>);
 
-/// What the store knew.
+/// The files that the store knew.
 struct Known {
     files: crate::model::paths::Paths,
     terms: Terms,
 }
 
-/// Starts it; what it finds comes as messages, once [`FirstLook::go_on`] was called.
+/// Starts the thread. After [`FirstLook::go_on`], it sends its findings as messages.
 pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) -> FirstLook {
     let fs = Arc::clone(&world.fs);
     let roots = engine.settings().roots.clone();
@@ -35,7 +35,7 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
         let Ok(known) = waits.recv() else { return };
         let Known { files, terms } = *known;
         let scan = FirstScan::of(listed, recent_since, &|path| files.contains(path.as_os_str()));
-        // A failed send means that the loop has stopped; reading on would be for nobody.
+        // A failed send means that the loop has stopped, so stop reading.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;
         }
@@ -47,14 +47,14 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let thread = std::thread::Builder::new().name("watchbill-scan".into()).spawn(read);
     if let Err(error) = thread {
         tracing::error!(%error, "the system gives no thread for the first scan; the loop reads everything itself");
-        // Nobody is there to be told when the loop has stopped.
+        // This fails only if the loop has stopped.
         let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
     }
     FirstLook(told)
 }
 
 impl FirstLook {
-    /// The store was read: what the engine knows by now need not be read again.
+    /// The store was read: the thread skips the files that the engine knows now.
     pub fn go_on(self, engine: &Engine) {
         let terms = Terms {
             timeouts: engine.settings().timeouts,
@@ -62,7 +62,7 @@ impl FirstLook {
             keep: engine.keeps(),
             exclude: engine.settings().history.exclude.clone(),
         };
-        // Without a thread nobody listens.
+        // This fails if the thread could not be started.
         let _ = self.0.send(Box::new(Known { files: engine.known_files(), terms }));
     }
 }

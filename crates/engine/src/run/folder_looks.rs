@@ -1,7 +1,7 @@
-//! Takes looks at working folders on threads of their own, so that a dead mount stops nobody.
+//! Looks at working folders on other threads, so that a dead mount does not block the engine.
 //!
-//! A thread comes when a look is wanted and nobody is free, and goes when there has been nothing to do for a while. A
-//! mount that never answers keeps one thread and its own folder; every other folder is looked at by the others.
+//! A thread starts when a look is requested and no thread is free. It ends after some time without work. A mount that
+//! never answers blocks one thread and its own folder; other threads look at all other folders.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use watchbill_watch::fs::Fs;
 
 use crate::witnesses::folders::{FolderLook, look};
 
-/// So many mounts may be dead before folders elsewhere go unlooked at.
+/// Limit of threads. As many dead mounts would block all of them.
 const MOST_THREADS: usize = 4;
 /// A thread with nothing to do ends after this long.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// Where looks are asked for.
+/// The queue of requested looks.
 pub struct FolderLooks(Arc<Shared>);
 
 struct Shared {
@@ -36,15 +36,14 @@ struct Asked {
 }
 
 impl FolderLooks {
-    /// Nothing is asked for yet. `tell` is called with each look, from any thread, and says `false` when nobody wants
-    /// more of them. It must not wait for anything.
+    /// An empty queue. Calls `tell` with each look, from any thread; `tell` returns `false` to end the looks, and must
+    /// not block.
     pub fn new(fs: Arc<dyn Fs>, tell: impl Fn(FolderLook) -> bool + Send + Sync + 'static) -> Self {
         let shared = Shared { fs, tell: Box::new(tell), asked: Mutex::default(), bell: Condvar::new() };
         Self(Arc::new(shared))
     }
 
-    /// Asks for a look. While one at the same folder is under way another one follows it, since what it missed may be
-    /// what this one is for.
+    /// Requests a look. If one at this folder is under way, another one follows, because the first may miss the change.
     pub fn ask(&self, folder: PathBuf) {
         let mut asked = self.0.lock();
         asked.waiting.insert(folder);
@@ -64,7 +63,7 @@ impl FolderLooks {
         }
     }
 
-    /// How many folders are asked for and not looked at yet.
+    /// The number of folders that were requested and not looked at yet.
     pub fn outstanding(&self) -> usize {
         let asked = self.0.lock();
         asked.waiting.len() + asked.under_way.len()
@@ -74,29 +73,29 @@ impl FolderLooks {
 impl Drop for FolderLooks {
     fn drop(&mut self) {
         self.0.lock().over = true;
-        // Nobody waits for the threads: one of them may never come back.
+        // Do not wait for the threads: one of them may never return.
         self.0.bell.notify_all();
     }
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Asked> {
-        // Two sets of paths and a number are whole after any panic.
+        // The sets and the number stay consistent after any panic.
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn work(&self) {
         while let Some(folder) = self.next() {
             let found = look(&*self.fs, &folder);
-            // In one move, so that of two looks at one folder the later one is told last, and whoever has been told
-            // finds nothing outstanding.
+            // Under one lock. So the later of two looks at one folder is told last, and after the last `tell` nothing
+            // is outstanding.
             let mut asked = self.lock();
             asked.under_way.remove(&folder);
             asked.over |= !(self.tell)(found);
         }
     }
 
-    /// The next folder that nobody looks at right now; `None` when the thread is to end.
+    /// The next folder that no other thread looks at; `None` if the thread must end.
     fn next(&self) -> Option<PathBuf> {
         let mut asked = self.lock();
         loop {
@@ -131,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// A file system with a mount that does not answer until it is told to.
+    /// A file system with a mount that answers only after a signal.
     struct DeadMount {
         rest: MemFs,
         answers: Mutex<mpsc::Receiver<()>>,
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_that_does_not_answer_keeps_nobody_else_waiting() {
+    fn a_dead_mount_does_not_delay_looks_at_other_folders() {
         let rest = MemFs::new();
         for n in 0..20 {
             rest.write(format!("/alive/{n}/.claude/compacted.s.marker"), b"{}");
@@ -187,7 +186,7 @@ mod tests {
             assert_eq!(look.files.len(), 1);
         }
         assert_eq!(looks.outstanding(), 1);
-        // Asked for again while it is under way: a second look follows the first.
+        // A request during a look: a second look follows the first.
         looks.ask("/dead/.claude".into());
         answer.send(()).unwrap();
         answer.send(()).unwrap();

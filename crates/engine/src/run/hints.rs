@@ -1,4 +1,4 @@
-//! What wakes the loop from without: hints of files, events of hooks, and troubles of watching and hearing.
+//! The loop's inputs from files and hooks: file hints, hook events, and problems of both.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Loop {
         let Ok(Some(ear)) = &self.ear else { return };
         let (events, more) = ear.take();
         if more {
-            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
+            // The rest comes with the next turn of the loop, so that other inputs need not wait for all of it.
             self.woken.notify_one();
         }
         if !events.is_empty() {
@@ -46,7 +46,7 @@ impl Loop {
         }
     }
 
-    /// What is wrong with watching and hearing.
+    /// The current problems of watching and listening.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.source.problems();
         match &self.ear {
@@ -57,7 +57,7 @@ impl Loop {
     }
 }
 
-/// Takes out the hints that are about this folder of ours; whether there were any, or may have been.
+/// Removes the hints in this folder of ours. Says whether there were any, or may have been.
 pub(super) fn take_out(hints: &mut BTreeSet<Hint>, folder: &Path) -> bool {
     let before = hints.len();
     hints.retain(|hint| match hint {

@@ -1,4 +1,4 @@
-//! The history's thread: begun when the roster is there, and again whenever everything is to be looked at.
+//! Starts the history's thread when the roster is complete, and lets it look again after each look at everything.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::run::hook_listener;
 use watchbill_history::worker::{Historian, HistorianParts};
 
 impl Loop {
-    /// The roster comes first; until it is there the history's thread looks for nothing.
+    /// Starts the thread if this engine holds the store. The thread does nothing before the roster is complete.
     pub(super) fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
@@ -34,8 +34,8 @@ impl Loop {
         }
     }
 
-    /// The store is ours from now on: what hooks have told lately may not have been stored by whoever had it, who need not
-    /// even have heard it.
+    /// This engine holds the store from now on. The previous holder may not have received or stored the latest hook
+    /// events, so pass them to the history again.
     pub(super) fn hear_again(&self, now: Timestamp) {
         if let (Some(historian), Some(data_dir)) = (&self.historian, &self.engine.settings().data_dir) {
             historian.heard(hook_listener::recent(data_dir, now));

@@ -1,4 +1,4 @@
-//! The engine's ear for hook events: opened while the loop runs, and a look into what was kept for whoever looks once.
+//! Receives hook events while the loop runs. Also reads the recorded events for a single look.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use watchbill_hooks::envelope::{Decoded, Envelope, decode};
 use watchbill_hooks::places::{Places, read_ordinary};
 use watchbill_hooks::{Listener, Options, ReceiverError, journal, spool};
 
-/// Events that wait for the loop. When there are more the receiver waits, and the senders spool.
+/// Capacity of the queue to the loop. When it is full, the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;
-/// Events that one step takes.
+/// Number of events that one step takes.
 const BATCH: usize = 256;
-/// What was said longer ago is in the transcripts, or over.
+/// Older events are in the transcripts, or no longer matter.
 const RECENT: Millis = Millis::from_secs(3600);
-/// How much of the journal is looked through by whoever looks once, in bytes: an hour of many busy sessions.
+/// Bytes of the journal that a single look searches: an hour of many busy sessions.
 const LOOKED_THROUGH: u64 = 4 << 20;
-/// How many spooled events such a look reads; the latest ones.
+/// Number of spooled events that a single look reads, newest first.
 const SPOOLED: usize = 4096;
 
-/// An open ear. Dropping it ends the receiver.
+/// An open receiver of hook events. Dropping it ends the receiver's thread.
 pub struct Ear {
-    // Dropped first, so that a receiver that waits for room finds nobody to wait for.
+    // Dropped first, so that a receiver that waits for room in the queue stops waiting.
     events: Receiver<HookMessage>,
     receiver: watchbill_hooks::Receiver,
     folder: Arc<str>,
@@ -35,8 +35,8 @@ pub struct Ear {
 }
 
 impl Ear {
-    /// Listens at a data folder; `wake` is called when an event has come or trouble begins or ends, and must not wait for
-    /// anything. What tells of what `exclude` names, or of a session that was forgotten, is heard, and not kept.
+    /// Listens at a data folder. Calls `wake` when an event came, or a problem begins or ends; `wake` must not block.
+    /// Events of excluded folders or forgotten sessions reach the loop, but are not recorded.
     ///
     /// # Errors
     /// When the folder cannot be used, or the system gives no thread.
@@ -50,7 +50,7 @@ impl Ear {
         let wake = Arc::new(wake);
         let woken = Arc::clone(&wake);
         let hear = move |message: HookMessage| {
-            // The loop may have stopped: then nobody wants to know, and the journal has it.
+            // The loop may have stopped. Then the journal still has the event.
             let _ = sender.send(message);
             wake();
         };
@@ -61,50 +61,45 @@ impl Ear {
         let forgotten = Some(watchbill_store::forgotten_in(data_dir));
         let listener = Listener { options, exclude, forgotten, on_event, on_trouble };
         let receiver = watchbill_hooks::Receiver::open_for(places, listener)?;
-        // Hints name the folder by its real name.
+        // Hints use the canonical name of the folder.
         let root = root.canonicalize().unwrap_or(root);
         let spool = root.join(spool.file_name().unwrap_or_default());
         Ok(Self { events, receiver, folder, spool })
     }
 
-    /// Where events wait whose senders found nobody who listens, and do not say so: to be watched.
+    /// The spool: senders write into it if no program listens, and do not signal that. The engine watches this folder.
     pub fn spool(&self) -> &Path {
         &self.spool
     }
 
-    /// Something has come into the spool.
+    /// Reads events that came into the spool.
     pub fn look_into_spool(&self) {
         self.receiver.sweep();
     }
 
-    /// Other paths are left out from now on.
+    /// Excludes other paths from now on.
     pub fn leave_out(&self, exclude: Exclude) {
         self.receiver.leave_out(exclude);
     }
 
-    /// The next events, in the order of hearing; at most so many that a step stays short. More may be waiting when it
-    /// is full.
+    /// The next events in order of arrival, at most so many that a step stays short. Says whether more may be waiting.
     pub fn take(&self) -> (Vec<HookMessage>, bool) {
         let events: Vec<HookMessage> = self.events.try_iter().take(BATCH).collect();
         let more = events.len() == BATCH;
         (events, more)
     }
 
-    /// What is wrong with the hearing itself.
+    /// The problems of the listener itself.
     pub fn problems(&self) -> Vec<Problem> {
         let tally = self.receiver.counts();
         let told = [
-            (
-                tally.damaged,
-                ProblemKind::MalformedHook,
-                "hook events that were no whole events; they were passed over",
-            ),
-            // What is so now: when it is over nobody has to do anything any more.
+            (tally.damaged, ProblemKind::MalformedHook, "incomplete hook events; they were passed over"),
+            // A present problem. It disappears when it is over.
             (
                 u64::from(tally.in_trouble),
                 ProblemKind::Io,
-                "hook events cannot be kept here; check that the folder is writable and the disk not full: what is \
-                 heard meanwhile counts, and what waits elsewhere is kept later",
+                "hook events cannot be stored here; check that the folder is writable and the disk not full: new \
+                 events still count, and waiting ones are stored later",
             ),
         ];
         let path = &self.folder;
@@ -119,14 +114,14 @@ impl Ear {
     }
 }
 
-/// Why nothing is heard, as a problem.
+/// The problem for a failed start of the listener.
 pub fn deaf(data_dir: &Path, error: &ReceiverError) -> Problem {
     let path = Arc::from(Places::new(data_dir).root().to_string_lossy());
     Problem { path, kind: ProblemKind::LostHooks, count: 1, detail: Arc::from(error.to_string()) }
 }
 
-/// The events of the last hour, for a look that keeps nothing and takes nothing away: from the journal of whoever
-/// listens, and from the spool where nobody does.
+/// The events of the last hour, for a look that stores and removes nothing: from the journal of the program that
+/// listens, and from the spool if none does.
 pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
     let places = Places::new(data_dir);
     let mut messages: Vec<HookMessage> = Vec::new();
@@ -139,7 +134,7 @@ pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
     };
     if let Err(error) =
         journal::latest(&places, LOOKED_THROUGH, &mut |envelope, payload| keep(&envelope, payload))
-        // Below what is no folder there is no journal; of that the store tells.
+        // If a parent is no folder, there is no journal. The store reports that problem.
         && error.kind() != io::ErrorKind::NotADirectory
     {
         let journal = places.journal();
@@ -148,13 +143,13 @@ pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
     for folder in places.spools() {
         let spooled = spool::list(&folder).unwrap_or_default();
         for file in spooled.iter().rev().take(SPOOLED) {
-            // Whoever listens may have just taken it; then it is in the journal next time.
+            // The program that listens may have just moved it into the journal.
             let Ok(bytes) = read_ordinary(&file.path) else { continue };
             if let Decoded::Whole { envelope, payload, .. } = decode(&bytes) {
                 keep(&envelope, &bytes[payload]);
             }
         }
     }
-    // Both may hold the same event; the engine counts it once, by its id.
+    // The journal and the spool may hold the same event. The engine counts it once, by its id.
     messages
 }

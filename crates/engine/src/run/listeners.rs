@@ -1,4 +1,4 @@
-//! Who shows alerts: each gets everything that the attention policy tells, in order, once it is stored.
+//! Alert subscribers: each gets everything from the attention policy, in order, after it was stored.
 
 use watchbill_core::attention::Outcome;
 use watchbill_protocol::alert::Alert;
@@ -6,7 +6,7 @@ use watchbill_protocol::alert::Alert;
 use crate::engine::Engine;
 use crate::publish::AlertSink;
 
-/// Everybody who listens, and what they have not been told yet.
+/// All alert subscribers, and the alerts that they have not got yet.
 #[derive(Default)]
 pub(crate) struct Listeners {
     sinks: Vec<AlertSink>,
@@ -14,9 +14,9 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// A listener that comes late begins with what is so already, as everybody does at the start.
+    /// Adds a subscriber. It first gets the present needs, as every subscriber does at a start.
     pub fn add(&mut self, mut sink: AlertSink, engine: &mut Engine) {
-        // What is owed to the others is part of what is already so.
+        // The present needs include the pending alerts of the others, so send those first.
         self.tell();
         let so = engine.already_so().map(Alert::from);
         let counted = Alert::from(&engine.needs());
@@ -25,15 +25,15 @@ impl Listeners {
         }
     }
 
-    /// The policy has told something; it goes out with [`Listeners::tell`].
+    /// Queues news of the policy for [`Listeners::tell`].
     pub fn owe(&mut self, outcome: Outcome) {
-        // Whoever comes later is told what is so by then.
+        // A later subscriber gets the present needs when it is added.
         if !self.sinks.is_empty() {
             self.owed.push(Alert::from(outcome));
         }
     }
 
-    /// Tells what is owed; whoever is gone is forgotten.
+    /// Sends the queued alerts. Removes subscribers that are gone.
     pub fn tell(&mut self) {
         for alert in self.owed.drain(..) {
             self.sinks.retain_mut(|sink| sink(alert.clone()));

@@ -1,4 +1,4 @@
-//! What reaches the loop from other threads.
+//! Messages from other threads to the loop.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -30,57 +30,57 @@ use crate::witnesses::folders::FolderLook;
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
-/// A question about the roster as it is at this very moment.
+/// A question about the present roster.
 pub(crate) type Look = Box<dyn FnOnce(&Engine) + Send>;
 
-/// What came of a command of the person.
+/// The result of a user command.
 pub(crate) enum Done {
-    /// It is stored; the whole id of its session.
+    /// The command is stored. Holds the whole id of its session.
     Stored(SessionId),
-    /// Another program holds the store: that one is to carry this out, with the sessions' whole ids.
+    /// Another program holds the store and must carry this command out. The command has whole ids.
     Elsewhere(Word),
 }
 
-/// Takes what came of a command.
+/// Takes the result of a command.
 pub(crate) type Told = Box<dyn FnOnce(Result<Done, ApiError>) + Send>;
 
 /// Takes what came of an answer.
 pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;
 
-/// When a look at everything began.
+/// The start of a look at everything.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LookStart {
     pub began: Timestamp,
-    /// The first scan had read all its files by then, so that this look ends it.
+    /// The first scan had read all its files before, so this look ends it.
     pub had_read_all: bool,
 }
 
-/// What reaches the loop from outside.
+/// A message to the loop.
 pub(crate) enum Message {
     Loaded(usize, Box<Loaded>),
     ScanEnded(Box<FirstScan>),
     ScanBegan {
         recent: usize,
     },
-    /// A scan of everything that was asked for.
+    /// The result of a requested scan of everything.
     Rescanned(Box<Scan>, LookStart),
     ProcessEnded(u32),
     Folder(Box<FolderLook>),
     /// The machine slept, or its clock was set.
     ClockJumped,
     Subscribe(Subscription, Sink),
-    /// Somebody shows alerts from now on.
+    /// A new subscriber of alerts.
     Listen(AlertSink),
-    /// What the person wants of alerts, or looks at.
+    /// The user muted or unmuted alerts, or looks at other sessions.
     Attention(AttentionInput),
     Tell(RosterMessage),
     Ask(Question),
-    /// Looks at the roster, after everything that is known to have changed. `all`: long idle sessions, too.
+    /// A question about the roster, after all known changes were taken in. `all`: include long idle sessions.
     Look {
         all: bool,
         question: Look,
     },
-    /// A command of the person, with its id.
+    /// A user command with its id.
     Command(CommandId, Word, Told),
     /// A hook process asks and waits.
     HookAsks(Box<Request>, HookMessage, AskSink),
@@ -90,30 +90,30 @@ pub(crate) enum Message {
     HookGone(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
-    /// The program that holds the store has stored a command.
+    /// The holder of the store has stored a command.
     CommandsStored,
-    /// The program that held the store has ended, or listens no more.
+    /// The holder of the store has ended, or no longer listens.
     HolderGone,
-    /// Something is to be removed from the stored history.
+    /// A removal from the stored history.
     Remove(Removal, OnRemoved),
-    /// Something was removed.
+    /// A removal has ended.
     Removed,
-    /// A client waits until everything is stored.
+    /// A socket client waits until everything is stored.
     Settle(Settled),
     LookAgain,
-    /// Whoever looked for words has met damage in the index.
+    /// A search has met damage in the full-text index.
     IndexDamaged,
-    /// The person wants it otherwise from now on.
+    /// The user's new settings.
     Settings(Box<Settings>),
     Stop,
 }
 
-/// Has a running engine take on other settings, but for those of its folders and how they are watched.
+/// Applies new settings to a running engine, except its folders and how they are watched.
 pub(crate) fn apply(kept: &RwLock<Arc<Settings>>, inbox: &UnboundedSender<Message>, settings: &Settings) {
     let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
     let Settings { roots, watch, data_dir, .. } = (**kept).clone();
     let settings = Settings { roots, watch, data_dir, ..settings.clone() };
     *kept = Arc::new(settings.clone());
-    // Sent under the lock: of two that change something the later one counts. Without a loop nothing counts.
+    // Send under the lock, so that of two changes the later one wins. If the loop has ended, the send has no effect.
     let _ = inbox.send(Message::Settings(Box::new(settings)));
 }

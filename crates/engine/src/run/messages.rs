@@ -1,4 +1,4 @@
-//! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
+//! Receives messages: files of the first scan in batches, everything else one by one.
 
 use jiff::tz::TimeZone;
 use watchbill_protocol::doctor::WatchMode;
@@ -10,7 +10,7 @@ use crate::input::{AttentionInput, Input};
 use crate::publish::Subscriber;
 use crate::run::message::{LookStart, Message};
 
-/// So many loaded files are taken in by one step of the first scan: whoever works meanwhile waits for a step at most.
+/// Batch size for files of the first scan: a working session waits for one step at most.
 const BATCH: usize = 48;
 
 impl Loop {
@@ -40,7 +40,7 @@ impl Loop {
                     return;
                 }
                 other => {
-                    // What was loaded before a question counts for its answer.
+                    // Files that were loaded before a question count for its answer.
                     self.step(Input::Loaded(std::mem::take(&mut loaded)));
                     self.step(Input::Folders(std::mem::take(&mut looks)));
                     self.receive_one(other);
@@ -62,18 +62,18 @@ impl Loop {
         }
     }
 
-    /// While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
-    /// that is looked at before anybody is told anything, and so is everything for a person who turns to the window.
+    /// Looks at everything again, in one go, before subscribers get any change. While the machine slept, deadlines
+    /// passed, processes ended and polled folders changed. Also when the user turns to the window.
     fn look_again(&mut self) {
-        // It may have travelled.
+        // The machine may have travelled to another time zone.
         self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
         let began = self.clock.now();
         let found = scan(self.engine.fs(), &self.engine.settings().roots);
         self.take_rescan(found, LookStart { began, had_read_all: true });
     }
 
-    /// Compares everything with what is known. The first scan ends with this, when all its files had been read before
-    /// the look was begun.
+    /// Compares a scan of everything with the known files. Ends the first scan if all its files were read before the
+    /// look began.
     pub(super) fn take_rescan(&mut self, found: Scan, look: LookStart) {
         let ends = self.startup.looked(look);
         if ends {
@@ -85,12 +85,12 @@ impl Loop {
         }
     }
 
-    /// A root gives no events, so that what is known of it may be as old as the last look.
+    /// Whether a root gives no events. Its files may then have changed since the last look.
     fn is_polled(&self) -> bool {
         self.engine.roots().iter().any(|root| self.source.mode_of(root) == WatchMode::Poll)
     }
 
-    /// Somebody wants to know of all sessions.
+    /// A caller wants all sessions.
     pub(super) fn wake_all(&mut self) {
         let out = self.engine.wake_all();
         self.carry_out(out);
@@ -160,12 +160,12 @@ impl Loop {
             Message::Remove(removal, told) => self.remove(removal, told),
             Message::Removed => {
                 self.untold = true;
-                // What is left of the person's commands is read again with the next turn.
+                // The next turn reads the remaining user edits again.
                 self.woken.notify_one();
             }
             Message::Settle(told) => self.settle(told),
             Message::ClockJumped => self.look_again(),
-            // The window gets the focus as it opens, while the first scan runs or is just over.
+            // The window gets the focus as it opens, during or just after the first scan.
             Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
             Message::LookAgain => self.look_again(),
             Message::IndexDamaged => {

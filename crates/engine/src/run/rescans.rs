@@ -1,4 +1,4 @@
-//! Scans of everything, on a thread of their own: the loop goes on meanwhile, and a mount that has died does not stop it.
+//! Scans of everything, on their own thread: the loop goes on, and a dead mount does not block it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use watchbill_watch::scan::{Scan, scan};
 
 use crate::run::message::{LookStart, Message};
 
-/// What came of asking for a scan.
+/// The result of a request for a scan.
 pub(crate) enum Asked {
-    /// It has begun, and its result will come.
+    /// The scan has begun. Its result will come.
     Begun,
-    /// One is under way; another one is to follow it.
+    /// A scan is under way. Another one will follow it.
     Later,
-    /// The system gives no thread, so that it was taken here.
+    /// The system gave no thread, so the scan ran here.
     Here(Scan),
 }
 
-/// One scan at a time.
+/// Runs one scan at a time.
 pub(crate) struct Rescans {
     fs: Arc<dyn Fs>,
     inbox: UnboundedSender<Message>,
     under_way: bool,
-    /// Another one was asked for since: what the first has passed already may have changed.
+    /// Another scan was requested since: folders behind the running scan's position may have changed.
     again: bool,
 }
 
 impl Rescans {
-    /// Nothing is asked for yet. What is found goes to `inbox`.
+    /// No scan yet. Results go to `inbox`.
     pub fn new(fs: Arc<dyn Fs>, inbox: UnboundedSender<Message>) -> Self {
         Self { fs, inbox, under_way: false, again: false }
     }
 
-    /// Begins a scan, or notes that another one is to follow.
+    /// Begins a scan, or notes that another one must follow.
     pub fn ask(&mut self, roots: &[PathBuf], start: LookStart) -> Asked {
         if self.under_way {
             self.again = true;
@@ -57,7 +57,7 @@ impl Rescans {
         }
     }
 
-    /// The scan has come. Says whether another one is to follow.
+    /// The scan's result has come. Says whether another scan must follow.
     pub fn ended(&mut self) -> bool {
         self.under_way = false;
         std::mem::take(&mut self.again)

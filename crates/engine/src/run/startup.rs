@@ -1,48 +1,48 @@
-//! How far the first scan has come, as the loop sees it: when the first snapshot is ready, and which look ends the scan.
+//! The loop's view of the first scan: when the first snapshot is ready, and which look ends the scan.
 
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::run::message::LookStart;
 
-/// A dead mount keeps the first snapshot waiting for this long and no longer.
+/// The first snapshot waits at most this long for a dead mount.
 const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
 
-/// A person who turns to the window sees nothing older than this.
+/// When the user turns to the window, nothing shown is older than this.
 const FRESH: Millis = Millis::from_secs(1);
 
 /// The stages of the first scan.
 enum Stage {
-    /// Folders are listed. What the store knew may be shown already.
+    /// The scan lists folders. If the store knew sessions (`known`), there are rows to show already.
     Listing { known: bool },
     /// Files are read, the `recent` ones first. The first snapshot waits for the `missing` ones.
     Reading { recent: usize, missing: usize },
-    /// All files were read. A look at everything that begins from now on ends the scan.
+    /// All files were read. A look at everything that begins after this ends the scan.
     ReadAll { folders_until: Timestamp },
     /// The scan is over. The last complete look began at `looked`.
     Over { folders_until: Timestamp, looked: Timestamp },
 }
 
-/// The start of the loop.
+/// The loop's startup state.
 pub(super) struct Startup {
     stage: Stage,
-    /// All watches stand, and what was missed before is being made up for.
+    /// All watches stand, and the loop is catching up with changes from before.
     caught_up: bool,
 }
 
 impl Startup {
-    /// Nothing is read yet. `known`: the store knew of sessions.
+    /// Nothing was read yet. `known`: the store knew sessions.
     pub fn new(known: bool) -> Self {
         Self { stage: Stage::Listing { known }, caught_up: false }
     }
 
-    /// The scan has listed the folders, and reads so many recent files first.
+    /// The scan has listed the folders, and reads this many recent files first.
     pub fn scan_began(&mut self, recent: usize) {
         if let Stage::Listing { known } = self.stage {
             self.stage = Stage::Reading { recent, missing: if known { 0 } else { recent } };
         }
     }
 
-    /// The `n`th file has come. Says whether it is a recent one whose last lines the watches may have missed.
+    /// File `n` has come. Says whether it is a recent file whose last records the watches may have missed.
     pub fn loaded(&mut self, n: usize) -> bool {
         let Stage::Reading { recent, missing } = &mut self.stage else { return false };
         let is_recent = n < *recent;
@@ -62,17 +62,17 @@ impl Startup {
         self.caught_up = true;
     }
 
-    /// Whether the watches stand and what was missed is being made up for.
+    /// Whether all watches stand and the loop is catching up.
     pub fn caught_up(&self) -> bool {
         self.caught_up
     }
 
-    /// A look that begins now.
+    /// The start of a look at everything.
     pub fn look(&self, began: Timestamp) -> LookStart {
         LookStart { began, had_read_all: self.has_read_all() }
     }
 
-    /// Whether the first scan has nothing left to read.
+    /// Whether the first scan has read all its files.
     pub fn has_read_all(&self) -> bool {
         matches!(self.stage, Stage::ReadAll { .. } | Stage::Over { .. })
     }
@@ -92,8 +92,8 @@ impl Startup {
         }
     }
 
-    /// Whether another look at everything would find what the last one found, or what the first scan is about to find.
-    /// A clock that went back makes nothing fresh.
+    /// Whether a look at everything is too recent for another one, or the first scan still runs. If the clock went
+    /// back, the last look counts as old.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         match self.stage {
             Stage::Over { looked, .. } => looked <= now && now < looked + FRESH,
@@ -101,8 +101,8 @@ impl Startup {
         }
     }
 
-    /// Until when the first snapshot waits for looks at working folders. `under_way` counts them; it is asked for in the first
-    /// second only.
+    /// The time until which the first snapshot waits for looks at working folders. `under_way` counts these looks; it
+    /// is called in the first second only.
     pub fn waits_for_folders(&self, now: Timestamp, under_way: impl FnOnce() -> usize) -> Option<Timestamp> {
         match self.stage {
             Stage::ReadAll { folders_until } | Stage::Over { folders_until, .. } => {
@@ -112,7 +112,7 @@ impl Startup {
         }
     }
 
-    /// Whether everything that the first snapshot shows has been read.
+    /// Whether everything in the first snapshot was read.
     pub fn has_recent(&self) -> bool {
         match self.stage {
             Stage::Listing { known } => known,

@@ -1,7 +1,7 @@
-//! Commands of the person while the loop runs, from this program and through the socket from others.
+//! User commands while the loop runs: from this program, and through the socket from others.
 //!
-//! The program that holds the store carries them out and remembers their ids in the same transaction. Any other one
-//! resolves the sessions that are meant and hands the command back, for the holder; see [`crate::handle`].
+//! The holder of the store carries them out, and stores their ids in the same transaction. Another program resolves the
+//! session names and hands the command back, to be sent to the holder. See [`crate::handle`].
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::socket::holder;
 use crate::socket::server::Server;
 
 impl Loop {
-    /// Opens the socket where this engine holds the store, and follows the program that does where it does not.
+    /// Opens the socket if this engine holds the store. Otherwise follows the holder.
     pub(super) fn open_socket(&mut self) {
         let Some(data_dir) = self.engine.settings().data_dir.clone() else { return };
         match &self.persist {
@@ -29,7 +29,7 @@ impl Loop {
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
                     Ok(server) => Some(server),
                     Err(error) => {
-                        tracing::warn!(%error, "other programs cannot reach this one, and look for themselves");
+                        tracing::warn!(%error, "other programs cannot reach this one, and read the files themselves");
                         None
                     }
                 };
@@ -39,7 +39,7 @@ impl Loop {
         }
     }
 
-    /// Listens no longer, and follows the program that holds the store, if it is not followed yet.
+    /// Closes the socket, and follows the holder of the store unless that is so already.
     pub(super) fn reach_holder(&mut self) {
         self.step(Input::ReleaseAll);
         self.socket = None;
@@ -48,7 +48,7 @@ impl Loop {
         }
     }
 
-    /// Carries a command out and stores it; where another program holds the store the command is given back.
+    /// Carries a command out and stores it. If another program holds the store, gives the command back.
     pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<Done, ApiError> {
         let now = self.clock.now();
         let reading = self.engine.is_reading();
@@ -62,22 +62,23 @@ impl Loop {
         let command = self.engine.meant(command).map_err(unknown)?;
         let session = command.session().clone();
         if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
-            // The holder may just have ended.
+            // The holder may have just ended.
             persist.try_now();
             self.save(now);
         }
         match &self.persist {
             Some(persist) if !persist.writes() => {
                 return match persist.trouble().filter(|_| !self.holder.is_followed()) {
-                    // Nobody holds the store: it cannot be written.
+                    // No program holds the store: it cannot be written.
                     Some(trouble) => {
-                        let message = format!("that is not kept: {}", trouble.detail);
+                        let message = format!("the command is not stored: {}", trouble.detail);
                         Err(ApiError::new(ErrorCode::Unreadable, message))
                     }
                     None => Ok(Done::Elsewhere(command)),
                 };
             }
-            // It was sent again, since the first answer was lost: by this program, or by the holder before it.
+            // The command was sent again because the first answer was lost. This program carried it out, or the holder
+            // before it.
             Some(persist) if persist.has_carried_out(id, &command)? => {
                 return if self.is_stored() { Ok(Done::Stored(session)) } else { Err(self.unstored()) };
             }
@@ -96,7 +97,7 @@ impl Loop {
         Ok(Done::Stored(session))
     }
 
-    /// Takes on what the person has said, as the program that holds the store has stored it.
+    /// Reads the user edits that the holder has stored.
     pub(super) fn read_commands(&mut self) {
         if self.persist.as_ref().is_none_or(Persist::writes) {
             return;
@@ -106,7 +107,7 @@ impl Loop {
         self.step(Input::Deadline);
     }
 
-    /// The program that held the store is gone: this one tries to take its place at once.
+    /// The holder has ended: this program tries to take over at once.
     pub(super) fn take_place_of_holder(&mut self) {
         if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
             persist.try_now();
@@ -115,12 +116,12 @@ impl Loop {
         }
     }
 
-    /// Has the history's thread remove something, which may take minutes.
+    /// Lets the history's thread remove something. This may take minutes.
     pub(super) fn remove(&self, removal: Removal, told: OnRemoved) {
         let inbox = self.own.inbox().clone();
         let told: OnRemoved = Box::new(move |outcome| {
             told(outcome);
-            // Without a loop no other program has to be told.
+            // Without a loop, no other program needs the news.
             let _ = inbox.send(Message::Removed);
         });
         let untold = match &self.historian {
@@ -132,7 +133,7 @@ impl Loop {
         }
     }
 
-    /// Tells `told` when everything is stored.
+    /// Calls `told` when everything is stored.
     pub(super) fn settle(&self, told: Settled) {
         match &self.historian {
             Some(historian) => historian.settle(told),
@@ -140,7 +141,7 @@ impl Loop {
         }
     }
 
-    /// Tells other programs what was said here, once it is stored.
+    /// Tells other programs that a user command was stored here.
     pub(super) fn tell_followers(&mut self) {
         if self.untold && self.is_stored() {
             self.untold = false;
@@ -148,7 +149,7 @@ impl Loop {
         }
     }
 
-    /// Whether everything that was said is in the store.
+    /// Whether all user commands are stored.
     pub(super) fn is_stored(&self) -> bool {
         self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.owes())
             && self.engine.settings().doubt.is_none()
@@ -159,18 +160,20 @@ impl Loop {
         let why = match persist.and_then(Persist::trouble) {
             Some(trouble) => trouble.detail,
             None if persist.is_some_and(Persist::waits_for_another_thread) => {
-                "what is to be left out is being removed from it; that takes some seconds".into()
+                "excluded data is being removed from it; that takes some seconds".into()
             }
-            None => "it is not known why".into(),
+            None => "the reason is unknown".into(),
         };
-        let message =
-            format!("that counts now, but is not stored yet, and would be lost with this program: {why}");
+        let message = format!(
+            "the command is in force, but not stored yet; it is lost if this program ends first: {why}"
+        );
         ApiError::new(ErrorCode::Unreadable, message)
     }
 }
 
-/// Removes what earlier programs left for each other: names and ids of sessions that nothing reads any more. The data folder may
-/// be one that the person keeps other things in, so that only files of that form go, and the folder when it is empty then.
+/// Removes files that earlier versions of Watchbill left for each other; they hold names and ids of sessions. The user
+/// may keep other files in the data folder. So remove only files of these names, and the folder only if it is then
+/// empty.
 fn remove_wishes(data_dir: &Path) {
     let folder = data_dir.join("wishes");
     let is_ours = |path: &Path| {
@@ -179,7 +182,7 @@ fn remove_wishes(data_dir: &Path) {
     };
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
         if is_ours(&entry.path()) {
-            // What cannot be removed now goes with a later start.
+            // If a file cannot be removed now, a later start tries again.
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -1,7 +1,7 @@
-//! Where the loop's thread waits: until somebody has sent it something, or until a time.
+//! The loop's wait for a message, the bell, or a time.
 //!
-//! There is one thread that waits for two things, and no input or output, so that no runtime is needed: one that polls
-//! descriptors and keeps timers wakes itself once more for each time that comes sooner than the one before.
+//! One thread waits for two sources, without input or output, so it needs no runtime. A runtime that polls descriptors
+//! and keeps timers would wake once more for each deadline that is earlier than the one before.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::run::message::Message;
 
-/// What ended the wait.
+/// The event that ended the wait.
 pub(super) enum Woken {
-    /// Somebody has sent this; nothing comes any more when it is `None`.
+    /// A message; `None` if no more can come.
     Message(Option<Message>),
-    /// There may be hints, or whatever else is told by the bell alone.
+    /// The bell: there may be hints, or other work that only the bell announces.
     Bell,
     /// The time has come.
     Time,
@@ -36,18 +36,18 @@ impl Wake for Sleeper {
     }
 }
 
-/// What the thread listens to.
+/// Holds the waker of the loop's thread.
 pub(super) struct Waits {
     waker: Waker,
 }
 
 impl Waits {
-    /// For this thread.
+    /// For the current thread.
     pub fn here() -> Self {
         Self { waker: Arc::new(Sleeper(thread::current())).into() }
     }
 
-    /// Waits at most so long, or without end: what was sent goes before the bell, and that before the time.
+    /// Waits at most this long, or without limit. A message goes before the bell, and the bell before the time.
     pub fn wait(
         &self,
         inbox: &mut mpsc::UnboundedReceiver<Message>,
@@ -80,7 +80,7 @@ mod tests {
     const SOON: Option<Duration> = Some(Duration::ZERO);
 
     #[test]
-    fn what_was_sent_goes_before_the_bell_and_that_before_the_time() {
+    fn a_message_goes_before_the_bell_and_the_bell_before_the_time() {
         let (sender, mut inbox) = mpsc::unbounded_channel();
         let (bell, waits) = (Notify::new(), Waits::here());
         bell.notify_one();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_without_end_is_woken_from_other_threads() {
+    fn an_endless_wait_is_woken_from_other_threads() {
         let (sender, mut inbox) = mpsc::unbounded_channel();
         let (bell, waits) = (Arc::new(Notify::new()), Waits::here());
         for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! What every face of the program asks of an engine, wherever that runs: in this process, or behind a socket.
+//! The requests to an engine, in this process or behind a socket.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,20 +17,20 @@ use watchbill_protocol::why::Why;
 
 use watchbill_history::removal::Removal;
 
-/// Why a request was not fulfilled.
+/// The reason of a failed request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// The engine has refused it.
     #[error(transparent)]
     Refused(#[from] ApiError),
-    /// The engine is gone, or gives no answer: the request may or may not have been carried out. The text says what
+    /// The engine is gone or does not answer. The request may or may not have been carried out. The text says what
     /// happened.
     #[error("{0}")]
     Broken(String),
 }
 
 impl AccessError {
-    /// The same for a person.
+    /// The error as the user gets it.
     pub fn into_api(self) -> ApiError {
         match self {
             Self::Refused(error) => error,
@@ -39,47 +39,47 @@ impl AccessError {
     }
 }
 
-/// An engine. The methods wait for their answers.
+/// Access to an engine. Each method waits for its answer.
 pub trait Access {
-    /// The roster now.
+    /// The present roster.
     ///
     /// # Errors
-    /// As long as the engine reads transcripts for the first time.
+    /// While the engine reads transcripts for the first time.
     fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError>;
 
     /// Why a session is in its state.
     ///
     /// # Errors
-    /// When no session, or more than one, is meant.
+    /// When no session matches, or more than one does.
     fn why(&mut self, session: &str) -> Result<Why, AccessError>;
 
     /// The work chain of a session.
     ///
     /// # Errors
-    /// When no session, or more than one, is meant.
+    /// When no session matches, or more than one does.
     fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError>;
 
-    /// Looks for words in all that is stored.
+    /// Searches the stored texts for words.
     ///
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
     fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError>;
 
-    /// Gives the roster, and then each change of it, to `sink`, until that returns `false` or the engine ends.
+    /// Passes the roster, and then each change, to `sink`, until `sink` returns `false` or the engine ends.
     ///
     /// # Errors
-    /// When the engine has ended. That it has been told to end is no error.
+    /// When the engine has ended. An end by `sink` is no error.
     fn subscribe(
         &mut self,
         all: bool,
         sink: &mut dyn FnMut(RosterMessage) -> bool,
     ) -> Result<(), AccessError>;
 
-    /// Carries out a command of the person, and stores it. Gives the whole id of its session. A command that is sent again
-    /// with its id is carried out once.
+    /// Carries out and stores a user command. Gives the whole id of its session. A command that is sent again with its
+    /// id runs once.
     ///
     /// # Errors
-    /// When no session is meant, the command makes no sense as things are, or it cannot be stored.
+    /// When no session matches, the command does not fit the current state, or it cannot be stored.
     fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError>;
 
     /// Answers a request that was shown.
@@ -94,20 +94,20 @@ pub trait Access {
     /// When the store cannot be read.
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError>;
 
-    /// Removes from the stored history for good. Gives what was removed, if that was asked for.
+    /// Removes data from the stored history for good. Gives the report, if the removal has one.
     ///
     /// # Errors
     /// When the store cannot be written.
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError>;
 
-    /// Waits until everything is stored that the transcripts hold now. `progress` ends the waiting with `false`.
+    /// Waits until the present content of all transcripts is stored. `progress` returns `false` to end the wait.
     ///
     /// # Errors
     /// When the store cannot be written.
     fn index(&mut self, progress: &mut dyn FnMut(IndexProgress) -> bool) -> Result<IndexReport, AccessError>;
 }
 
-/// The id of a command: unlike that of any other command of this person.
+/// The id of a command. No other command of this user has it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandId(String);
 
@@ -120,17 +120,17 @@ impl CommandId {
         use std::hash::{BuildHasher, RandomState};
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // Seeded anew by the system for each process: a process id says little across containers.
+        // The system seeds this anew for each process. A process id alone is not unique across containers.
         let random = RandomState::new().hash_one((std::process::id(), number));
         Self(format!("{:x}-{number:x}-{random:016x}", std::process::id()))
     }
 
-    /// One that a client has chosen; `None` when it is empty or too long.
+    /// The id that a socket client has chosen; `None` if it is empty or too long.
     pub fn of_client(id: &str) -> Option<Self> {
         (1..=Self::LONGEST).contains(&id.len()).then(|| Self(id.to_owned()))
     }
 
-    /// Tells a command with this id from another one with it.
+    /// A hash of the id and the command. It tells two commands with one id apart.
     pub(crate) fn mark_of(&self, command: &Word) -> u64 {
         stable_hash(format!("{} {command:?}", self.0).as_bytes())
     }

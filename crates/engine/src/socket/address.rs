@@ -1,4 +1,4 @@
-//! Where the socket is, and who may talk to it.
+//! The socket's place, and its access check.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use interprocess::local_socket::{ConnectOptions, GenericFilePath, Listener, List
 /// The folder of the socket in the data folder: only its owner can enter it.
 pub(crate) const FOLDER: &str = "run";
 
-/// How long a connection is waited for.
+/// Longest wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The socket of a data folder.
@@ -20,21 +20,21 @@ pub struct Address {
     path: PathBuf,
 }
 
-/// Tells a socket's file from another one at the same place: its device and inode.
+/// Identifies a socket's file among later ones at the same path, by device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(Option<(u64, u64)>);
 
 impl Address {
-    /// The socket below this data folder, whether it is there or not.
+    /// The socket of this data folder. It need not exist.
     pub fn of(data_dir: &Path) -> Self {
         Self { path: data_dir.join(FOLDER).join("engine.sock") }
     }
 
-    /// Listens. To be called by the program that holds the store: the socket that a killed one has left is replaced. Gives
-    /// what tells this socket from another one at its place.
+    /// Listens. Only the holder of the store may call it: it replaces the socket that a killed program left. Also gives
+    /// the mark of the new socket.
     ///
     /// # Errors
-    /// When the folder belongs to somebody else, or the socket cannot be made.
+    /// When the folder belongs to another user, or the socket cannot be made.
     pub fn listen(&self) -> io::Result<(Listener, Mark)> {
         if let Some(folder) = self.path.parent() {
             watchbill_hooks::places::private_dir(folder)?;
@@ -43,7 +43,7 @@ impl Address {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // We remove it ourselves: by then another program may listen at the same path.
+        // We remove the socket ourselves, because another program may listen at this path by then.
         let listener =
             self.with_name(|name| ListenerOptions::new().name(name).reclaim_name(false).create_sync())?;
         Ok((listener, self.mark()))
@@ -52,9 +52,9 @@ impl Address {
     /// Connects to the program that listens.
     ///
     /// # Errors
-    /// When nobody listens, or the other end is not this person's.
+    /// When no program listens, or the other end belongs to another user.
     pub fn connect(&self) -> io::Result<Stream> {
-        // The queue of a program that hangs is full at some time.
+        // If the listening program hangs, its queue fills up.
         let in_time = ConnectWaitMode::Timeout(PATIENCE);
         let stream =
             self.with_name(|name| ConnectOptions::new().name(name).wait_mode(in_time).connect_sync())?;
@@ -64,12 +64,12 @@ impl Address {
         Ok(stream)
     }
 
-    /// Takes the socket away if it is still this one. To be called before the store is let go.
+    /// Removes the socket if it is still this one. Call it before the store's lock is released.
     ///
     /// # Errors
-    /// When it is there and cannot be removed.
+    /// When the socket exists and cannot be removed.
     pub fn remove(&self, mark: &Mark) -> io::Result<()> {
-        // A named pipe goes with its last handle, and has no mark.
+        // A named pipe has no mark. It ends with its last handle.
         if mark.0.is_none() || self.mark() != *mark {
             return Ok(());
         }
@@ -100,15 +100,15 @@ impl Address {
     }
 }
 
-/// Whether the other end belongs to this person, or to root, who can do everything anyway.
+/// Whether the other end belongs to this user or to root. Root can do everything anyway.
 #[cfg(unix)]
 pub(crate) fn is_ours(stream: &Stream) -> bool {
     let me = rustix::process::geteuid().as_raw();
     stream.peer_creds().is_ok_and(|peer| peer.euid().is_some_and(|uid| uid == me || uid == 0))
 }
 
-/// Whether the other end belongs to this person: a named pipe without a descriptor of its own lets in its owner, the system
-/// and administrators to write.
+/// Whether the other end belongs to this user. A named pipe without its own security descriptor lets only its owner,
+/// the system and administrators write.
 #[cfg(windows)]
 pub(crate) fn is_ours(_stream: &Stream) -> bool {
     true

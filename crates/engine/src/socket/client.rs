@@ -1,4 +1,4 @@
-//! The typed client: a connection to the program that holds the store.
+//! The typed socket client: a connection to the holder of the store.
 
 use std::io;
 use std::path::Path;
@@ -22,14 +22,14 @@ use super::access::{Access, AccessError, CommandId};
 use super::address::Address;
 use super::connection::{Reader, Writer, halves};
 
-/// The hello is sent at once; a program that does not say it in this time hangs.
+/// The holder sends its hello at once. A holder that takes longer hangs.
 const GREETING: Duration = Duration::from_secs(2);
-/// An answer from memory, or from a search. Then the request is answered by looking at the files.
+/// Limit for answers from memory or from a search. After it, the caller reads the files itself.
 const SOON: Duration = Duration::from_secs(10);
-/// A command waits for the store, which may be busy.
+/// Limit for a command, which waits for the store. The store may be busy.
 const STORED: Duration = Duration::from_secs(40);
 
-/// A connection to the program that holds the store. Requests are answered one after another.
+/// A connection to the holder of the store. It handles one request at a time.
 pub struct Client {
     hello: Hello,
     reader: Reader,
@@ -37,13 +37,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the program that holds the store of this data folder; `None` when nobody listens, or a program of
-    /// another protocol does.
+    /// Connects to the holder of this data folder's store. `None` if no program listens, or it speaks another protocol.
     pub fn connect(data_dir: &Path) -> Option<Self> {
         match Self::greeted(&Address::of(data_dir)) {
             Ok(client) if client.hello.protocol == VERSION => Some(client),
             Ok(client) => {
-                tracing::debug!(protocol = client.hello.protocol, "another protocol is spoken there");
+                tracing::debug!(
+                    protocol = client.hello.protocol,
+                    "the program that holds the store speaks another protocol"
+                );
                 None
             }
             Err(error) => {
@@ -60,12 +62,12 @@ impl Client {
         Ok(Self { hello: serde_json::from_slice(hello)?, reader, writer })
     }
 
-    /// What the other end has said of itself.
+    /// The hello of the holder.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// Has the window raised, with a session selected.
+    /// Raises the holder's window, with a session selected.
     ///
     /// # Errors
     /// When the program has no window any more.
@@ -73,7 +75,7 @@ impl Client {
         self.call(Request::Open { session: session.map(str::to_owned) }, SOON)
     }
 
-    /// Calls `stored` each time that a command of the person was stored, until it returns `false` or the connection ends.
+    /// Calls `stored` after each stored user command, until `stored` returns `false` or the connection ends.
     pub fn follow_commands(&mut self, stored: &mut dyn FnMut() -> bool) {
         let ended: Result<(), _> =
             self.call_with(&CommandId::new(), Request::FollowCommands, None, &mut |_| stored());
@@ -100,7 +102,8 @@ impl Client {
         self.call_with(&CommandId::new(), request, Some(at_most), &mut |_| true)
     }
 
-    /// Sends a request and waits for its reply. `event` ends the waiting with `false`; the connection is of no use then.
+    /// Sends a request and waits for its reply. `event` returns `false` to end the wait; then the connection is
+    /// unusable.
     fn call_with<T: DeserializeOwned>(
         &mut self,
         id: &CommandId,
@@ -123,7 +126,7 @@ impl Client {
             match received {
                 Received { error: Some(error), .. } => return Err(AccessError::Refused(error)),
                 Received { event: Some(told), .. } if !event(told) => {
-                    return Err(AccessError::Broken("it is not waited for any longer".to_owned()));
+                    return Err(AccessError::Broken("the caller ended the wait".to_owned()));
                 }
                 Received { event: Some(_), .. } => {}
                 Received { reply, .. } => {
@@ -159,7 +162,7 @@ impl Access for Client {
     ) -> Result<(), AccessError> {
         let mut wanted = true;
         let mut event = |told: &RawValue| {
-            // A message of a newer version that makes no sense here changes nothing of what was said.
+            // Skip a message of a newer version that cannot be parsed.
             wanted = serde_json::from_str(told.get()).map_or(true, &mut *sink);
             wanted
         };
@@ -180,7 +183,7 @@ impl Access for Client {
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
-        // Gigabytes take minutes to be wiped; the end of the process ends the waiting.
+        // Wiping gigabytes takes minutes. The end of the holder ends the wait.
         self.call_with(&CommandId::new(), removal.request(), None, &mut |_| true)
     }
 
@@ -190,7 +193,7 @@ impl Access for Client {
     }
 }
 
-/// A client of another version may ask for what nobody knows here.
+/// The error for a request that this version does not know. The client may be newer.
 pub(super) fn unknown_request(error: &serde_json::Error) -> ApiError {
     ApiError::new(
         ErrorCode::Invalid,

@@ -14,7 +14,7 @@ pub(super) struct Reader {
     line: Vec<u8>,
 }
 
-/// The writing half. Its clones write whole lines, one after the other.
+/// The writing half. Its clones write one whole line at a time.
 #[derive(Clone)]
 pub(super) struct Writer {
     stream: Arc<Stream>,
@@ -22,7 +22,7 @@ pub(super) struct Writer {
     turn: Arc<Mutex<()>>,
 }
 
-/// `&Stream` reads; so does this, and owns its part.
+/// `&Stream` implements `Read`. This owns its share of the stream and reads too.
 struct SharedStream(Arc<Stream>);
 
 impl Read for SharedStream {
@@ -39,13 +39,13 @@ pub(super) fn halves(stream: Stream) -> (Reader, Writer) {
 }
 
 impl Reader {
-    /// The next line, waited for; `None` at the end of the connection.
+    /// Waits for the next line; `None` at the end of the connection.
     ///
     /// # Errors
     /// When the connection breaks, no line comes in time, or one is longer than `longest` bytes.
     pub(super) fn line(&mut self, longest: u64) -> io::Result<Option<&[u8]>> {
         self.line.clear();
-        // A large answer before this one is no reason to keep its memory.
+        // Free the memory of a large line before.
         self.line.shrink_to(64 << 10);
         self.stream.by_ref().take(longest).read_until(b'\n', &mut self.line)?;
         match self.line.last() {
@@ -63,7 +63,7 @@ impl Reader {
         &self.stream.get_ref().0
     }
 
-    /// From now on a line is waited for so long and no longer.
+    /// Sets the longest wait for a line.
     ///
     /// # Errors
     /// When the system refuses.
@@ -76,7 +76,7 @@ impl Writer {
     /// Writes one line.
     ///
     /// # Errors
-    /// When the other end is gone, or does not read.
+    /// When the other end is gone or does not read.
     pub(super) fn send<T: Serialize>(&self, line: &T) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
@@ -89,14 +89,14 @@ impl Writer {
         Arc::ptr_eq(&self.stream, &other.stream)
     }
 
-    /// Ends the connection for both ends, also while another thread reads from it or writes to it. On Windows it ends when
-    /// the last half is gone.
+    /// Closes both directions, even while another thread reads or writes. On Windows, the connection ends when its last
+    /// half is dropped.
     pub(super) fn close(&self) {
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
             let Stream::UdSocket(socket) = &*self.stream;
-            // One that is closed already needs nothing.
+            // Ignore the error of a connection that is closed already.
             let _ = rustix::net::shutdown(socket.as_fd(), rustix::net::Shutdown::Both);
         }
     }

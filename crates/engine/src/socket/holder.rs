@@ -1,4 +1,4 @@
-//! The program that holds the store, as another engine follows it: one thread that sleeps in the socket.
+//! Follows the holder of the store for another engine, on a thread that sleeps in the socket.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::client::Client;
 use crate::run::message::Message;
 
-/// First pause after a holder has gone: one that ends in order lets go of the store a moment after its socket.
+/// First pause after a holder has ended. In an orderly end, it releases the store a moment after its socket.
 const PAUSE: Duration = Duration::from_millis(20);
-/// After so many pauses, each twice as long as the one before, nobody is waited for any more.
+/// After this many pauses, each twice as long as the one before, the thread ends.
 const PAUSES: u32 = 7;
 
-/// What an engine and the thread that follows the holder for it tell each other.
+/// State that an engine shares with the thread that follows the holder.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
     is_looked_for: AtomicBool,
@@ -23,27 +23,27 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Whether the thread runs, and tells when the holder is gone.
+    /// Whether the thread runs. It reports the end of the holder.
     pub fn is_looked_for(&self) -> bool {
         self.is_looked_for.load(Ordering::Acquire)
     }
 
-    /// Whether a program that holds the store answers on its socket.
+    /// Whether a holder answers on its socket.
     pub fn is_followed(&self) -> bool {
         self.is_followed.load(Ordering::Acquire)
     }
 
-    /// Ends the thread: the engine holds the store itself.
+    /// Ends the thread, because the engine holds the store itself.
     pub fn let_go(&self) {
         self.is_looked_for.store(false, Ordering::Release);
     }
 }
 
-/// Follows the program that holds the store, on a thread of its own: tells `inbox` when it has stored a command, and when it
-/// is gone.
+/// Follows the holder of the store on its own thread. Tells `inbox` when the holder has stored a command, and when it
+/// has ended.
 pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: &Arc<Holder>) {
     holder.is_looked_for.store(true, Ordering::Release);
-    // Weak: an engine that has ended is kept by nobody.
+    // Weak, so that the thread does not keep the engine's channel open.
     let (inbox, data_dir, following) = (inbox.downgrade(), data_dir.to_owned(), Arc::clone(holder));
     let tell = move |message| inbox.upgrade().is_some_and(|inbox| inbox.send(message).is_ok());
     let spawned = std::thread::Builder::new().name("watchbill-holder".into()).spawn(move || {
@@ -51,7 +51,7 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
         while following.is_looked_for() {
             if let Some(mut client) = Client::connect(&data_dir) {
                 following.is_followed.store(true, Ordering::Release);
-                // Something may have been said since the store was read.
+                // Commands may have been stored since this engine read the store.
                 if !tell(Message::CommandsStored) {
                     return;
                 }
@@ -69,7 +69,7 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
             pauses += 1;
         }
         following.let_go();
-        // From now on the engine asks for the store by itself, now and then.
+        // From now on the engine tries the store itself, now and then.
         tell(Message::CommandsStored);
     });
     if let Err(error) = spawned {

@@ -1,9 +1,9 @@
-//! Messages of one subscription on their way to a client, in a bounded number: the engine never waits for a client.
+//! A bounded queue of one subscription's messages to a socket client. The engine never waits for a client.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Messages that wait for a client. One is seldom more than a row or two.
+/// Most messages that wait for a client. A message is usually a row or two.
 const MOST: usize = 64;
 
 /// The writing end. Dropping it closes the mailbox.
@@ -12,7 +12,7 @@ pub struct Sender<T>(Arc<Mailbox<T>>);
 /// The reading end. Dropping it closes the mailbox.
 pub struct Receiver<T>(Arc<Mailbox<T>>);
 
-/// Closes the mailbox from a third place.
+/// Closes the mailbox from another thread.
 pub struct Closer<T>(Arc<Mailbox<T>>);
 
 struct Mailbox<T> {
@@ -31,11 +31,11 @@ struct State<T> {
 pub enum Closed {
     /// One end is gone.
     Gone,
-    /// The client did not read: what waited for it was dropped, and it needs a new beginning.
+    /// The client did not read. Its messages were dropped, and it needs a new snapshot.
     Overflowed,
 }
 
-/// A mailbox that nothing has been put into.
+/// An empty mailbox.
 pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { messages: VecDeque::new(), is_open: true, overflowed: false };
     let mailbox = Arc::new(Mailbox { state: Mutex::new(state), changed: Condvar::new() });
@@ -44,7 +44,7 @@ pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
 
 impl<T> Mailbox<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // Nothing panics while it is held.
+        // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -55,12 +55,12 @@ impl<T> Mailbox<T> {
 }
 
 impl<T> Sender<T> {
-    /// Whether somebody may still read.
+    /// Whether the mailbox is open.
     pub fn is_open(&self) -> bool {
         self.0.lock().is_open
     }
 
-    /// Puts a message in, without waiting. `false` when nobody will read it.
+    /// Adds a message without waiting. `false` if the mailbox is closed.
     pub fn send(&self, message: T) -> bool {
         let mut state = self.0.lock();
         if !state.is_open {
@@ -78,7 +78,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// The next message, waited for. What was put in before the sender went is still given.
+    /// Waits for the next message. Messages from before the sender was dropped still come.
     ///
     /// # Errors
     /// When there will be no more.
@@ -95,14 +95,14 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// What closes it.
+    /// Gives a closer of this mailbox.
     pub fn closer(&self) -> Closer<T> {
         Closer(Arc::clone(&self.0))
     }
 }
 
 impl<T> Closer<T> {
-    /// Closes it: the receiver gets no more, and the sender is told so.
+    /// Closes the mailbox: the receiver gets no more messages, and the sender's next call returns `false`.
     pub fn close(&self) {
         self.0.lock().messages.clear();
         self.0.close();

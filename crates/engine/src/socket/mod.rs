@@ -1,7 +1,7 @@
-//! The local socket: how programs of one person reach the one that holds the store.
+//! The local socket: programs of one user reach the holder of the store through it.
 //!
-//! That program listens ([`server`]); every other one asks it ([`client`]) and does the work itself where nobody listens. The
-//! lines are those of [`watchbill_protocol::socket`]. On Windows the socket is a named pipe, which nobody has tried yet.
+//! The holder listens ([`server`]). Every other program connects ([`client`]), and does the work itself if no program
+//! listens. [`watchbill_protocol::socket`] defines the lines. On Windows the socket is a named pipe; that is untested.
 
 pub mod access;
 mod address;

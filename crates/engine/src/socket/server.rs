@@ -1,6 +1,6 @@
-//! The listening end: one thread that accepts, one for each connection, and one more for each subscription.
+//! The listening end: one thread accepts, each connection has one thread, and each subscription has one more.
 //!
-//! All of them sleep until a client says something or the engine has something to tell.
+//! All of them sleep until a client sends a request or the engine has news.
 
 use std::io;
 use std::path::Path;
@@ -30,16 +30,16 @@ use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
-/// More connections than any person's programs have.
+/// Limit of open connections, more than one user's programs need.
 const MOST_CONNECTIONS: usize = 256;
 
-/// More subscriptions than one program needs: each has a thread, and messages that wait.
+/// Limit of subscriptions per connection, more than one program needs. Each has a thread and a mailbox.
 const MOST_SUBSCRIPTIONS: usize = 8;
 
 /// The surface of answers that come through the socket.
 const COMMAND: &str = "command";
 
-/// Listens for as long as it lives. Dropping it ends every connection.
+/// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
     address: Address,
     mark: Mark,
@@ -53,15 +53,15 @@ struct Shared {
     handle: Handle,
     is_closing: AtomicBool,
     connections: AtomicUsize,
-    /// Clients that keep a roster of their own and are told when a command was stored.
+    /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
-    /// To be closed with the server.
+    /// The open connections' writers. The server closes them when it ends.
     writers: Mutex<Vec<Writer>>,
 }
 
 impl Server {
-    /// Listens at the data folder's socket, for an engine that holds the store there. `handle` must not keep that engine
-    /// running.
+    /// Listens at the data folder's socket, for an engine that holds the store there. `handle` must not keep that
+    /// engine running.
     ///
     /// # Errors
     /// When the socket cannot be made, or the system gives no thread.
@@ -83,7 +83,7 @@ impl Server {
         Ok(Self { address, mark, listener, shared, accepts: Some(accepts) })
     }
 
-    /// Wakes the thread that accepts. Whether it was woken.
+    /// Wakes the accepting thread. Says whether that worked.
     fn wake(&self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -98,7 +98,7 @@ impl Server {
         }
     }
 
-    /// Tells every program that keeps a roster of its own that a command of the person was stored.
+    /// Tells every follower that a user command was stored.
     pub fn command_stored(&self) {
         lock(&self.shared.followers).retain(|follower| follower.send(()));
     }
@@ -112,7 +112,7 @@ impl Drop for Server {
             tracing::debug!(%error, "the socket stays behind");
         }
         if let Some(accepts) = self.accepts.take().filter(|_| woken) {
-            // It panics nowhere; if it did it is gone as well.
+            // The thread's code does not panic. If it did, the thread is gone as well.
             let _ = accepts.join();
         }
         lock(&self.shared.followers).clear();
@@ -121,7 +121,7 @@ impl Drop for Server {
 }
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Nothing panics while it is held.
+    // No code panics while it holds such a lock.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -135,14 +135,14 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
             Ok(_) => tracing::warn!("a program of another user was refused at the socket"),
             Err(error) => {
                 tracing::debug!(%error, "a connection could not be accepted");
-                // Without a free descriptor the next try fails at once, too.
+                // Without a free descriptor, the next attempt would fail at once too.
                 std::thread::sleep(std::time::Duration::from_millis(50));
             }
         }
     }
 }
 
-/// Gives a connection a thread of its own.
+/// Serves a connection on its own thread.
 fn begin(stream: Stream, shared: &Arc<Shared>) {
     if shared.connections.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
         shared.connections.fetch_sub(1, Ordering::AcqRel);
@@ -169,7 +169,7 @@ struct Connection<'s> {
     reader: super::connection::Reader,
     writer: Writer,
     shared: &'s Arc<Shared>,
-    /// What ends its subscriptions.
+    /// Callbacks that end its subscriptions.
     closers: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -189,7 +189,7 @@ impl<'s> Connection<'s> {
         Self { reader, writer, shared, closers: Vec::new() }
     }
 
-    /// Answers requests until the client goes, or the engine ends.
+    /// Answers requests until the client closes the connection or the engine ends.
     fn serve(&mut self) -> io::Result<()> {
         let handle = &self.shared.handle;
         self.writer.send(&Hello {
@@ -275,7 +275,7 @@ impl<'s> Connection<'s> {
         match answer {
             Ok(reply) => self.writer.send(&Answer { id, body: Body::Reply(&reply) }),
             Err(AccessError::Refused(error)) => self.error(id, &error),
-            // To the client, the end of the connection means that.
+            // The client learns this by the end of the connection.
             Err(AccessError::Broken(what)) => Err(io::Error::other(what)),
         }
     }
@@ -301,7 +301,7 @@ impl<'s> Connection<'s> {
         Ok(())
     }
 
-    /// Sends the roster and its changes, on a thread of its own.
+    /// Sends the roster and its changes, on its own thread.
     fn subscribe(&mut self, id: &str, all: bool) -> io::Result<()> {
         if self.closers.len() >= MOST_SUBSCRIPTIONS {
             return self.error(id, &too_many());
@@ -319,20 +319,20 @@ impl<'s> Connection<'s> {
                             return;
                         }
                     }
-                    // It reads again: it gets the roster as it is now.
+                    // The client reads again: it gets a new snapshot.
                     Err(Closed::Overflowed) => {
                         let closer;
                         (receiver, closer) = roster(&handle, all);
                         *lock(&current) = closer;
                     }
-                    // The engine has ended, or the client has; both mean the end of the connection.
+                    // The engine or the client has ended. Either ends the connection.
                     Err(Closed::Gone) => return writer.close(),
                 }
             }
         })
     }
 
-    /// Sends an event for each stored command, on a thread of its own.
+    /// Sends an event after each stored command, on its own thread.
     fn follow_commands(&mut self, id: &str) -> io::Result<()> {
         if self.closers.len() >= MOST_SUBSCRIPTIONS {
             return self.error(id, &too_many());
@@ -347,7 +347,8 @@ impl<'s> Connection<'s> {
         self.closers.push(Box::new(move || closer.close()));
         let (writer, id) = (self.writer.clone(), id.to_owned());
         self.tell(move || {
-            // Whoever has missed some reads everything at the next one; a full mailbox means a client that hangs.
+            // A client that missed some events reads everything at the next one. If its mailbox is full, the client
+            // hangs.
             while receiver.receive().is_ok() {
                 if writer.send(&Answer { id: &id, body: Body::Event(&true) }).is_err() {
                     return;
@@ -362,7 +363,7 @@ impl<'s> Connection<'s> {
     }
 }
 
-/// A mailbox that the engine puts the roster and its changes into.
+/// A mailbox into which the engine puts the roster and its changes.
 fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Closer<RosterMessage>) {
     let (sender, receiver) = mailbox();
     let closer = receiver.closer();
@@ -394,7 +395,7 @@ fn too_many() -> ApiError {
     ApiError::new(ErrorCode::Invalid, message)
 }
 
-/// The id of a call that makes no sense otherwise.
+/// The id of a call that cannot be parsed otherwise.
 fn id_of(line: &[u8]) -> String {
     #[derive(serde::Deserialize)]
     struct Id {

@@ -1,4 +1,4 @@
-//! What a read has changed: lineage, tokens, subagents, files that are gone.
+//! The effects of a read: on lineage, tokens and subagents. Also those of a removed file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,9 @@ use super::rooms::Rooms;
 use crate::model::paths::FilePath;
 use crate::transcripts::Fold;
 
-/// Takes in what a read has changed in the fold of `path`, which is a `fresh` one when the file was read
-/// from its beginning.
+/// Applies the effects of a read of `path`. `fresh`: the file was read from its beginning.
 ///
-/// `before` is what was known of its activity.
+/// `before` is the session's activity from before the read.
 pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Option<Activity>) {
     rooms.problems.touch();
     rooms.pending.file(path);
@@ -34,7 +33,7 @@ pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Op
     }
 }
 
-/// The transcript that stands for a session may be another one, or say something else of its lineage.
+/// A session may have another main transcript now, or that may have another lineage.
 fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
     let Rooms { env, sessions, chains, .. } = rooms;
     let Some((path, file)) = sessions.main_file(id) else { return };
@@ -50,8 +49,8 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
         session.shared = None;
     }
     if fresh || session.lineage != lineage {
-        // What a file that was begun anew does not say any more may have tied others; so may the oldest of very many
-        // boundaries.
+        // A file that was rewritten may lack facts that tied others. So may a file whose list of boundaries is full,
+        // since that drops the oldest.
         let says_less = session
             .lineage
             .as_ref()
@@ -62,7 +61,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
             chains.mark_all();
         }
         if says_nothing {
-            // It was emptied, and is about to be written anew.
+            // The file was emptied, and the client is about to write it again.
             chains.mark_gone(id.clone());
         }
         chains.mark(id.clone());
@@ -73,12 +72,12 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
         touch_copies(rooms, id);
     }
     if fresh {
-        // Its subagents' files may have been read before its own.
+        // Its subagents' files may have been read before it.
         rooms.sessions.stir_by_agents(id);
     }
 }
 
-/// What a fork copied is counted with its origin, so that the fork's tokens depend on the origin's requests.
+/// Tokens that a fork copied count with its origin, so the fork's tokens depend on the origin's requests.
 fn touch_copies(rooms: &mut Rooms, id: &SessionId) {
     for copy in rooms.chains.copies_of(id) {
         if let Some(session) = rooms.sessions.get_mut(&copy) {
@@ -88,7 +87,7 @@ fn touch_copies(rooms: &mut Rooms, id: &SessionId) {
     }
 }
 
-/// A subagent's transcript, or its companion, was read.
+/// Applies the effects of a read of a subagent's transcript or of its companion.
 pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     rooms.pending.file(path);
     let (now, silence) = (rooms.env.now(), rooms.env.settings().timeouts.idle);
@@ -110,7 +109,7 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     session.set_agent_running(&path, running);
     session.set_agent_calls(&path, calls);
     if copies {
-        // Its transcript repeats its parent's requests; they are taken off when the row is made.
+        // Its transcript repeats the parent's requests. Making the row subtracts them.
         session.copies.insert(path);
         session.shared = None;
     }
@@ -123,7 +122,7 @@ fn forget_agent(rooms: &mut Rooms, parent: &SessionId, path: &Path) {
     rooms.rows.mark(parent.clone());
 }
 
-/// A file is gone.
+/// Removes a file from the engine.
 pub(super) fn forget_file(rooms: &mut Rooms, path: &Path) {
     if rooms.env.place_of(path).is_none_or(|(_, place)| place.is_transcript()) {
         rooms.problems.met_mut().forget(&path.to_string_lossy());

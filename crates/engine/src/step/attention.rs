@@ -1,4 +1,4 @@
-//! What bears on alerts, and what is told of them.
+//! Inputs that concern alerts, and the alerts themselves.
 
 use watchbill_core::attention::Outcome;
 use watchbill_core::time::Timestamp;
@@ -7,7 +7,7 @@ use super::rooms::Rooms;
 use crate::input::{AttentionInput, Output};
 use crate::model::schedule::Due;
 
-/// Takes in what bears on alerts, though nothing of a session has changed.
+/// Takes in an event that concerns alerts and changes no session.
 pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {
     match input {
         AttentionInput::Zone(zone) => {
@@ -20,20 +20,20 @@ pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {
     }
 }
 
-/// No alerts until then; `None`, or a time that has passed, ends it.
+/// Mutes alerts until then; `None`, or a time that has passed, unmutes.
 pub(super) fn mute(rooms: &mut Rooms, until: Option<Timestamp>) {
     let until = until.filter(|until| *until > rooms.env.now());
     rooms.alerting.mute(until);
     rooms.schedule.set(Due::Unmute, until);
 }
 
-/// Who needs the person already, for somebody who begins to listen only now; nothing while the past is being read.
+/// The present needs, for a subscriber that begins to listen now; `None` during the first scan.
 pub(super) fn already_so(rooms: &mut Rooms) -> Option<Outcome> {
     let Rooms { env, alerting, startup, .. } = rooms;
     (!startup.is_reading()).then(|| alerting.already_so(env.now())).flatten()
 }
 
-/// Tells what the policy has to tell, and when it will have more.
+/// Gives out the policy's news, and sets the deadline of the next.
 pub(super) fn tell_attention(rooms: &mut Rooms, out: &mut Vec<Output>) {
     let Rooms { env, alerting, schedule, startup, .. } = rooms;
     let now = env.now();

@@ -1,8 +1,8 @@
-//! From what became known of sessions to their chains: of all sessions at once, or of those alone that it may bear on.
+//! Updates chains after new facts about sessions: all chains, or only those that the facts may concern.
 //!
-//! To tie all of thousands takes longer than a working session should wait, and mostly one of them says something new. What
-//! comes of a part is what would come of the whole, since what is known of one group says nothing of another
-//! (see [`Ties`](watchbill_core::chain::ties::Ties)).
+//! To tie thousands of sessions takes longer than a working session should wait, and mostly only one has news. A part
+//! gives the same result as the whole, because facts about one group do not concern another (see
+//! [`Ties`](watchbill_core::chain::ties::Ties)).
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use super::user_edits::carry_snoozes;
 use crate::model::chain_facts::ChainFacts;
 use crate::model::chain_state::{LinkChange, origins_in};
 
-/// Ties what has to be tied: all sessions, or those that something has become known of with those that it may bear on.
-/// `may_wait`: what is due was found by the first scan, and nobody else needs it.
+/// Ties all sessions if that is due, or else the due ones with those that they may concern. `may_wait`: only the first
+/// scan made sessions due, and no caller needs their chains yet.
 pub(super) fn tie(rooms: &mut Rooms, may_wait: bool) {
     if !rooms.chains.all_due() && rooms.chains.any_due() && !tie_due(rooms) {
         let Rooms { sessions, chains, startup, .. } = rooms;
@@ -41,7 +41,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
     rooms.work.chains += 1;
     rooms.chains.begin_all(&rooms.sessions);
     let (chains, markers) = match all_rest_for_good(rooms) {
-        // There is no row to be made, so that nobody asks.
+        // No row is due, so no caller needs chains.
         true => (Chains::default(), None),
         false => {
             let (chains, markers) = resolved(rooms, &rooms.user_edits, &|id| rooms.rows.may_be_made(id));
@@ -61,8 +61,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
     carry_snoozes(rooms);
 }
 
-/// Ties those alone that something has become known of, and all that it may bear on. `false` where these are too many,
-/// or something bears on all.
+/// Ties only the due sessions and those that they may concern. `false` if these are too many, or a fact concerns all.
 fn tie_due(rooms: &mut Rooms) -> bool {
     let Rooms { env, witnesses, sessions, chains, rows, user_edits, work, .. } = rooms;
     if rows.resting().for_good() {
@@ -81,7 +80,7 @@ fn tie_due(rooms: &mut Rooms) -> bool {
     true
 }
 
-/// Puts these chains in place of those that the group had.
+/// Replaces the chains of the group with these.
 fn take_part(rooms: &mut Rooms, group: &[SessionId], part: Chains) {
     let origins = origins_in(&part);
     let is_other =
@@ -93,7 +92,7 @@ fn take_part(rooms: &mut Rooms, group: &[SessionId], part: Chains) {
     carry_snoozes(rooms);
 }
 
-/// Whether there is no session that may have a row.
+/// Whether no session may have a row.
 fn all_rest_for_good(rooms: &Rooms) -> bool {
     let Rooms { env, witnesses, sessions, rows, .. } = rooms;
     let resting = rows.resting();
@@ -101,8 +100,8 @@ fn all_rest_for_good(rooms: &Rooms) -> bool {
     all && witnesses.live_sessions(env.is_live()).iter().all(|id| resting.contains(id))
 }
 
-/// Whether the session's row is made anew with its chain. What is kept of a session at rest is not right any more where
-/// another one has joined its chain; that of which no row is kept yet gets one when it wakes.
+/// Whether a change of its chain makes the session's row due. For a session at rest with a stored row: only if its
+/// chain has a session that is awake or new. A session at rest without a stored row gets one when it wakes.
 fn follows_its_chain(rooms: &Rooms, chains: &Chains, id: &SessionId) -> bool {
     let rests = |id: &SessionId| rooms.rows.resting().contains(id);
     let is_new = |id: &SessionId| rooms.pending.lacks_row(id);
@@ -114,7 +113,7 @@ fn follows_its_chain(rooms: &Rooms, chains: &Chains, id: &SessionId) -> bool {
     is_known && sessions().len() > 1 && sessions().iter().any(|id| !rests(id) || is_new(id))
 }
 
-/// The chains of these sessions, if the person had said this, with the markers that counted.
+/// The chains of the `wanted` sessions with these user edits, and the markers that counted.
 pub(super) fn resolved(
     rooms: &Rooms,
     words: &Words,

@@ -1,4 +1,4 @@
-//! What the engine gives out to be kept.
+//! Collects the changes to store.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::rooms::Rooms;
 use crate::model::sessions::Sessions;
 use crate::persist::changes::{Changes, Facts, FileChange};
 
-/// From now on everything that changes is noted, and what is known already.
+/// Notes all changes from now on, and the data that is known already.
 pub(super) fn keep(rooms: &mut Rooms) {
     rooms.pending.keep();
     for file in rooms.sessions.files_mut().values_mut() {
@@ -19,7 +19,7 @@ pub(super) fn keep(rooms: &mut Rooms) {
     }
 }
 
-/// Re-queues everything: another process was the writer.
+/// Queues everything again, because another process was the writer.
 pub(super) fn keep_everything(rooms: &mut Rooms) {
     for path in rooms.sessions.files().paths().map(Path::to_path_buf).collect::<Vec<_>>() {
         restore_fold(rooms, &path);
@@ -32,12 +32,12 @@ pub(super) fn keep_everything(rooms: &mut Rooms) {
     }
     pending.markers();
     pending.links();
-    // Also rows that are here as they are to be: the other one may have been ended before it stored them.
+    // Also unchanged rows: the other process may have ended before it stored them.
     pending.rows_are_behind(sessions.ids().cloned());
     rows.mark_all(sessions.ids().cloned());
 }
 
-/// These sessions are stored again, of which nothing is stored.
+/// Queues everything of these sessions: the store has nothing of them, and may store them again.
 pub(super) fn keep_anew(rooms: &mut Rooms, ids: &[SessionId]) {
     for id in ids {
         let Some(session) = rooms.sessions.get(id) else { continue };
@@ -60,7 +60,7 @@ pub(super) fn keep_anew(rooms: &mut Rooms, ids: &[SessionId]) {
     }
 }
 
-/// What has changed since the last call.
+/// Takes the changes since the last call.
 pub(super) fn take_changes(rooms: &mut Rooms) -> Changes {
     let files = rooms.pending.take_files();
     let files = files.into_iter().map(|path| (path.clone(), change_of(rooms, &path))).collect();
@@ -70,7 +70,7 @@ pub(super) fn take_changes(rooms: &mut Rooms) -> Changes {
         let links = chains.chains().iter().flat_map(|chain| &chain.links);
         links.filter(|link| link.from != link.to).cloned().collect()
     });
-    // A kill would leave rows so, since nothing happens to them any more.
+    // A kill would leave these rows with old chains in the store, because no later change makes them due.
     let late = startup.chains_pending() || rows.resting().any_late();
     let chains_wait = pending.is_on() && !pending.is_alone() && late;
     let all_made = !startup.is_reading() && rows.due().is_empty() && !rows.resting().is_waking();
@@ -93,15 +93,15 @@ fn change_of(rooms: &mut Rooms, path: &Path) -> FileChange {
     FileChange::Read { session, head: kept.to_bytes(), piece, fresh }
 }
 
-/// Notes the sessions among the changes that have worked in a folder of which nothing is to be stored, or whose
-/// transcript lies in one: by the rules of now, whatever those were by which this was noted before.
+/// Notes the sessions of these changes that are excluded by their working folders or by the place of their transcript.
+/// Uses the present rules, not those of an earlier call.
 pub(super) fn leave_out(rooms: &Rooms, changes: &mut Changes) {
     let exclude = &rooms.env.settings().history.exclude;
     if exclude.is_empty() {
         changes.left_out.clear();
         return;
     }
-    // Of a session whose transcript is gone by now nobody could tell any more.
+    // For a session whose transcript is gone, keep the earlier result: there is nothing to decide by now.
     changes.left_out.retain(|id| rooms.sessions.main_file(id).is_none());
     let of_files = changes.files.values().filter_map(|change| match change {
         FileChange::Read { session, .. } => Some(SessionId::new(session)),
@@ -109,7 +109,7 @@ pub(super) fn leave_out(rooms: &Rooms, changes: &mut Changes) {
     });
     let links = changes.links.iter().flatten().chain(&changes.new_links);
     let of_links = links.flat_map(|link| [link.from.clone(), link.to.clone()]);
-    // A session without a transcript, of which a hook or a status file has told, has a folder all the same.
+    // A session without a transcript has a working folder too, from a hook or a status file.
     let rows = || changes.rows.values().chain(&changes.transitions);
     let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));
     let of_rows = rows().map(|row| row.session_id.clone());
@@ -120,7 +120,7 @@ pub(super) fn leave_out(rooms: &Rooms, changes: &mut Changes) {
     changes.left_out.extend(left_out);
 }
 
-/// Whether a session has worked in a folder that is excluded, or its transcript lies in one.
+/// Whether the rules exclude a working folder of the session, or the place of its transcript.
 pub(super) fn is_left_out(sessions: &Sessions, id: &SessionId, exclude: &Exclude) -> bool {
     sessions.main_file(id).is_some_and(|(path, file)| {
         exclude.leaves_out(&path.to_string_lossy())

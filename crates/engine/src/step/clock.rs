@@ -1,4 +1,4 @@
-//! The engine's time, and what has to be done when the clock was wrong.
+//! The engine's time, and the correction of a wrong clock.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::rooms::Rooms;
 use crate::environment::ClockStep;
 use crate::model::schedule::Due;
 
-/// The place that problems with the clock are noted at.
+/// The place name of problems with the clock.
 const CLOCK: &str = "clock";
 
-/// It is `now`.
+/// Sets the time.
 pub(super) fn tell_time(rooms: &mut Rooms, now: Timestamp) {
     match rooms.env.set_now(now) {
         ClockStep::On => {}
@@ -21,8 +21,8 @@ pub(super) fn tell_time(rooms: &mut Rooms, now: Timestamp) {
     }
 }
 
-/// The clock was wrong and has been set right. To hold on to the wrong time would show every session as
-/// idle for as long as the clock was ahead, and hide the old ones.
+/// The clock was wrong and was set right. With the wrong time, the engine would show every session as idle until the
+/// clock catches up, and hide the old ones.
 fn turn_back(rooms: &mut Rooms, now: Timestamp) {
     let Rooms { witnesses, sessions, rows, problems, schedule, .. } = rooms;
     problems.met_mut().count(&Arc::from(CLOCK), ProblemKind::ClockWentBack);

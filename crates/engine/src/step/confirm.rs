@@ -1,4 +1,4 @@
-//! Whether the states of sessions are those that the store has them in.
+//! Compares the sessions' states with those in the store.
 
 use std::borrow::Cow;
 
@@ -9,29 +9,29 @@ use watchbill_core::session::state::State;
 use super::rooms::Rooms;
 use super::verdicts::row_of;
 
-/// How a session is shown, compared with what the store says.
+/// The result of comparing a session with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// As it was, or nobody asks for it.
+    /// The same state, or no caller asks for the row.
     Same,
-    /// Otherwise, or its last transition may say so: to be followed by [`ShownStates::confirm`].
+    /// Another state, or the last stored transition may differ. Call [`ShownStates::confirm`] next.
     Differs,
-    /// It went on when it was shown last, and there is nothing to show of it any more: to be followed by
-    /// [`ShownStates::gone`], unless it lies elsewhere.
+    /// The store has it in a state that goes on, and now it has no row. Call [`ShownStates::gone`] next, unless its
+    /// files lie elsewhere.
     NoMore,
 }
 
-/// How sessions are shown.
+/// The present states of sessions.
 pub(crate) struct ShownStates<'e>(pub(super) &'e mut Rooms);
 
 impl ShownStates<'_> {
-    /// Whether everything was looked at, and all rows that anybody asks for are put together.
+    /// Whether the first look is over and all requested rows are made.
     pub fn are_complete(&self) -> bool {
         let Rooms { rows, pending, startup, .. } = &*self.0;
         startup.is_over() && rows.due().is_empty() && !rows.resting().is_waking() && !pending.is_alone()
     }
 
-    /// Compares the state of a session, and the kind of it, with the words that the store has; a row that differs is kept.
+    /// Compares a session's state and its kind with the stored words. Queues a row that differs.
     pub fn compare(&mut self, id: &SessionId, state: Option<&str>, kind: Option<&str>) -> Shown {
         let goes_on = State::GOES_ON.iter().any(|known| Some(known.word()) == state);
         let Some(row) = made_row(self.0, id, goes_on) else {
@@ -42,11 +42,11 @@ impl ShownStates<'_> {
             self.0.pending.row(&row);
             return Shown::Differs;
         }
-        // A row that was stored since this start may have been shown otherwise before.
+        // An earlier save of this run may have stored the row, but not its transition.
         if self.0.rows.shown(id).is_some() { Shown::Differs } else { Shown::Same }
     }
 
-    /// Has the state of a session kept as a transition, unless `last`, the last one in the store, says the same.
+    /// Queues a session's state as a transition, unless `last`, the last stored one, has the same state.
     pub fn confirm(&mut self, id: &SessionId, last: Option<(&str, Option<&str>)>) {
         let Some(row) = made_row(self.0, id, true).map(Cow::into_owned) else { return };
         if last.is_none_or(|(state, kind)| !is_in(&row, Some(state), kind)) {
@@ -54,13 +54,13 @@ impl ShownStates<'_> {
         }
     }
 
-    /// There is nothing to show any more of a session that the store has as one that goes on.
+    /// Queues the end of a session: the store has it in a state that goes on, and now it has no row.
     pub fn gone(&mut self, id: &SessionId) {
         self.0.pending.gone(id);
     }
 }
 
-/// The row of a session as it is shown, or, where nobody has asked for it, as it would be.
+/// The made row of a session. With `at_rest_too`, makes the row if there is none.
 fn made_row<'r>(rooms: &'r Rooms, id: &SessionId, at_rest_too: bool) -> Option<Cow<'r, Row>> {
     let made = rooms.rows.made(id).map(Cow::Borrowed);
     made.or_else(|| at_rest_too.then(|| row_of(rooms, id)).flatten().map(Cow::Owned))

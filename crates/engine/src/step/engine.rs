@@ -1,7 +1,6 @@
 //! The one loop's body: `Engine::step(now, Input) -> Vec<Output>`, synchronous, without a runtime.
 //!
-//! A step takes the input in, works off what became due by it, and says what it needs. What is known lives in the rooms of
-//! `rooms.rs`.
+//! A step takes in one input, works off everything due, and gives its requests. `rooms.rs` has the engine's state.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,18 +44,18 @@ use crate::witnesses::registry::Registry;
 use watchbill_history::query::timeline::TimelinePlan;
 use watchbill_settings::Settings;
 
-/// What is known, and what follows from it.
+/// The engine's state, and the functions on it.
 pub struct Engine {
     rooms: Rooms,
 }
 
 impl Engine {
-    /// An engine that knows nothing yet.
+    /// An engine without any data.
     pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
         Self { rooms: Rooms::new(settings, world, outlook, now) }
     }
 
-    /// Takes one input in. `now` may go back a little without effect; more than that, and the engine follows.
+    /// Takes in one input. Ignores a small step back of `now`, and follows a larger one.
     pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Output> {
         let rooms = &mut self.rooms;
         let mut out = Vec::new();
@@ -87,28 +86,29 @@ impl Engine {
         out
     }
 
-    /// From now on looks at working folders are asked for and come as inputs, instead of being taken within a step:
-    /// a folder on a dead mount would stop the loop.
+    /// From now on, other threads look at working folders, and the results come as inputs. In a step, a folder on a
+    /// dead mount would block the loop.
     pub fn look_elsewhere(&mut self) {
         self.rooms.env.look_elsewhere();
     }
 
-    /// Reads every registry file and notes which folders of them can be read: the first thing at a start.
+    /// Reads every registry file, and notes which registry folders are readable. Every start does this first.
     pub fn read_registries(&mut self, out: &mut Vec<Output>) {
         processes::read_registries(&mut self.rooms, out);
     }
 
-    /// Takes files in without working anything off: the next step does.
+    /// Takes files in. The next step works off their effects.
     pub(crate) fn take_first(&mut self, batch: impl IntoIterator<Item = Loaded>) {
         first_scan::take_all(&mut self.rooms, batch);
     }
 
-    /// These were read and are not kept. Only for who asks for the default roster alone, before the first step.
+    /// Takes the remaining facts of sessions that it does not hold. Only for a look at the default roster, before the
+    /// first step.
     pub(crate) fn take_distant(&mut self, distant: Distant) {
         first_scan::take_distant(&mut self.rooms, distant);
     }
 
-    /// Whether the first scan goes on.
+    /// Whether the first scan still runs.
     pub fn is_reading(&self) -> bool {
         self.rooms.startup.is_reading()
     }
@@ -118,12 +118,12 @@ impl Engine {
         self.rooms.schedule.next_retry()
     }
 
-    /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
+    /// When the caller must step the engine with [`Input::Deadline`], if nothing happens before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.rooms.schedule.next()
     }
 
-    /// Work done so far.
+    /// The work so far.
     pub fn work(&self) -> Work {
         self.rooms.work
     }
@@ -133,7 +133,7 @@ impl Engine {
         self.rooms.env.now()
     }
 
-    /// What the person wants.
+    /// The user's settings.
     pub fn settings(&self) -> &Settings {
         self.rooms.env.settings()
     }
@@ -143,7 +143,7 @@ impl Engine {
         self.rooms.env.fs()
     }
 
-    /// The same, to be shared with other threads.
+    /// The file system, shared with other threads.
     pub(crate) fn shared_fs(&self) -> Arc<dyn Fs> {
         Arc::clone(self.rooms.env.shared_fs())
     }
@@ -153,7 +153,7 @@ impl Engine {
         self.rooms.env.roots()
     }
 
-    /// Whether a file lies where this engine looks: another run may have looked elsewhere.
+    /// Whether a file lies below this engine's roots. Another run may have had other roots.
     pub(crate) fn looks_at(&self, path: &Path) -> bool {
         self.rooms.env.place_of(path).is_some()
     }
@@ -163,12 +163,12 @@ impl Engine {
         self.rooms.witnesses.registry()
     }
 
-    /// What hooks have told.
+    /// All facts from hooks.
     pub fn hooks(&self) -> &Hooks {
         self.rooms.witnesses.hooks()
     }
 
-    /// Whether a registry file or a hook speaks for a process of this id, and it runs.
+    /// Whether a registry file or a hook names a process of this id, and it runs.
     pub fn is_heard(&self, pid: u32) -> bool {
         self.rooms.witnesses.is_heard(pid)
     }
@@ -183,12 +183,12 @@ impl Engine {
         &self.rooms.sessions
     }
 
-    /// The transcript that stands for a session: of several, the one that was active last.
+    /// The transcript that represents a session: of several, the one that was active last.
     pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
         self.rooms.sessions.main_file(session)
     }
 
-    /// The transcripts that are known.
+    /// The paths of all known transcripts.
     pub fn known_files(&self) -> Paths {
         self.rooms.sessions.files().paths().map(|path| path.as_os_str().to_owned()).collect()
     }
@@ -199,8 +199,8 @@ impl Engine {
         self.rooms.sessions.transcripts_of(shown)
     }
 
-    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions, which is complete
-    /// when the first look is over and nobody [is waking](Engine::is_waking) any more, or after [`Engine::wake_all`].
+    /// One view for subscribers. `all` includes superseded, ended and long idle sessions. That view is complete when
+    /// the first look is over and no session [is waking](Engine::is_waking), or after [`Engine::wake_all`].
     pub fn current(&self, all: bool) -> Current<'_> {
         Current {
             revision: self.rooms.rows.revision(),
@@ -217,7 +217,7 @@ impl Engine {
         verdicts::row_of(&self.rooms, session)
     }
 
-    /// The witnesses of a session.
+    /// The verdict on a session, with all witnesses.
     pub fn verdict(&self, session: &SessionId) -> Option<Verdict> {
         verdicts::verdict_of(&self.rooms, session)
     }
@@ -227,67 +227,67 @@ impl Engine {
         self.rooms.chains.chains()
     }
 
-    /// Whether the sessions are known to be tied otherwise than by a link that the store has.
+    /// Whether the sessions are tied differently now than by this stored link.
     pub fn has_untied(&self, link: &Link) -> bool {
         self.rooms.chains.has_untied(&self.rooms.sessions, link)
     }
 
-    /// How many sessions of the default roster need the person now, by what for.
+    /// The number of sessions in the default roster that need the user now, by kind of need.
     pub fn needs(&self) -> Counts {
         self.rooms.alerting.counts(self.now())
     }
 
-    /// Who needs the person already, for somebody who begins to listen only now; nothing while the past is being read.
+    /// The present needs, for a subscriber that begins to listen now; `None` during the first scan.
     pub(crate) fn already_so(&mut self) -> Option<Outcome> {
         attention::already_so(&mut self.rooms)
     }
 
-    /// Only the default roster will be asked for: sessions at rest stay there.
+    /// The caller will ask only for the default roster, so sessions at rest get no rows.
     pub fn show_recent_alone(&mut self) {
         self.rooms.rows.resting_mut().rest_for_good();
     }
 
-    /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them, and ties what the first
-    /// scan has read so far.
+    /// Makes the rows of sessions at rest, so that [`Engine::current`] gives all rows. Also ties the sessions that the
+    /// first scan has read so far.
     pub fn wake_all(&mut self) -> Vec<Output> {
         waking::wake_all(&mut self.rooms)
     }
 
-    /// Whether sessions are to get their rows by [`Input::Wake`], when there is time.
+    /// Whether sessions wait to get their rows by [`Input::Wake`], when there is time.
     pub fn is_waking(&self) -> bool {
         self.rooms.rows.resting().is_waking()
     }
 
-    /// How many rows there are in all, put together or not.
+    /// The number of all rows, made or not.
     pub fn count_all(&self) -> usize {
         let Rooms { rows, distant, .. } = &self.rooms;
         rows.count() + distant.count(|id| rows.resting().contains(id))
     }
 
-    /// Whether rows are missing from the view of all.
+    /// Whether the view of all sessions lacks rows.
     pub fn has_resting(&self) -> bool {
         self.count_all() > self.rooms.rows.published(true).len()
     }
 
-    /// Whether rows are still to be made: with the next step.
+    /// Whether rows are due. The next step makes them.
     pub fn owes_rows(&self) -> bool {
         !self.rooms.rows.due().is_empty()
     }
 
-    /// What the person has said and not taken back.
+    /// The user edits in force.
     pub fn words(&self) -> &Words {
         &self.rooms.user_edits
     }
 
-    /// Takes a command in. Sessions may be named as for [`Engine::find`].
+    /// Carries out a user command. Sessions may be named as for [`Engine::find`].
     ///
     /// # Errors
-    /// When a session is not known, or the command makes no sense as things are; then nothing has changed.
+    /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
     pub fn say(&mut self, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
         user_commands::say(&mut self.rooms, now, command)
     }
 
-    /// The command with the sessions' whole ids.
+    /// The command with whole session ids.
     ///
     /// # Errors
     /// When nothing matches, or more than one session does.
@@ -313,13 +313,13 @@ impl Engine {
         requests::unsent(&mut self.rooms, id);
     }
 
-    /// Takes on everything that was said as the store has it, in place of what was known.
+    /// Replaces all user edits with the stored ones.
     pub fn restore_words(&mut self, words: Words) {
         user_edits::restore(&mut self.rooms, words);
     }
 
-    /// The session that is meant: by its id, a unique beginning of it, or the id of its work chain or a unique beginning
-    /// of that. What begins a session's id means that session, whatever chains begin so.
+    /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A
+    /// prefix of a session's id goes before chains with the same prefix.
     ///
     /// # Errors
     /// When nothing matches, or more than one session, or chain, does.
@@ -343,7 +343,7 @@ impl Engine {
         questions::chain(&self.rooms, asked)
     }
 
-    /// Where the timeline of a session's chain is to be read from.
+    /// The sources of the timeline of a session's chain.
     ///
     /// # Errors
     /// When the session is not known.
@@ -351,7 +351,7 @@ impl Engine {
         questions::timeline_plan(&self.rooms, asked)
     }
 
-    /// Where a session runs.
+    /// The process and terminal of a session.
     ///
     /// # Errors
     /// When the session is not known.
@@ -359,65 +359,66 @@ impl Engine {
         questions::seat(&self.rooms, asked)
     }
 
-    /// Takes up what was kept when the program ended.
+    /// Restores the stored state at a start.
     pub(crate) fn restoring(&mut self) -> Restoring<'_> {
         Restoring(&mut self.rooms)
     }
 
-    /// From now on everything that changes is noted for [`Engine::take_changes`], and what is known already.
+    /// From now on, notes all changes for [`Engine::take_changes`], and the data that is known already.
     pub fn keep(&mut self) {
         changes::keep(&mut self.rooms);
     }
 
-    /// What is found out is kept, and shown to nobody: of thousands of sessions neither rows nor folds stay in memory.
+    /// Changes are only stored, and no caller sees rows. So the rows and folds of thousands of sessions do not stay in
+    /// memory.
     pub fn keep_alone(&mut self) {
         self.rooms.pending.keep_alone();
         self.show_recent_alone();
     }
 
-    /// Re-queues everything: another process was the writer.
+    /// Queues everything again, because another process was the writer.
     pub fn keep_everything(&mut self) {
         changes::keep_everything(&mut self.rooms);
     }
 
-    /// These sessions are stored again, of which nothing is stored.
+    /// Queues everything of these sessions: the store has nothing of them, and may store them again.
     pub fn keep_anew(&mut self, sessions: &[SessionId]) {
         changes::keep_anew(&mut self.rooms, sessions);
     }
 
-    /// Whether anybody keeps what changes.
+    /// Whether changes are noted, to store them.
     pub fn keeps(&self) -> bool {
         self.rooms.pending.is_on()
     }
 
-    /// What has changed since the last call.
+    /// Takes the changes since the last call.
     pub fn take_changes(&mut self) -> Changes {
         changes::take_changes(&mut self.rooms)
     }
 
-    /// Notes the sessions among the changes of which nothing is to be stored, by the rules of now.
+    /// Notes the sessions of these changes that the present rules exclude.
     pub(crate) fn leave_out(&self, changes: &mut Changes) {
         changes::leave_out(&self.rooms, changes);
     }
 
-    /// Files that were evicted are found there.
+    /// Sets the source of evicted files.
     pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
         self.rooms.evicted.set_recall(recall);
     }
 
-    /// What was remembered of these files was kept just now, or, as the store is to hold nothing of them, was not. Gives the
-    /// memory back for what nobody has written to lately.
+    /// Evicts the record memory of quiet files. `kept`: files of this save, and whether the store now holds their
+    /// record memory (not so for excluded files).
     pub fn evict(&mut self, kept: impl IntoIterator<Item = (PathBuf, bool)>) {
         let Rooms { env, sessions, evicted, .. } = &mut self.rooms;
         evicted.evict(kept, sessions.files_mut(), env.now());
     }
 
-    /// What is wrong with the store, to be published with the other problems by the next step.
+    /// Sets the store's problem. The next step publishes it with the others.
     pub fn note_store(&mut self, trouble: Option<Problem>) {
         self.rooms.problems.set_store(trouble);
     }
 
-    /// How sessions are shown, to be compared with what the store says.
+    /// The present states of sessions, to compare them with the store.
     pub(crate) fn shown_states(&mut self) -> ShownStates<'_> {
         ShownStates(&mut self.rooms)
     }

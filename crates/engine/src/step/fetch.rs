@@ -1,4 +1,4 @@
-//! Takes in sessions that were read and not kept, once something ties them to those that are held.
+//! Takes in distant sessions when a fact ties them to held ones.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::rooms::Rooms;
 use crate::model::chain_facts::ChainFacts;
 use crate::transcripts::load;
 
-/// Takes those in that what is known now may be tied to, so that it can be told as if all were there.
+/// Takes in the distant sessions that present facts may tie to held ones. The result is then as if the engine held all.
 pub(super) fn fetch_tied(rooms: &mut Rooms) {
     let Rooms { env, witnesses, sessions, rows, distant, user_edits, .. } = rooms;
     if distant.is_empty() {
@@ -22,13 +22,13 @@ pub(super) fn fetch_tied(rooms: &mut Rooms) {
     };
     new.into_iter().for_each(|fold| distant.add(fold));
     let beside = ChainFacts::of(witnesses, user_edits, env.until(), &mut distant.cwds());
-    // Sessions that the registry, a hook or a status file names are due.
+    // The due rows include sessions that the registry, a hook or a status file names.
     let seeds = sessions.ids().filter(|id| rows.may_be_made(id)).chain(rows.due());
     let paths = distant.take_tied(&beside.with(&[], &BTreeSet::new()), seeds);
     fetch(rooms, paths);
 }
 
-/// Takes all of them in.
+/// Takes in all distant sessions.
 pub(super) fn fetch_all(rooms: &mut Rooms) {
     let paths = rooms.distant.take_all();
     fetch(rooms, paths);
@@ -39,7 +39,7 @@ fn fetch(rooms: &mut Rooms, paths: Vec<PathBuf>) {
     let mut scratch = Vec::new();
     for path in paths {
         let Some((_, place)) = rooms.env.place_of(&path) else { continue };
-        // They are told once more by reading once more.
+        // The second read reports these problems again.
         rooms.problems.met_mut().forget(&path.to_string_lossy());
         let loaded = load(rooms.env.fs(), path, place, terms.clone(), &mut scratch, &|| true);
         take_loaded(rooms, loaded);

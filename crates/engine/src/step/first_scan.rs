@@ -1,4 +1,4 @@
-//! What the first scan hands over.
+//! The results of the first scan.
 
 use std::path::PathBuf;
 
@@ -12,12 +12,13 @@ use crate::input::Output;
 use crate::model::distant::Distant;
 use crate::transcripts::Loaded;
 
-/// Takes in files that the first scan has read. Where they bear on very many sessions, to tie those takes longer the more
-/// there are, however few are new: so that waits until there are half as many again, or the scan ends, or something else
-/// needs it. Says whether chains may wait.
+/// Takes in files that the first scan has read. Says whether chains may wait.
+///
+/// If the files concern very many sessions, tying takes longer with each batch. So it waits until half as many sessions
+/// have come again, the scan ends, or another caller needs the chains.
 pub(super) fn take_batch(rooms: &mut Rooms, batch: Vec<Loaded>, out: &mut Vec<Output>) -> bool {
     let needed = rooms.chains.all_due() || rooms.chains.any_due();
-    // What was written while they were read need not wait for the next line.
+    // A file that grew during its read must not wait for its next record.
     let startup = &mut rooms.startup;
     let hinted = batch.iter().map(|loaded| &loaded.path).filter(|path| startup.was_put_off(path));
     let hinted: Vec<PathBuf> = hinted.cloned().collect();
@@ -33,14 +34,15 @@ pub(super) fn take_batch(rooms: &mut Rooms, batch: Vec<Loaded>, out: &mut Vec<Ou
     may_wait
 }
 
-/// Takes files in without working anything off: the next step does.
+/// Takes files in. The next step works off their effects.
 pub(super) fn take_all(rooms: &mut Rooms, batch: impl IntoIterator<Item = Loaded>) {
     for loaded in batch {
         take_loaded(rooms, loaded);
     }
 }
 
-/// These were read and are not kept. Only for who asks for the default roster alone, before the first step.
+/// Takes the remaining facts of sessions that the engine does not hold. Only for a look at the default roster, before
+/// the first step.
 pub(super) fn take_distant(rooms: &mut Rooms, mut distant: Distant) {
     rooms.problems.absorb(distant.take_problems());
     rooms.problems.touch();
@@ -49,7 +51,7 @@ pub(super) fn take_distant(rooms: &mut Rooms, mut distant: Distant) {
     rooms.distant = distant;
 }
 
-/// Everything was read once: what rests wakes up, and what changes from now on is news.
+/// Ends the first scan: sessions at rest begin to wake, and changes from now on are news.
 pub(super) fn end(rooms: &mut Rooms, problems: Vec<Problem>, out: &mut Vec<Output>) {
     if rooms.startup.take_chains_pending() {
         tie_all(rooms);

@@ -1,4 +1,4 @@
-//! Reading one transcript or its companion, and taking in what others have read.
+//! Reads one transcript or its companion, and takes in files that workers have read.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ pub(super) fn read_meta(rooms: &mut Rooms, path: &Path) {
     }
 }
 
-/// Reads what is new in a transcript.
+/// Reads the new bytes of a transcript.
 pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out: &mut Vec<Output>) {
     let new = !rooms.sessions.files().contains(path);
-    // The first scan reads it, unless that has been there already.
+    // Leave a new file to the first scan, if that still runs.
     if new && rooms.startup.put_off(path) {
         return;
     }
@@ -60,7 +60,7 @@ pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out:
             if new {
                 sessions.files_mut().remove(path);
             } else {
-                // What was read before the error counts, or what it voided does not any more.
+                // The records from before the error count. If the file was rewritten, its old records no longer do.
                 after_read(rooms, path, true, None);
             }
             rooms.problems.met_mut().note_tail(path, &error);
@@ -69,8 +69,7 @@ pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out:
     }
 }
 
-/// Before a file is read further, what is remembered of its records is restored. `false` when there is no need to
-/// read it.
+/// Restores a file's record memory before a read. `false` if the file is unchanged, so there is nothing to read.
 fn ready_to_read(rooms: &mut Rooms, path: &Path) -> bool {
     let Rooms { env, sessions, evicted, pending, problems, .. } = rooms;
     let files = sessions.files_mut();
@@ -82,20 +81,21 @@ fn ready_to_read(rooms: &mut Rooms, path: &Path) -> bool {
     true
 }
 
-/// Restores what is remembered of a file's records, where that is in the store alone.
+/// Restores a file's record memory, if only the store has it.
 pub(super) fn restore_fold(rooms: &mut Rooms, path: &Path) {
     let Rooms { env, sessions, evicted, pending, problems, .. } = rooms;
     evicted.restore(path, sessions.files_mut(), env, pending, problems);
 }
 
-/// Takes in a file that others have read.
+/// Takes in a file that a worker has read.
 pub(super) fn take_loaded(rooms: &mut Rooms, loaded: Loaded) {
     let Loaded { path, file, problems, count } = loaded;
     rooms.work.reads += 1;
     rooms.work.count(count);
     rooms.problems.absorb(problems);
     let Some(file) = file else { return };
-    // Records without a time belong to the first one that has a time: when that is later, the session had not begun.
+    // Records without a time belong to the first later record with one. If that is after the limit, the session had not
+    // begun.
     let begun = match file.fold() {
         Fold::Main(fold) => fold.lineage().started_at.is_some(),
         Fold::Agent(fold) => fold.started_at().is_some(),

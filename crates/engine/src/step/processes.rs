@@ -1,4 +1,4 @@
-//! Registry files, hook events, and the processes that they speak of.
+//! Registry files, hook events, and the processes that they name.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::model::schedule::Due;
 use crate::witnesses::children::Question;
 use crate::witnesses::registry::RegistryChange;
 
-/// The place that problems with hook events are noted at.
+/// The place name of problems with hook events.
 const HOOKS: &str = "hooks";
 
-/// Reads every registry file and notes which folders of them can be read.
+/// Reads every registry file, and notes which registry folders are readable.
 pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
     if !rooms.env.is_live() {
         return;
@@ -36,7 +36,7 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
 }
 
-/// Notes which folders of registry files can be listed.
+/// Notes which registry folders can be listed.
 pub(super) fn note_registry_folders(rooms: &mut Rooms) {
     for root in rooms.env.roots().to_vec() {
         let readable = rooms.env.fs().list(&root.join(layout::SESSIONS)).is_ok();
@@ -56,7 +56,7 @@ pub(super) fn read_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output
     }
 }
 
-/// A registry file lies outside of every root by now.
+/// A registry file now lies outside every root.
 pub(super) fn forget_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     let change = rooms.witnesses.forget_registry(path, rooms.env.now());
     take_registry_change(rooms, Some(path), change, out);
@@ -89,7 +89,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
     take_registry_change(rooms, None, change, out);
     let Rooms { env, witnesses, chains, rows, .. } = rooms;
     let heard = witnesses.recheck_hooks(pid, env);
-    // A session that took over from one that no process runs any more supersedes it.
+    // If no process runs a session any more, the session that took over from it supersedes it.
     if !heard.is_empty() {
         chains.processes_differ(&heard);
     }
@@ -97,8 +97,8 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
     rows.mark_all(witnesses.waits_for_child(pid));
 }
 
-/// Takes a hook event in. Gives the transcript that it names: the agent writes around the time of its hooks, and whichever
-/// is first leads to the other.
+/// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the client writes records
+/// around the time of its hooks, in any order.
 pub(super) fn hear(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
     let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
     let payload = match message.parsed() {
@@ -128,8 +128,8 @@ pub(super) fn hear(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Outpu
     payload.transcript_path
 }
 
-/// Looks at what the session's process has started, if a call is open and nobody better tells whether it runs;
-/// says when to look again.
+/// Looks at the child processes of the session, if a call is open and no better witness tells whether it runs. Gives
+/// the time of the next look.
 pub(super) fn look_at_children(
     rooms: &mut Rooms,
     id: &SessionId,
@@ -142,7 +142,7 @@ pub(super) fn look_at_children(
     change.next
 }
 
-/// The newest open call of a session of which one process runs that no status of its own speaks for.
+/// The newest open call of a session. `None` unless exactly one process runs it, and that has no status of its own.
 fn open_question(rooms: &Rooms, id: &SessionId) -> Option<Question> {
     if !rooms.env.is_live() {
         return None;

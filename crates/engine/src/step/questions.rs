@@ -1,4 +1,4 @@
-//! Answers to questions about one session: which one is meant, why it is so, what its chain is, where it runs.
+//! Answers questions about one session: its id by a name, its verdict, chain, timeline, process and terminal.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -19,11 +19,11 @@ use crate::model::paths::FilePath;
 use watchbill_history::query::named::{Among, is_named, one, stored_alone};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
-/// `kind` of sessions that the client runs behind a daemon of its own (client 2.1.329).
+/// `kind` of sessions that the client runs behind its own daemon (client 2.1.329).
 const BACKGROUND: &str = "bg";
 
-/// The session that is meant: by its id, a unique beginning of it, or the id of its work chain or a unique beginning
-/// of that. What begins a session's id means that session, whatever chains begin so.
+/// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A prefix
+/// of a session's id goes before chains with the same prefix.
 ///
 /// # Errors
 /// When nothing matches, or more than one session, or chain, does.
@@ -42,14 +42,14 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     {
         let message = format!(
             "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
-             finds what is stored of it"
+             finds its stored text"
         );
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
     one(Among::Known, asked, &begin).map(|id| SessionId::new(id))
 }
 
-/// The head of the chain that is meant: by its id, or where no session begins so by a unique beginning of it.
+/// The head of the chain of this name: its id, or a unique prefix of it that is no prefix of a session's id.
 fn head_of_chain(rooms: &Rooms, asked: &str, sessions: &[&str]) -> Result<Option<SessionId>, ApiError> {
     let mut chains = rooms.chains.chains().iter().filter(|chain| chain.id.as_str().starts_with(asked));
     if !sessions.is_empty() {
@@ -110,7 +110,8 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
             undoable: None,
         });
     };
-    // The resolver ran when a fact of lineage last changed; the ends of segments move with each record.
+    // The resolver ran at the last change of lineage. The ends of segments move with each record, so take them from the
+    // folds.
     let segments =
         chain.sessions.iter().filter_map(|id| Some((id, rooms.sessions.fold(id)?))).flat_map(|(id, fold)| {
             let path = path_of(id);
@@ -136,7 +137,7 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
     })
 }
 
-/// Where the timeline of a session's chain is to be read from.
+/// The sources of the timeline of a session's chain.
 ///
 /// # Errors
 /// When the session is not known.
@@ -173,7 +174,7 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
     paths.filter_map(file).collect()
 }
 
-/// Where a session runs.
+/// The process and terminal of a session.
 ///
 /// # Errors
 /// When the session is not known.
@@ -183,7 +184,7 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<Seat, ApiError> {
         ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
     })?;
     let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
-    // Of several processes on one session the one that was started last is the one that the person left open.
+    // Of several processes on one session, the user most likely left the last started one open.
     instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));
     let running = instances.iter().find(|witness| witness.liveness != Liveness::Dead);
     let presence = match running {

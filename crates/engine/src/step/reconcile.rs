@@ -1,4 +1,4 @@
-//! From a hint, or from what a scan found, to the files that have to be read.
+//! Finds the files to read after a hint or a scan.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use super::working_folders::{look_around, look_at_all_folders};
 use crate::input::Output;
 use crate::persist::kept::MetaStamp;
 
-/// These paths may have changed.
+/// Looks at all hinted paths.
 pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
     if hints.contains(&Hint::Everything) {
         return rescan(rooms, out);
@@ -27,14 +27,14 @@ pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec
         match hint {
             Hint::Everything => {}
             Hint::Tree(path) => {
-                // A person who works in the folder around a root has both in one place.
+                // A user may work in the folder that contains a root. Then it is a working folder too.
                 look_around(rooms, &path, out);
                 look_at_tree(rooms, &path, out);
             }
             Hint::File(path) => {
                 look_around(rooms, &path, out);
                 if rooms.problems.scan_failed_below(&path) {
-                    // What a scan could not look at may be gone, or well.
+                    // A path that a scan could not list may be gone or readable now.
                     look_at_tree(rooms, &path, out);
                 } else {
                     look_at_file(rooms, &path, out);
@@ -44,10 +44,10 @@ pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec
     }
 }
 
-/// Looks at one file by its place.
+/// Looks at one file, by its place.
 pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     let Some((_, place)) = rooms.env.place_of(path) else {
-        // A folder whose rights have changed is hinted at as if it were a file.
+        // A folder whose permissions have changed gets a file's hint.
         if rooms.env.is_folder_below_a_root(path) {
             look_at_tree(rooms, path, out);
         }
@@ -63,11 +63,11 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
     }
 }
 
-/// Looks at everything at or below `path`, and at every file known there that may be gone.
+/// Looks at everything at or below `path`, and at known files there that may be gone.
 fn look_at_tree(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     if !rooms.env.is_below_a_root(path) {
-        // A root that was missing may have another spelling now that it is there; what lies around a root
-        // may hold anything of it.
+        // A missing root may have another canonical path now that it exists. A folder around a root may contain any
+        // part of it.
         if rooms.env.is_near_a_root(path) {
             rescan(rooms, out);
         }
@@ -78,7 +78,7 @@ fn look_at_tree(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     let missing = missing(rooms, &found.found, &|file| file.starts_with(path));
     let is_project = path.parent().is_some_and(|above| above.ends_with(layout::PROJECTS));
     if is_project && !missing.is_empty() && rooms.env.fs().stat(path).is_err() {
-        // If it was a link, its files may be there under another name, which nobody will tell us.
+        // If it was a link, its files may exist under another name, and no hint will tell.
         return rescan(rooms, out);
     }
     note_registry_folders(rooms);
@@ -86,14 +86,14 @@ fn look_at_tree(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     forget_unreadable(rooms, &|file| file.starts_with(path));
 }
 
-/// Files that could not be read and are there no more need not be spoken of.
+/// Removes the problems of files that could not be read and no longer exist.
 fn forget_unreadable(rooms: &mut Rooms, below: &dyn Fn(&Path) -> bool) {
     let Rooms { env, sessions, problems, .. } = rooms;
     let is_gone = |file: &Path| !sessions.files().contains(file) && env.fs().stat(file).is_err();
     problems.met_mut().forget_unreadable(&|file| below(file) && is_gone(file));
 }
 
-/// Lost events, a new root, a long sleep: everything is to be compared with what is known.
+/// Compares everything with the known files, after lost events, a new root or a long sleep.
 fn rescan(rooms: &mut Rooms, out: &mut Vec<Output>) {
     rooms.problems.begin_scan();
     if rooms.env.looks_elsewhere() {
@@ -104,8 +104,8 @@ fn rescan(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
 }
 
-/// Compares everything that a scan has found with what is known. Hints may have told of more since the scan was
-/// taken: what it says of a file is only a reason to look at it.
+/// Compares the result of a full scan with the known files. Hints may be newer than the scan, so its entries are only a
+/// reason to look at a file.
 pub(super) fn take_rescan(rooms: &mut Rooms, found: Scan, out: &mut Vec<Output>) {
     rooms.rows.resting_mut().begin_waking(&rooms.sessions);
     rooms.env.renew_roots();
@@ -119,9 +119,9 @@ pub(super) fn take_rescan(rooms: &mut Rooms, found: Scan, out: &mut Vec<Output>)
     recheck(rooms, None, out);
 }
 
-/// Compares what a scan found with what is known: what is unchanged costs nothing more.
+/// Compares the result of a scan with the known files. Skips unchanged files.
 pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<Output>) {
-    // At most starts every file is there, and as it was: then each is looked up once, and there is nothing to search for.
+    // At most starts, every file exists and is unchanged. Then each needs one lookup, and no search for missing files.
     let is_meta = |found: &Found| found.kind == Kind::SubagentMeta;
     let unchanged: Vec<bool> =
         found.iter().map(|found| !is_meta(found) && is_unchanged(rooms, found)).collect();
@@ -158,7 +158,7 @@ fn is_known(rooms: &Rooms, found: &Found) -> bool {
     }
 }
 
-/// Whether a found file is as it was when it was read, or its companion is.
+/// Whether a found file, or its companion, is unchanged since its last read.
 fn is_unchanged(rooms: &mut Rooms, found: &Found) -> bool {
     let files = rooms.sessions.files_mut();
     if found.kind == Kind::SubagentMeta {
@@ -169,7 +169,7 @@ fn is_unchanged(rooms: &mut Rooms, found: &Found) -> bool {
     files.get_mut(&found.path).is_some_and(|file| file.is_as(&found.stat))
 }
 
-/// Of one file under two names, through a link, only the name counts that a scan finds first.
+/// If a link gives one file two names, only the name that a scan finds first counts.
 fn forget_twins(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathBuf>) {
     if missing.is_empty() {
         return;
@@ -179,7 +179,7 @@ fn forget_twins(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathB
     let id = |path: &Path| rooms.env.fs().stat(path).ok().map(|stat| stat.id);
     let is_twin = |path: &&PathBuf| {
         let Some(id_now) = id(path).filter(|_| rooms.sessions.files().contains(path)) else { return false };
-        // A file that was moved since the scan is where it is now, and nowhere else.
+        // A file that was moved since the scan has only its new name.
         ids.get(&(id_now, path.file_name())).is_some_and(|other| id(other) == Some(id_now))
     };
     let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
@@ -189,9 +189,9 @@ fn forget_twins(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathB
     }
 }
 
-/// The known files, transcripts and registry, that were not found; `below` says where was looked.
+/// The known transcripts and registry files that the scan did not find. `below` limits the result to the scanned paths.
 fn missing(rooms: &Rooms, found: &[Found], below: &dyn Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
-    // Compared as bytes: taking paths apart would cost more than all the rest.
+    // Compared as bytes: splitting paths into components would cost more than all the rest.
     let here: FxHashSet<&OsStr> = found.iter().map(|found| found.path.as_os_str()).collect();
     let gone = |path: &&Path| !here.contains(path.as_os_str()) && below(path);
     let registry = rooms.witnesses.registry().paths();
@@ -220,13 +220,13 @@ fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf
             look_at_file(rooms, &path, out);
             continue;
         }
-        // The root's link leads elsewhere by now.
+        // The root's link now leads elsewhere.
         forget_file(rooms, &path);
         forget_registry(rooms, &path, out);
     }
 }
 
-/// Takes hook events in, in whatever order they came.
+/// Takes in hook events, in any order.
 pub(super) fn take_hooks(rooms: &mut Rooms, messages: &[HookMessage], out: &mut Vec<Output>) {
     if !rooms.env.is_live() {
         return;

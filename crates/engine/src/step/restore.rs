@@ -1,4 +1,4 @@
-//! How the engine takes up what it has kept, when the program starts.
+//! Restores the engine's stored state at a start.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,50 +13,50 @@ use crate::persist::kept::{Counted, KeptFile};
 use crate::persist::pending::NextRows;
 use crate::transcripts::{Fold, TrackedFile};
 
-/// For more transcripts than this no room is made before they are there.
+/// Room is reserved for at most this many transcripts.
 const EXPECTED: usize = 50_000;
 
-/// Takes up what was kept: file by file, and then what no file will tell again.
+/// Restores the stored state: each file, then the facts that no file holds.
 pub(crate) struct Restoring<'e>(pub(super) &'e mut Rooms);
 
 impl Restoring<'_> {
-    /// At most so many transcripts are to be restored: with room for them made once the earlier ones need not be moved.
+    /// Reserves room for at most this many transcripts, so that inserting them does not move the earlier ones.
     pub fn expect_files(&mut self, most: usize) {
-        // Numbers in between are not given again, so that a store of which much was forgotten expects too many.
+        // Deleted row numbers are not reused, so a store that forgot much gives too large a number.
         self.0.sessions.reserve(most.min(EXPECTED));
     }
 
-    /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
-    /// version or damaged is left out, and its file will be read from its beginning.
+    /// Restores one transcript. Says whether its stored state is usable. If it is damaged or of another version, the
+    /// file will be read from its beginning.
     pub fn file(&mut self, path: &Path, head: &[u8]) -> bool {
         restore(self.0, path, head)
     }
 
-    /// Transcripts of these sessions were stored ahead of their rows, by a program that reads everything in one go and may
-    /// have been ended since.
+    /// A program that reads everything in one run stored transcripts of these sessions ahead of their rows. It may have
+    /// ended before it stored the rows.
     pub fn rows_are_behind(&mut self, sessions: impl Iterator<Item = SessionId>) {
         self.0.pending.rows_are_behind(sessions);
     }
 
-    /// Other paths are left out than when this was kept: what open calls act on is forgotten.
+    /// The exclusion rules differ from those of the stored state, so forget the targets of open calls.
     pub fn forget_targets(&mut self) {
         forget_targets(self.0);
     }
 
-    /// Transcripts were read before the rows of what was restored have been put together: then all rows to come are kept,
-    /// since a new session may also have moved one that nobody has read.
+    /// Transcripts were read before the restored sessions have rows. Then store all coming rows: a new session may also
+    /// have changed the row of an unread one.
     pub fn rows_may_differ(&mut self) {
         self.0.pending.expect_rows(NextRows::MayDiffer);
     }
 
-    /// All transcripts were restored; what no file will tell again follows.
+    /// All transcripts were restored. Restores the facts that no file holds.
     pub fn end(self, facts: Option<Facts>) {
         restored(self.0, facts);
     }
 }
 
 fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
-    // Another run may have looked elsewhere.
+    // Another run may have had other roots.
     let Some((root, place)) = rooms.env.place_of(path).filter(|(_, place)| place.is_transcript()) else {
         return true;
     };
@@ -119,7 +119,7 @@ fn restored(rooms: &mut Rooms, facts: Option<Facts>) {
     rooms.sessions.join_several();
     lay_to_rest(rooms);
     let Rooms { sessions, chains, rows, pending, problems, .. } = rooms;
-    // What lies elsewhere is for others to make.
+    // Another run makes the rows of sessions that lie elsewhere.
     let behind = pending.retain_lacking(|id| sessions.contains(id));
     pending.retain_lacking(|id| rows.resting().contains(id));
     if !behind && !rows.due().is_empty() {

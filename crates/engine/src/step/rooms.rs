@@ -19,7 +19,7 @@ use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
 use watchbill_settings::Settings;
 
-/// Each keeps its own state; see there.
+/// Each room owns its private state. The doc of its type has more.
 pub(super) struct Rooms {
     pub env: Environment,
     pub witnesses: Witnesses,
@@ -28,7 +28,7 @@ pub(super) struct Rooms {
     pub rows: Rows,
     pub distant: Distant,
     pub evicted: EvictedFolds,
-    /// What the person has said.
+    /// The user edits in force.
     pub user_edits: Words,
     /// What sessions ask now.
     pub requests: OpenRequests,
@@ -41,7 +41,7 @@ pub(super) struct Rooms {
 }
 
 impl Rooms {
-    /// Nothing is known yet.
+    /// Rooms without any data.
     pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
         Self {
             rows: Rows::new(settings.recent),

@@ -1,4 +1,4 @@
-//! From what became due to rows: verdicts first, then the two views.
+//! Makes due rows: verdicts first, then the two views.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -16,7 +16,7 @@ use crate::model::rows::Made;
 use crate::model::schedule::Due;
 use crate::model::sessions::Advanced;
 
-/// Makes the rows that are due. Says whether that changes what is published.
+/// Makes the due rows. Says whether a published view changed.
 pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
     let due = rooms.rows.take_due(rooms.pending.is_alone());
     if due.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
     rooms.rows.apply(made)
 }
 
-/// Makes one row. Says when it has to be made again though nothing happens.
+/// Makes one row. Gives the time to make it again if nothing happens.
 fn rebuild_row(
     rooms: &mut Rooms,
     id: &SessionId,
@@ -53,14 +53,14 @@ fn rebuild_row(
         if rooms.rows.forget_state(id) {
             rooms.pending.gone(id);
         }
-        // A registry file alone becomes a row when it is old enough.
+        // A session that only a registry file knows gets its row when it is old enough.
         let named = rooms.witnesses.registry().all().filter(|witness| witness.entry.session == *id);
         return named.map(ripe_at).filter(|at| *at > now).min();
     };
     outlive(rooms, &row);
     let request_next = requests::compare(rooms, &mut row, out);
     let Rooms { sessions, rows, pending, alerting, startup, .. } = rooms;
-    // Of a session at rest nobody knew how it was.
+    // The engine does not know the earlier state of a session at rest, so its state is no news.
     let is_news = startup.is_over() && !rested && !pending.is_alone();
     if rows.note_state(id, (row.state, row.state_kind)) && is_news {
         pending.transition(&row);
@@ -83,12 +83,12 @@ fn rebuild_row(
     next.into_iter().flatten().filter(|at| *at > now).min()
 }
 
-/// Lets the deadlines of the fold fire, and notes the repository.
+/// Fires the deadlines of the fold, and notes the repository.
 fn advance(rooms: &mut Rooms, id: &SessionId) {
     match rooms.sessions.advance(id, rooms.env.fires_until()) {
         Advanced::Unreadable(path) => restore_fold(rooms, &path),
         Advanced::To(Some(cwd)) => {
-            // Looked for when the folder was, which comes before the rows.
+            // The look at the folder found the repository. It comes before the rows.
             let repository = rooms.witnesses.repository(&cwd);
             if let Some(session) = rooms.sessions.get_mut(id) {
                 session.repo_root = repository;

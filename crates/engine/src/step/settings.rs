@@ -1,4 +1,4 @@
-//! Other settings while the engine runs.
+//! Takes in new settings while the engine runs.
 
 use watchbill_core::ids::SessionId;
 
@@ -6,8 +6,8 @@ use super::changes::{is_left_out, keep_anew};
 use super::rooms::Rooms;
 use watchbill_settings::Settings;
 
-/// From now on these count. Roots and ways of watching are the engine's for its whole life. Timeouts that have fired
-/// stay fired: a session that was taken for idle is taken for idle until it stirs, as the history says.
+/// Applies new settings. Roots and the way of watching never change in one engine. Timeouts that have fired stay fired:
+/// an idle session stays idle until its next record, as the stored history says.
 pub(super) fn take_settings(rooms: &mut Rooms, settings: Settings) {
     let before = rooms.env.set_settings(settings);
     let Rooms { env, sessions, rows, alerting, .. } = rooms;
@@ -36,8 +36,8 @@ pub(super) fn take_settings(rooms: &mut Rooms, settings: Settings) {
     }
 }
 
-/// Other paths are left out than when open calls were taken in: what these act on is forgotten, since nothing else that
-/// they name is known any more.
+/// The exclusion rules differ from those at the time when open calls were read. Forgets the targets of these calls,
+/// because the engine knows nothing else about them to decide by.
 pub(super) fn forget_targets(rooms: &mut Rooms) {
     let Rooms { env, sessions, rows, .. } = rooms;
     let exclude = &env.settings().history.exclude;

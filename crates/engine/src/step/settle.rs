@@ -1,4 +1,4 @@
-//! The end of a step: works off everything that became due.
+//! The end of a step: works off everything due.
 
 use watchbill_core::problem::ProblemKind;
 
@@ -12,7 +12,7 @@ use super::working_folders::{add_folders, look_at_folder};
 use crate::input::Output;
 use crate::model::schedule::Due;
 
-/// Works off the deadlines that have come.
+/// Works off the deadlines that have passed.
 pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {
     for due in rooms.schedule.take_due(rooms.env.now()) {
         match due {
@@ -25,11 +25,11 @@ pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
 }
 
-/// Works off everything that became due: chains first, then rows, then problems. `chains_may_wait`: what is due was
-/// found by the first scan, and nobody else needs it.
+/// Works off everything due: chains first, then rows, then problems. `chains_may_wait`: only the first scan made
+/// sessions due, and no caller needs their chains yet.
 pub(super) fn settle(rooms: &mut Rooms, chains_may_wait: bool, out: &mut Vec<Output>) {
     add_folders(rooms, out);
-    // After the folders, since markers tie too.
+    // After the folders, because markers tie sessions too.
     fetch_tied(rooms);
     tie(rooms, chains_may_wait);
     let mut changed = rebuild_rows(rooms, out) | rooms.alerting.take_muting_changed();

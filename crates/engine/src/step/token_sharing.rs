@@ -1,12 +1,12 @@
-//! Tokens that several files tell of, each request counted once.
+//! Counts the tokens of each request once, although several files may hold the request.
 
 use watchbill_core::ids::SessionId;
 
 use super::ingest::restore_fold;
 use super::rooms::Rooms;
 
-/// Takes off what a session shares with another, so that each request is counted once: a fork's copied
-/// history counts where it came from, and a compaction worker's with its parent.
+/// Subtracts the tokens that a session shares with another. A fork's copied history counts in its origin, and a
+/// compaction worker's in its parent.
 pub(super) fn share_out(rooms: &mut Rooms, id: &SessionId) {
     let Some(session) = rooms.sessions.get(id) else { return };
     let origin = rooms.chains.origin_of(id);
@@ -18,7 +18,7 @@ pub(super) fn share_out(rooms: &mut Rooms, id: &SessionId) {
     }
     let origin = rooms.chains.origin_of(id);
     let (inherited, tokens) = rooms.sessions.tokens_by_file(id, origin);
-    // Restoring may have begun a file anew: then it is compared again once that is read.
+    // A restore may have begun a file again. Then compare again after its read.
     let shared = rooms.sessions.shared(id, origin);
     let Some(session) = rooms.sessions.get_mut(id) else { return };
     (session.inherited, session.shared) = (inherited, shared);

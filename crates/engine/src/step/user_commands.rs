@@ -1,4 +1,4 @@
-//! What the person says: taken in at once, kept like everything that no file will tell again.
+//! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
 use watchbill_core::person::{Change, Known, Refusal, Word, say as changes_by};
 use watchbill_core::time::Timestamp;
@@ -13,10 +13,10 @@ use super::user_edits::take_change;
 use super::verdicts::row_of;
 use crate::input::Output;
 
-/// Takes a command in. Sessions may be named as for [`find`].
+/// Carries out a user command. Sessions may be named as for [`find`].
 ///
 /// # Errors
-/// When a session is not known, or the command makes no sense as things are; then nothing has changed.
+/// When a session is not known, or the command does not fit the current state. Then nothing has changed.
 pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
     tell_time(rooms, now);
     let command = meant(rooms, command)?;
@@ -38,7 +38,7 @@ pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<V
     Ok(out)
 }
 
-/// The command with the sessions' whole ids.
+/// The command with whole session ids.
 ///
 /// # Errors
 /// When nothing matches, or more than one session does.
@@ -46,7 +46,7 @@ pub(super) fn meant(rooms: &Rooms, command: &Word) -> Result<Word, ApiError> {
     command.clone().with_sessions(|asked| find(rooms, asked.as_str()))
 }
 
-/// Whether what the person has joined is then one chain.
+/// Checks that sessions joined by the user then form one chain.
 fn holds(rooms: &Rooms, command: &Word, changes: Vec<Change>) -> Result<Vec<Change>, Refusal> {
     if let Word::Join { session, with } = command {
         let mut words = rooms.user_edits.clone();

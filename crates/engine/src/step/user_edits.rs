@@ -1,4 +1,4 @@
-//! What the person has said, and when it has had its time.
+//! The user edits, and their ends.
 
 use watchbill_core::chain::chains::Chain;
 use watchbill_core::chain::link::{Link, LinkConfidence};
@@ -8,7 +8,7 @@ use watchbill_core::roster::row::Row;
 
 use super::rooms::Rooms;
 
-/// Takes on everything that was said as the store has it, in place of what was known.
+/// Replaces all user edits with the stored ones.
 pub(super) fn restore(rooms: &mut Rooms, words: Words) {
     let Rooms { chains, rows, user_edits, .. } = rooms;
     if *user_edits == words {
@@ -21,7 +21,7 @@ pub(super) fn restore(rooms: &mut Rooms, words: Words) {
     *user_edits = words;
 }
 
-/// Takes one change on, to be stored.
+/// Applies one user edit, and queues it for the store.
 pub(super) fn take_change(rooms: &mut Rooms, change: Change) {
     match &change {
         Change::Aside(session, _) => rooms.rows.mark(session.clone()),
@@ -31,8 +31,8 @@ pub(super) fn take_change(rooms: &mut Rooms, change: Change) {
     rooms.user_edits.apply(change);
 }
 
-/// A snooze is of the work: where that goes on in another session, it goes along, and does not end with a `/clear`.
-/// For good, so that it waits until everything was read: a session that seems to be over may have gone on since.
+/// Moves a snooze to the session where the work goes on, so that `/clear` does not end it. The move is permanent, so it
+/// waits for the end of the first scan: a session that seems to be over may have gone on since.
 pub(super) fn carry_snoozes(rooms: &mut Rooms) {
     if rooms.startup.is_reading() {
         return;
@@ -52,7 +52,7 @@ pub(super) fn carry_snoozes(rooms: &mut Rooms) {
     }
 }
 
-/// Something new has happened in what was put away, or after a snooze: what was said has had its time.
+/// Ends a snooze or a put-away when the session has news after it.
 pub(super) fn outlive(rooms: &mut Rooms, row: &Row) {
     let is_news = rooms.startup.is_over();
     let Some(aside) = rooms.user_edits.aside(&row.session_id).filter(|_| is_news) else { return };
@@ -69,8 +69,8 @@ pub(super) fn outlive(rooms: &mut Rooms, row: &Row) {
     }
 }
 
-/// The session in which the work of a superseded one goes on beyond doubt. A guess may be given up, and would have hidden
-/// what has nothing to do with it.
+/// The session where the work of a superseded one provably goes on. A guess may be revised, and would then have hidden
+/// unrelated work.
 fn proven_heir<'c>(chain: &'c Chain, from: &SessionId) -> Option<&'c SessionId> {
     let next = |session: &SessionId| {
         let by = &chain.superseded.get(session)?.by;

@@ -1,4 +1,4 @@
-//! What is known of one session, from all rooms, and what follows from it.
+//! Collects the data about one session from all rooms, and makes its verdict and row.
 
 use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
@@ -9,7 +9,7 @@ use super::rooms::Rooms;
 use crate::model::row::row;
 use crate::model::verdict::{Makings, verdict};
 
-/// Everything that a row is made of.
+/// All data for a row.
 pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> Makings<'a> {
     let Rooms { env, witnesses, sessions, chains, user_edits, .. } = rooms;
     Makings {
@@ -28,7 +28,7 @@ pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> Makings<'a> {
     }
 }
 
-/// The row of a session, and when it has to be looked at again. What it needs the person for is not in it.
+/// The row of a session, and the time to check it again. Its `needs` is not set.
 pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
     row(&makings(rooms, id))
 }
@@ -39,7 +39,7 @@ pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
     Some(Row { needs: rooms.alerting.counted_need(id, rooms.env.now()), ..row })
 }
 
-/// The witnesses of a session.
+/// The verdict on a session, with all witnesses.
 pub(super) fn verdict_of(rooms: &Rooms, id: &SessionId) -> Option<Verdict> {
     verdict(&makings(rooms, id))
 }

@@ -1,4 +1,4 @@
-//! What lies in the working folders of sessions: markers, status files, and the repository around them.
+//! The files in the working folders of sessions: markers and status files. Also the repository around each folder.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use crate::input::Output;
 use crate::model::schedule::Due;
 use crate::witnesses::folders::{FolderLook, folder_of, look};
 
-/// The working folders of all sessions may hold markers and status files; those in use may get some.
+/// Adds the working folders of due sessions. All may hold markers and status files; folders in use may get new ones.
 pub(super) fn add_folders(rooms: &mut Rooms, out: &mut Vec<Output>) {
     let Rooms { env, witnesses, sessions, rows, .. } = rooms;
     let oldest = env.recent_since();
     let mut looks = Vec::new();
-    // Many sessions work in one folder, and a folder takes longer to find than its name.
+    // Many sessions work in one folder, and finding a folder is slower than comparing names.
     let mut added_already: HashSet<(&str, bool)> = HashSet::new();
     for id in rows.due() {
         let Some(fold) = sessions.fold(id) else { continue };
@@ -30,7 +30,7 @@ pub(super) fn add_folders(rooms: &mut Rooms, out: &mut Vec<Output>) {
             looks.extend(added.look);
         }
     }
-    // Nobody works where all sessions are at rest.
+    // No session works in the folders of sessions at rest, so they are not in use.
     for cwd in rows.resting_mut().take_cwds_due() {
         looks.extend(witnesses.add_folder(&cwd, false, env.now()).look);
     }
@@ -39,7 +39,7 @@ pub(super) fn add_folders(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
 }
 
-/// A change at `path` may concern working folders.
+/// Looks at the working folders that a change at `path` may concern.
 pub(super) fn look_around(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
     for folder in rooms.witnesses.folders_at(path) {
         look_at_folder(rooms, &folder, out);
@@ -53,7 +53,7 @@ pub(super) fn look_at_all_folders(rooms: &mut Rooms, out: &mut Vec<Output>) {
     }
 }
 
-/// Looks at one working folder, or asks for a look.
+/// Looks at one working folder, or asks another thread to do it.
 pub(super) fn look_at_folder(rooms: &mut Rooms, folder: &Path, out: &mut Vec<Output>) {
     if rooms.env.looks_elsewhere() {
         out.push(Output::LookAtFolder(folder.to_path_buf()));
@@ -63,7 +63,7 @@ pub(super) fn look_at_folder(rooms: &mut Rooms, folder: &Path, out: &mut Vec<Out
     take_looks(rooms, vec![look]);
 }
 
-/// Takes in what looks at working folders found.
+/// Takes in the results of looks at working folders.
 pub(super) fn take_looks(rooms: &mut Rooms, looks: Vec<FolderLook>) {
     let Rooms { env, witnesses, sessions, chains, rows, pending, problems, schedule, .. } = rooms;
     let mut moved: BTreeSet<PathBuf> = BTreeSet::new();

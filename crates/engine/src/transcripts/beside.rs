@@ -1,5 +1,4 @@
-//! A file folded beside another reading of it: whoever reads the whole transcript anyway hands its records over, so
-//! that it is read and parsed once.
+//! Folds a file during another reading of it. That reading passes its records on, so the file is read and parsed once.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use watchbill_watch::layout::Place;
 use super::{Loaded, ReadCount, Reading, TrackedFile};
 use crate::problems::Problems;
 
-/// A file on its way. It begins with the transcript's first byte.
+/// A file during its reading, which begins with the first byte of the transcript.
 pub struct FoldedBeside {
     path: PathBuf,
     name: Arc<str>,
@@ -27,7 +26,7 @@ pub struct FoldedBeside {
 }
 
 impl FoldedBeside {
-    /// Nothing of it was handed over yet. What is remembered of each record is noted, to be kept.
+    /// A file without records. It notes the memory of each record, to store it.
     pub fn new(fs: &dyn Fs, path: &Path, place: Place, timeouts: Timeouts) -> Self {
         let mut file = TrackedFile::new(place, timeouts, None);
         file.note_new();
@@ -47,7 +46,7 @@ impl FoldedBeside {
         Reading { file, name, problems, effects, count }
     }
 
-    /// The file, as if it had been loaded; `None` when nothing of it was read after all.
+    /// The file, as if [`load`](super::load) had read it; `None` if none of it was read.
     pub fn finish(self) -> Option<Loaded> {
         let Self { path, file, problems, count, .. } = self;
         (!file.is_unread()).then_some(Loaded { path, file: Some(file), problems, count })

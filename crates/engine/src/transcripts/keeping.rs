@@ -1,4 +1,4 @@
-//! A tracked file over a restart: what is given out to be kept, and how it is taken up again.
+//! Saves a tracked file in the store, and restores it.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ use crate::persist::kept::{Counted, KeptFile, MetaStamp};
 use crate::problems::Problems;
 
 impl TrackedFile {
-    /// From what was kept over a restart. What is remembered of each record is aside.
+    /// Restores the file from its stored state. The record memory stays in the store.
     ///
     /// # Errors
-    /// When the fold is of another version, damaged, or of another file.
+    /// When the stored fold is of another version, damaged, or of another file.
     pub fn restore(place: Place, kept: &KeptFile<'_>, timeouts: Timeouts) -> Result<Self, SnapshotError> {
         let fold = match &place {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
@@ -46,7 +46,7 @@ impl TrackedFile {
         })
     }
 
-    /// What is to be kept of it over a restart; `None` before it was read.
+    /// The state to store; `None` before the first read.
     pub fn kept(&self, path: &Path, problems: &Problems, counted: Counted) -> Option<KeptFile<'static>> {
         let fold = match &self.fold {
             Fold::Main(fold) => fold.snapshot(),
@@ -58,7 +58,7 @@ impl TrackedFile {
         Some(kept)
     }
 
-    /// From now on what is remembered of each record is given out by [`TrackedFile::take_new`].
+    /// From now on, [`TrackedFile::take_new`] gives the memory of new records.
     pub fn note_new(&mut self) {
         self.noting = true;
         match &mut self.fold {
@@ -67,7 +67,7 @@ impl TrackedFile {
         }
     }
 
-    /// The same, beginning with all records: somebody else keeps them from now on.
+    /// From now on, [`TrackedFile::take_new`] gives the memory of all records, for another store.
     pub fn give_out_anew(&mut self) {
         (self.noting, self.fresh) = (true, true);
         match &mut self.fold {
@@ -76,7 +76,7 @@ impl TrackedFile {
         }
     }
 
-    /// What is remembered of the records since the last call, and whether everything before is void.
+    /// Takes the memory of the records since the last call. Says whether all earlier pieces are void.
     pub fn take_new(&mut self) -> (Option<Vec<u8>>, bool) {
         let new = match &mut self.fold {
             Fold::Main(fold) => fold.take_new(),
@@ -85,7 +85,7 @@ impl TrackedFile {
         (new, std::mem::take(&mut self.fresh))
     }
 
-    /// Gives the memory back for what is kept elsewhere.
+    /// Evicts the record memory, which the store holds too.
     pub fn put_aside(&mut self) {
         match &mut self.fold {
             Fold::Main(fold) => fold.put_aside(),
@@ -93,7 +93,7 @@ impl TrackedFile {
         }
     }
 
-    /// Whether what is remembered of each record must be taken up before anything is read.
+    /// Whether the record memory must be restored before a read.
     pub fn is_aside(&self) -> bool {
         match &self.fold {
             Fold::Main(fold) => fold.is_aside(),
@@ -101,10 +101,10 @@ impl TrackedFile {
         }
     }
 
-    /// Takes up what is remembered of each record.
+    /// Restores the record memory.
     ///
     /// # Errors
-    /// When the pieces are not what was given out: then the file must be read from its beginning.
+    /// When the pieces are not those of this fold. Then the file must be read from its beginning.
     pub fn take_up(&mut self, pieces: &[u8]) -> Result<(), SnapshotError> {
         match &mut self.fold {
             Fold::Main(fold) => fold.take_up(pieces),
@@ -117,17 +117,17 @@ impl TrackedFile {
         self.reader.is_as(stat)
     }
 
-    /// Whether nothing of it has been read.
+    /// Whether the file has not been read.
     pub fn is_unread(&self) -> bool {
         self.reader.cursor().is_none()
     }
 
-    /// Whether it was last written before `then`.
+    /// Whether the last write was before `then`.
     pub fn written_before(&self, then: Timestamp) -> bool {
         self.reader.cursor().is_some_and(|cursor| cursor.mtime < then)
     }
 
-    /// How the companion stood when it was read.
+    /// The companion's stamp at its last read.
     pub fn meta(&self) -> Option<MetaStamp> {
         self.meta
     }

@@ -1,24 +1,25 @@
-//! What a tracked file does not take in, since it is not to be stored.
+//! Excluded paths: a tracked file does not take them in, because they must not be stored.
 
 use watchbill_core::history::Exclude;
 
 use super::{Fold, TrackedFile};
 
 impl TrackedFile {
-    /// The same file, of which this is not taken in from now on: what calls act on that name such a path.
+    /// The same file with these rules. From now on, a call on an excluded path has no target in the fold.
     #[must_use]
     pub fn leaving_out(mut self, exclude: &Exclude) -> Self {
         self.exclude = exclude.clone();
         self
     }
 
-    /// Other rules count from now on: what open calls act on is forgotten, since nobody can tell any more what else they name.
+    /// Sets other rules. Forgets the targets of open calls, because the fold does not know which other paths the calls
+    /// name.
     pub(crate) fn leave_out(&mut self, exclude: &Exclude) {
         self.exclude = exclude.clone();
         self.forget_targets();
     }
 
-    /// Forgets what open calls act on.
+    /// Forgets the targets of open calls.
     pub(crate) fn forget_targets(&mut self) {
         match &mut self.fold {
             Fold::Main(fold) => fold.forget_targets(),
@@ -26,7 +27,7 @@ impl TrackedFile {
         }
     }
 
-    /// What is kept of its fold once nothing is known of what open calls act on; `None` where nothing is.
+    /// The stored fold without the targets of open calls; `None` if it has none.
     pub fn without_targets(&mut self) -> Option<Vec<u8>> {
         match &mut self.fold {
             Fold::Main(fold) if fold.pending_tools().iter().all(|call| call.target.is_empty()) => None,

@@ -1,7 +1,7 @@
-//! What the agents' processes have started, looked at only where nobody else tells whether a call runs or asks.
+//! The child processes of clients. The engine looks at them only if no other witness tells whether a call runs or asks.
 //!
-//! A look is due when a call has been without a result for the approval time, and again after twice as long each
-//! time; a child that was found is waited for as a process is. Nothing is asked by the clock beyond that.
+//! A look is due when a call has had no result for the approval time, and again after twice as long each time. The
+//! engine waits for the end of a found child as for that of a client. No other timer is used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::process::Processes;
 
-/// The looks that were taken, by session.
+/// The looks so far, by session.
 #[derive(Debug, Default)]
 pub struct Children {
     looked: BTreeMap<SessionId, Looked>,
 }
 
-/// What a look is about: the newest call that nobody has answered, and whose it is.
+/// The subject of a look: the newest open call, and its client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The agent's process.
+    /// The client's process.
     pub agent: u32,
     /// `tool_use_id` of the newest open call.
     pub call: Arc<str>,
-    /// When it was made.
+    /// The time of the call.
     pub since: Timestamp,
 }
 
@@ -35,20 +35,19 @@ struct Looked {
     next: Timestamp,
 }
 
-/// What has to be done after a look.
+/// The actions to take after a look.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChildChange {
-    /// Tell when this process ends.
+    /// Watch the end of this process.
     pub watch: Option<u32>,
-    /// This process needs no watching any more.
+    /// Stop watching this process.
     pub forget: Option<u32>,
     /// Look again at this time.
     pub next: Option<Timestamp>,
 }
 
 impl Children {
-    /// Looks if it is time to: `approval` after the call at the earliest. Without a question everything about the
-    /// session is forgotten.
+    /// Looks if a look is due: `approval` after the call at the earliest. Without a question, forgets the session.
     pub fn look(
         &mut self,
         session: &SessionId,
@@ -68,14 +67,14 @@ impl Children {
         let before = self.looked.get(session).and_then(Looked::child_pid);
         let first = question.since + approval;
         let due = known.map_or(first, |looked| looked.next);
-        // A child that was found may have ended: that is looked at whenever something is new.
+        // A found child may have ended, so check it whenever the session has news.
         let gone = known.and_then(|looked| looked.child).is_some();
         let mut next = due;
         let mut child = known.and_then(|looked| looked.child);
         if now >= due || gone {
             child = newest(&question, now, processes);
             if now >= due {
-                // Twice as long after the call as this look came.
+                // The next look comes twice as long after the call as this one.
                 next = now + Millis(now.since(question.since).0.max(approval.0));
             }
         }
@@ -89,12 +88,12 @@ impl Children {
         }
     }
 
-    /// The newest child of the session's agent that a call may have started, as it was last seen.
+    /// The newest child of the session's client, if a call may have started it, at its last sighting.
     pub fn of(&self, session: &SessionId) -> Option<ChildWitness> {
         self.looked.get(session)?.child
     }
 
-    /// The sessions for which a child is waited for.
+    /// The sessions that wait for the end of this child.
     pub fn concerned(&self, pid: Option<u32>) -> Vec<SessionId> {
         let of_child = self.looked.iter().filter(|(_, looked)| match (pid, looked.child_pid()) {
             (None, child) => child.is_some(),
@@ -110,7 +109,7 @@ impl Looked {
     }
 }
 
-/// The newest child that lasts: hooks and status lines are children as well, and are gone at once.
+/// The newest child that lasts. Hooks and status lines are children too, but end at once.
 fn newest(question: &Question, now: Timestamp, processes: &dyn Processes) -> Option<ChildWitness> {
     let children = processes.children(question.agent)?;
     let child = children.into_iter().find(|child| child.age >= CHILD_LASTS)?;
@@ -147,7 +146,7 @@ mod tests {
             next.push(now.since(at(0)).0 / 1000);
         }
         assert_eq!(next, [5, 10, 20, 40]);
-        // What comes in between asks nobody.
+        // An input between two looks asks the system nothing.
         assert_eq!(children.look(&a, question(), APPROVAL, at(30), &processes).next, Some(at(40)));
         let another = Some(Question { call: "t2".into(), since: at(31), ..question().unwrap() });
         assert_eq!(children.look(&a, another, APPROVAL, at(32), &processes).next, Some(at(36)));
@@ -158,7 +157,7 @@ mod tests {
         let (mut children, processes) = (Children::default(), FakeProcesses::new());
         let a = SessionId::new("a");
         let child = |pid: u32, age: i64| Child { pid, age: Millis(age) };
-        // A server from before, a hook that has just begun, and the tool.
+        // An older server, a hook that has just begun, and the tool.
         processes.set_children(7, vec![child(90, 40), child(80, 4_000), child(70, 60_000)]);
         let change = children.look(&a, question(), APPROVAL, at(5), &processes);
         assert_eq!(change, ChildChange { watch: Some(80), forget: None, next: None });
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_system_does_not_tell_nothing_is_said() {
+    fn a_system_that_lists_no_children_gives_no_witness() {
         let (mut children, processes) = (Children::default(), FakeProcesses::new());
         let a = SessionId::new("a");
         children.look(&a, question(), APPROVAL, at(5), &processes);

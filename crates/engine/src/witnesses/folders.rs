@@ -1,7 +1,7 @@
-//! The working folders of all sessions: which are looked at, which are watched, and what one look at one finds.
+//! The working folders of all sessions: the known and the watched ones, and the result of a look at one.
 //!
-//! A working folder may lie on a mount that has died, where every call waits for ever. So a look is a value of its
-//! own that can be taken on another thread (`folder_looks`) and handed to the engine when it is there.
+//! A working folder may lie on a dead mount, where every call waits for ever. So a look is a separate value: another
+//! thread can take it (`folder_looks`), and the engine takes in the result later.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,20 +13,20 @@ use watchbill_watch::fs::{Fs, is_gone};
 use watchbill_watch::layout::{Place, classify};
 use watchbill_watch::repo::repo_root;
 
-/// More folders than this are not watched: a watch each is a resource of the whole system.
+/// Limit of watched folders: each watch takes from a resource of the whole system.
 pub const WATCH_LIMIT: usize = 256;
-/// More folders than this are not looked at.
+/// Limit of known folders.
 const FOLDER_LIMIT: usize = 4096;
-/// More markers and status files than this in one folder are nobody's.
+/// Limit of markers and status files per folder. No session needs more.
 const FILE_LIMIT: usize = 1024;
 /// A marker is a few hundred bytes, a status file a page of text.
 const SIZE_LIMIT: u64 = 256 << 10;
-/// A watched folder that was used more recently does not give way to another one.
+/// A watched folder that was used within this time keeps its watch.
 const SETTLED: Millis = Millis::from_secs(60);
-/// A folder outside of any repository is looked at again after this long, when somebody works there.
+/// If a folder lies outside every repository, look again after this time, while a session works there.
 const NO_REPOSITORY: Millis = Millis::from_secs(60);
 
-/// The folders that are known.
+/// The known folders.
 #[derive(Debug, Default)]
 pub struct Folders {
     known: BTreeMap<PathBuf, Known>,
@@ -36,48 +36,48 @@ pub struct Folders {
 #[derive(Debug)]
 struct Known {
     watched: bool,
-    /// When somebody was last seen to work there.
+    /// When a session was last seen to work there.
     used: Option<Timestamp>,
     looked: Timestamp,
     repository: Option<Arc<str>>,
 }
 
-/// What has to be done about a folder that a session works in.
+/// The actions to take for a folder that a session works in.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Added {
-    /// Look at this one now.
+    /// Look at this folder now.
     pub look: Option<PathBuf>,
-    /// Tell of changes in this one from now on.
+    /// Report changes in this folder from now on.
     pub watch: Option<PathBuf>,
-    /// This one, which has not been used for longest, need not be watched any more.
+    /// Stop watching this folder, the least recently used one.
     pub unwatch: Option<PathBuf>,
 }
 
-/// What one look at a folder `.claude` found.
+/// The result of a look at one `.claude` folder.
 #[derive(Debug)]
 pub struct FolderLook {
     /// The folder.
     pub folder: PathBuf,
     /// Markers and status files, sorted by name.
     pub files: Vec<FolderFile>,
-    /// The top of the repository that the working folder is in.
+    /// The root of the repository around the working folder.
     pub repository: Option<PathBuf>,
 }
 
 /// One small file in a working folder.
 #[derive(Debug)]
 pub struct FolderFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// [`Place::Marker`] or [`Place::StatusFile`].
     pub place: Place,
-    /// Its content, or why it could not be read.
+    /// Its content, or the read error.
     pub bytes: io::Result<Vec<u8>>,
-    /// When it was last written.
+    /// The time of its last write.
     pub mtime: Option<Timestamp>,
 }
 
-/// Looks at one folder. May wait for as long as the file system does.
+/// Looks at one folder. Blocks for as long as the file system does.
 pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
     let names = fs.list(folder).unwrap_or_default();
     let ours = names.into_iter().filter_map(|name| match classify(Path::new(&name.name))? {
@@ -97,18 +97,17 @@ pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
     }
 }
 
-/// The folder of a working folder that is looked at.
+/// The `.claude` folder of a working folder.
 pub fn folder_of(cwd: &str) -> PathBuf {
     Path::new(cwd).join(".claude")
 }
 
 impl Folders {
-    /// Somebody works or has worked in `cwd`: its `.claude` is to be looked at, and to be watched while it is
-    /// `in_use`.
+    /// A session works or has worked in `cwd`. Its `.claude` folder needs a look, and a watch while it is `in_use`.
     pub fn add(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> Added {
         let path = folder_of(cwd);
         if !path.is_absolute() {
-            // It would be looked for below the folder that this program happens to run in.
+            // A relative path would mean a folder below this program's own working folder.
             return Added::default();
         }
         let known =
@@ -143,7 +142,7 @@ impl Folders {
         added
     }
 
-    /// Takes the watch from the folder that has not been used for longest, unless all are in use.
+    /// Takes the watch from the least recently used folder, unless all are in use.
     fn give_way(&mut self, now: Timestamp) -> Option<PathBuf> {
         let watched = self.known.iter_mut().filter(|(_, known)| known.watched);
         let (path, known) = watched.min_by_key(|(_, known)| known.used)?;
@@ -155,7 +154,7 @@ impl Folders {
         Some(path.clone())
     }
 
-    /// Notes the repository that a look found; says whether it is another one than before.
+    /// Notes the repository that a look found. Says whether it changed.
     pub fn set_repository(&mut self, folder: &Path, found: Option<&Path>) -> bool {
         let Some(known) = self.known.get_mut(folder) else { return false };
         let found = found.map(|top| Arc::from(top.to_string_lossy()));
@@ -164,12 +163,12 @@ impl Folders {
         changed
     }
 
-    /// The top of the repository that `cwd` is in, as far as it was looked for.
+    /// The root of the repository around `cwd`, if a look has found one.
     pub fn repository(&self, cwd: &str) -> Option<Arc<str>> {
         self.known.get(&folder_of(cwd))?.repository.clone()
     }
 
-    /// The folders that a change at `path` concerns: the one it is or lies in, and all below it.
+    /// The known folders that a change at `path` may concern: `path` itself, its parent, and all below `path`.
     pub fn concerned(&self, path: &Path) -> Vec<PathBuf> {
         let around = path.parent().filter(|parent| self.known.contains_key(*parent));
         let folders = self.known.range(path.to_path_buf()..).map(|(folder, _)| folder);
@@ -177,12 +176,12 @@ impl Folders {
         around.map(Path::to_path_buf).into_iter().chain(below.cloned()).collect()
     }
 
-    /// Whether `path` is a folder that is looked at.
+    /// Whether `path` is a known folder.
     pub fn contains(&self, path: &Path) -> bool {
         self.known.contains_key(path)
     }
 
-    /// Folders that are looked at, for a rescan.
+    /// All known folders, for a rescan.
     pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.known.keys()
     }
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_folder_is_relative_to_nothing_that_we_know() {
+    fn a_relative_folder_is_ignored() {
         let mut folders = Folders::default();
         for cwd in ["", ".", "repo", "../repo"] {
             assert_eq!(folders.add(cwd, true, at(0)), Added::default(), "{cwd}");
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_that_was_not_used_for_longest_gives_its_watch_away() {
+    fn the_least_recently_used_folder_loses_its_watch() {
         let mut folders = Folders::default();
         for n in 0..WATCH_LIMIT {
             let added = folders.add(&format!("/repo/{n}"), true, at(n as i64));
@@ -218,13 +217,13 @@ mod tests {
         let added = folders.add("/another", true, now);
         assert_eq!(added.unwatch, Some("/repo/1/.claude".into()));
         assert_eq!(added.watch, Some("/another/.claude".into()));
-        // Somebody else's folder is looked at, and not watched.
+        // A folder that no session uses gets a look, but no watch.
         let unused = folders.add("/repo/1", false, now);
         assert_eq!((unused.watch, unused.unwatch), (None, None));
     }
 
     #[test]
-    fn where_all_folders_are_in_use_nobody_gives_way() {
+    fn folders_in_use_keep_their_watches() {
         let mut folders = Folders::default();
         for n in 0..WATCH_LIMIT {
             folders.add(&format!("/repo/{n}"), true, at(0));
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_is_made_later_is_found_by_whoever_works_on() {
+    fn a_repository_made_later_is_found_while_work_goes_on() {
         let fs = MemFs::new();
         fs.mkdir("/repo/.claude");
         let mut folders = Folders::default();

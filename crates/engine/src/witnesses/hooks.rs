@@ -1,4 +1,4 @@
-//! What the agent's hooks have told, session by session: their fold, and what only a hook's sender can see.
+//! The facts from the client's hooks, by session: a fold of the events, and facts that only the hook sender can see.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::process::Processes;
 
-/// So many sessions are remembered; of more the one that was silent for longest is forgotten. What it was is in its
-/// transcript.
+/// Number of sessions in memory. Beyond it, the engine forgets the one that was silent for longest; its transcript has
+/// its state.
 const MOST_SESSIONS: usize = 4096;
 
-/// All that hooks have told.
+/// All facts from hooks.
 #[derive(Debug, Default)]
 pub struct Hooks {
     sessions: BTreeMap<SessionId, HookSession>,
-    /// Which sessions a process was heard for.
+    /// The sessions that each process has sent hooks for.
     by_pid: HashMap<u32, Vec<SessionId>>,
     moves: HookMoves,
 }
 
-/// What hooks have told of one session.
+/// The facts from the hooks of one session.
 #[derive(Debug, Default)]
 pub struct HookSession {
     fold: HookFold,
-    /// The process that was heard last, what the system says of it, and when it took the session up.
+    /// The process of the newest event, its liveness, and the time when it took over the session.
     agent: Option<Agent>,
     /// The terminal, from the newest event that names one.
     terminal: Option<(Timestamp, Arc<TerminalContext>)>,
@@ -38,7 +38,7 @@ pub struct HookSession {
     title: Option<Arc<str>>,
     model: Option<Arc<str>>,
     mode: Option<Arc<str>>,
-    /// Where the session's transcript lies or will lie.
+    /// The present or future path of the session's transcript.
     pub transcript_path: Option<Arc<str>>,
     first_at: Option<Timestamp>,
     last_at: Timestamp,
@@ -51,18 +51,18 @@ struct Agent {
     liveness: Liveness,
     started_at: Option<Timestamp>,
     heard_at: Timestamp,
-    /// It sent something while the system here called it dead: it runs in another world of process ids.
+    /// It sent an event while this system called it dead, so it runs in another process namespace.
     elsewhere: bool,
 }
 
-/// What one event changed.
+/// The effects of one event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookChange {
     /// The event is new.
     pub new: bool,
     /// A process to watch for its exit.
     pub watch: Option<u32>,
-    /// Terminals or processes changed: the chains depend on them.
+    /// Terminals or processes changed, and the chains depend on them.
     pub lives: bool,
 }
 
@@ -84,7 +84,7 @@ impl Hooks {
             return change;
         }
         change.new = true;
-        // The clock since boot orders what one process says; another process may be of another boot.
+        // The boot clock orders events of one process. Another process may run on another boot.
         let same = told.agent() == origin.agent.as_ref();
         let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
         told.note(origin, payload, is_newest);
@@ -102,7 +102,7 @@ impl Hooks {
         change
     }
 
-    /// A process may have ended: asks the system again, and gives the sessions of which that changes something.
+    /// A process may have ended: asks the system again. Gives the sessions that this changes.
     pub fn recheck(&mut self, pid: Option<u32>, processes: &dyn Processes) -> Vec<SessionId> {
         let concerned: Vec<SessionId> = match pid {
             Some(pid) => self.by_pid.get(&pid).cloned().unwrap_or_default(),
@@ -124,29 +124,29 @@ impl Hooks {
         changed
     }
 
-    /// What was told of one session.
+    /// The facts of one session.
     pub fn of(&self, session: &SessionId) -> Option<&HookSession> {
         self.sessions.get(session)
     }
 
-    /// Processes that went on with another session, as their hooks told.
+    /// Processes that went on with another session, by their hooks.
     pub fn moves(&self) -> Vec<HookMove> {
         self.moves.all()
     }
 
-    /// Whether the process has gone on from the session to another one: some clients leave the old name in its
+    /// Whether the process has left the session for another one. Some clients leave the old session id in the process's
     /// registry file.
     pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
         let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
         witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
     }
 
-    /// Every session that was spoken of.
+    /// All sessions with hooks.
     pub fn sessions(&self) -> impl Iterator<Item = (&SessionId, &HookSession)> {
         self.sessions.iter()
     }
 
-    /// Whether a process of this id was heard and runs.
+    /// Whether a process of this id has sent hooks and runs.
     pub fn runs(&self, pid: u32) -> bool {
         let sessions = self.by_pid.get(&pid).into_iter().flatten();
         let agents = sessions.filter_map(|id| self.sessions.get(id)?.agent.as_ref());
@@ -187,7 +187,7 @@ impl HookSession {
                 place.clone_from(value);
             }
         };
-        // The folder at the launch; later ones drift.
+        // Keep the folder of the launch; later ones change.
         fill(&mut self.cwd, &payload.cwd, false);
         fill(&mut self.transcript_path, &payload.transcript_path, is_newest);
         if payload.agent_id.is_none() {
@@ -203,7 +203,7 @@ impl HookSession {
         }
     }
 
-    /// Says which process is to be watched for its end.
+    /// Notes the process of the newest event. Gives a process to watch for its exit.
     fn heard_from(
         &mut self,
         instance: &Instance,
@@ -220,8 +220,8 @@ impl HookSession {
             return None;
         }
         let probed = processes.probe(instance, None);
-        // Whoever speaks right now is alive, unless it said goodbye. If the system here knows nothing of it, it runs in
-        // a container that shares our folder: its id means nothing here.
+        // The sender of a live event is alive, unless it ends the session or the turn. If this system does not know the
+        // process, it runs in a container that shares our folder, and its id means nothing here.
         let leaves = matches!(payload.event, HookEvent::SessionEnd { .. } | HookEvent::Stop { .. });
         let elsewhere = probed == Liveness::Dead && !replayed && !leaves;
         let liveness = if elsewhere { Liveness::Unknown } else { probed };
@@ -231,13 +231,12 @@ impl HookSession {
         (liveness == Liveness::Alive).then_some(pid)
     }
 
-    /// What the hooks say, for the processes that are known to run the session.
+    /// The witness of the hooks, for the processes that are known to run the session.
     pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {
         self.fold.witness(running)
     }
 
-    /// The process that was heard, as a registry file without a status would tell of it; `None` once it has said
-    /// goodbye to the session.
+    /// The sending process, in the form of a registry file without a status; `None` after it has ended the session.
     pub fn instance(&self, session: &SessionId) -> Option<InstanceWitness> {
         let agent = self.agent.as_ref()?;
         let turn = self.fold.witness(std::slice::from_ref(&agent.instance))?.turn;
@@ -261,12 +260,12 @@ impl HookSession {
         Some(InstanceWitness { entry, liveness: agent.liveness, seen_at: agent.heard_at })
     }
 
-    /// The process that was heard last.
+    /// The process of the newest event.
     pub fn agent(&self) -> Option<&Instance> {
         self.agent.as_ref().map(|agent| &agent.instance)
     }
 
-    /// The terminal that it runs in.
+    /// Its terminal.
     pub fn terminal(&self) -> Option<&Arc<TerminalContext>> {
         self.terminal.as_ref().map(|(_, terminal)| terminal)
     }
@@ -276,12 +275,12 @@ impl HookSession {
         self.cwd.as_ref()
     }
 
-    /// The title that the session began with.
+    /// The title at the session's start.
     pub fn title(&self) -> Option<&Arc<str>> {
         self.title.as_ref()
     }
 
-    /// The model that the session began with.
+    /// The model at the session's start.
     pub fn model(&self) -> Option<&Arc<str>> {
         self.model.as_ref()
     }
@@ -291,17 +290,17 @@ impl HookSession {
         self.mode.as_ref()
     }
 
-    /// When the session was first heard of.
+    /// The time of the first event.
     pub fn first_at(&self) -> Option<Timestamp> {
         self.first_at
     }
 
-    /// When it was last heard of.
+    /// The time of the last event.
     pub fn last_at(&self) -> Timestamp {
         self.last_at
     }
 
-    /// Events that came too late to be put into order.
+    /// Number of events that came too late to be ordered.
     pub fn too_late(&self) -> u64 {
         self.fold.too_late()
     }

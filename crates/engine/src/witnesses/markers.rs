@@ -1,5 +1,5 @@
-//! Compaction markers of the source document, as looks at the working folders found them: each counts exactly
-//! once, and is tried again while half written.
+//! Compaction markers of the source document, from looks at the working folders. Each counts exactly once, and a
+//! half-written one is read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,15 +13,16 @@ use watchbill_watch::layout::Place;
 
 use crate::witnesses::folders::{FolderFile, FolderLook, folder_of};
 
-/// A torn marker is tried again after this long.
+/// A torn marker is read again after this time.
 const RETRY: Millis = Millis(100);
-/// A marker that stays torn for so many tries is malformed.
+/// After this many retries, a torn marker is malformed.
 const RETRIES: u32 = 50;
-/// A torn marker that was written longer ago than this is not being written any more.
+/// If the last write of a torn marker is longer ago, its writer has ended.
 const LONG: Millis = Millis(5_000);
-/// One name announces one compaction after the other; so many are a program gone mad, and the oldest give way.
+/// Limit of markers per file name: one name may announce several compactions. Only a faulty program writes more; the
+/// oldest are dropped.
 const MOST_OF_ONE_NAME: usize = 256;
-/// So many files are remembered; of more than that those that are gone give way.
+/// Limit of files in memory. Beyond it, deleted ones are dropped.
 const MOST_FILES: usize = 16_384;
 
 /// The markers that were read.
@@ -35,29 +36,29 @@ struct Slot {
     /// One file name may announce several compactions of one session, one after the other.
     markers: Vec<Marker>,
     torn: u32,
-    /// What is wrong with the file as it is now, in words.
+    /// The file's present problem, as text.
     trouble: Option<String>,
 }
 
 impl Markers {
-    /// Every marker that was read, by the path of its file, to be kept: the files need not stay.
+    /// All markers by the path of their files, to store them: the files need not stay.
     pub fn kept(&self) -> Vec<(String, Vec<Marker>)> {
         let slots = self.read.iter().filter(|(_, slot)| !slot.markers.is_empty());
         slots.filter_map(|(path, slot)| Some((path.to_str()?.to_owned(), slot.markers.clone()))).collect()
     }
 
-    /// Takes up what was kept.
+    /// Restores the stored markers.
     pub fn restore(&mut self, kept: Vec<(String, Vec<Marker>)>) {
         for (path, markers) in kept.into_iter().take(MOST_FILES) {
             self.read.entry(PathBuf::from(path)).or_default().markers = markers;
         }
     }
 
-    /// Takes in what a look at a folder found; returns whether a marker is new and when to look again.
+    /// Takes in the result of a look at a folder. Says whether a marker is new, and when to look again.
     pub fn take(&mut self, look: &FolderLook, now: Timestamp) -> (bool, Option<Timestamp>) {
         let mut new = false;
         let mut again: Option<Timestamp> = None;
-        // What was announced stays announced, but a file that is gone is no trouble any more.
+        // A marker still counts after its file is gone, but the file's problem does not.
         let full = self.read.len() >= MOST_FILES;
         self.read.retain(|path, slot| {
             let gone =
@@ -95,7 +96,7 @@ impl Markers {
             Ok(marker) => {
                 slot.trouble = None;
                 slot.torn = 0;
-                // The same announcement again is the same compaction; a new time is a new one.
+                // A file with the same content announces the same compaction; a new time announces a new one.
                 if slot.markers.contains(&marker) {
                     return (false, None);
                 }
@@ -107,7 +108,7 @@ impl Markers {
             }
             Err(MarkerError::Torn) => {
                 slot.torn += 1;
-                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                // If the last write is long ago, its writer has ended, so the rest will not come.
                 let stale = file.mtime.is_some_and(|mtime| now.since(mtime) > LONG);
                 if slot.torn <= RETRIES && !stale {
                     return (false, Some(now + RETRY));
@@ -122,13 +123,13 @@ impl Markers {
         }
     }
 
-    /// All markers that were read in the working folders `cwds`. A folder in which nobody works any more, since
-    /// its sessions were deleted, has nothing to say: after a restart it would not even be known.
+    /// All markers in the working folders `cwds`. A folder whose sessions were all deleted does not count: after a
+    /// restart, the engine would not even know it.
     pub fn all<'a>(&self, cwds: impl Iterator<Item = &'a Arc<str>>) -> Vec<Marker> {
         self.slots_in(cwds).flat_map(|(_, slot)| slot.markers.iter().cloned()).collect()
     }
 
-    /// What is wrong with marker files in the working folders `cwds`.
+    /// The problems of marker files in the working folders `cwds`.
     pub fn problems<'a>(&self, cwds: impl Iterator<Item = &'a Arc<str>>) -> Vec<Problem> {
         let troubled = self.slots_in(cwds).filter_map(|(path, slot)| Some((path, slot.trouble.as_deref()?)));
         troubled

@@ -1,4 +1,4 @@
-//! The live registry as the engine keeps it: files read, processes checked, moves noticed.
+//! The live registry: its files, their processes, and processes that change sessions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,28 +15,28 @@ use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
 
-/// A torn read is tried again after this long: the client rewrites the file in place, in one write.
+/// A torn file is read again after this time. The client rewrites it in place, in one write.
 const RETRY: Millis = Millis(50);
-/// After so many torn reads in a row the file is called malformed; it is still read on its next change.
+/// After this many torn reads in a row, the file counts as malformed. It is still read after its next change.
 const RETRIES: u32 = 20;
-/// A torn file that was written longer ago than this is not being written any more.
+/// If the last write of a torn file is longer ago, its writer has ended.
 const LONG: Millis = Millis(1_000);
-/// A person clears and resumes by hand; so many moves are more than anybody's, and a program gone mad must not fill
-/// the memory. The oldest give way.
+/// Limit of moves. Users clear and resume by hand, so only a faulty program makes more. The oldest are dropped, to
+/// bound the memory.
 const MOST_MOVES: usize = 4096;
-/// The same for sessions whose process has left.
+/// Limit of sessions whose process has left.
 const MOST_GONE: usize = 16_384;
-/// No registry file is near this size; a larger one is not the client's.
+/// No registry file of the client is near this size.
 const SIZE_LIMIT: u64 = 256 << 10;
 
 /// All registry files, by path.
 #[derive(Debug, Default)]
 pub struct Registry {
     slots: BTreeMap<PathBuf, Slot>,
-    /// The newest process that left each session.
+    /// The last process that left each session.
     gone: BTreeMap<SessionId, GoneInstance>,
     moves: Vec<RegistryMove>,
-    /// Folders `sessions/` that could be listed, by root.
+    /// Whether each root's folder `sessions/` could be listed.
     readable: BTreeMap<PathBuf, bool>,
 }
 
@@ -46,23 +46,23 @@ struct Slot {
     torn: u32,
 }
 
-/// What reading one file changed.
+/// The effects of reading one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RegistryChange {
     /// Sessions whose evidence changed.
     pub sessions: Vec<SessionId>,
-    /// Read again at this time.
+    /// Read the file again at this time.
     pub retry_at: Option<Timestamp>,
     /// A process to watch for its exit.
     pub watch: Option<u32>,
-    /// Processes that need no watching any more.
+    /// Processes to watch no longer.
     pub forget: Vec<u32>,
-    /// Which processes run which sessions, or where, has changed: the chains depend on it, not on a mere status.
+    /// A process, its session or its terminal changed, and not only a status. The chains depend on that.
     pub lives: bool,
 }
 
 impl Registry {
-    /// Reads one registry file, or notices that it is gone.
+    /// Reads one registry file, or removes one that is gone.
     pub fn read(
         &mut self,
         path: &Path,
@@ -79,7 +79,7 @@ impl Registry {
                 return self.remove(path, now);
             }
             Err(error) if NotRegular::is_cause_of(&error) => {
-                // In the words of a scan, which meets it too.
+                // Uses a scan's text, because a scan meets this problem too.
                 problem_of(path, &error).into_iter().for_each(|problem| problems.set(problem));
                 return self.silence(path);
             }
@@ -96,7 +96,7 @@ impl Registry {
             }
         };
         match parse_registry(&bytes) {
-            // A file that was copied or restored speaks of a process that does not write it.
+            // A copied or restored file names a process that does not write it.
             Ok(entry) if pid_of(path).is_some_and(|pid| pid != entry.instance.pid) => {
                 problems.set(misnamed(name, entry.instance.pid));
                 self.silence(path)
@@ -109,7 +109,7 @@ impl Registry {
             Err(RegistryError::Torn) => {
                 let slot = self.slots.entry(path.to_path_buf()).or_default();
                 slot.torn += 1;
-                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                // If the last write is long ago, its writer has ended, so the rest will not come.
                 let stale = fs.stat(path).is_ok_and(|stat| now.since(stat.mtime) > LONG);
                 if slot.torn <= RETRIES && !stale {
                     return RegistryChange { retry_at: Some(now + RETRY), ..RegistryChange::default() };
@@ -124,9 +124,9 @@ impl Registry {
         }
     }
 
-    /// The file says nothing that can be used: what it said before is not true for ever either.
+    /// The file has no usable content. Its earlier content does not stay true for ever either.
     fn silence(&mut self, path: &Path) -> RegistryChange {
-        // A slot stays, so that a rescan knows the path.
+        // Keep the slot, so that a rescan knows the path.
         let Some(witness) = self.slots.entry(path.to_path_buf()).or_default().witness.take() else {
             return RegistryChange::default();
         };
@@ -155,7 +155,7 @@ impl Registry {
                 .as_ref()
                 .is_some_and(|new| new.entry == before.entry && new.liveness == before.liveness);
             if same_words {
-                // A rewrite with the same content is no news; the first sighting stays.
+                // A rewrite with the same content is no news, so keep the first time.
                 if let Some(new) = &mut slot.witness {
                     new.seen_at = before.seen_at;
                 }
@@ -225,7 +225,7 @@ impl Registry {
         }
     }
 
-    /// The file lies outside of every root by now.
+    /// The file now lies outside every root.
     pub fn forget(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
         self.remove(path, now)
     }
@@ -252,17 +252,17 @@ impl Registry {
         change
     }
 
-    /// Notes whether the folder of registry files of `root` could be listed.
+    /// Notes whether the registry folder of `root` can be listed. Says whether that changed.
     pub fn set_readable(&mut self, root: &Path, readable: bool) -> bool {
         self.readable.insert(root.to_path_buf(), readable) != Some(readable)
     }
 
-    /// Whether a missing file under `root` means a missing process.
+    /// Whether a missing file below `root` means a missing process.
     pub fn readable(&self, root: &Path) -> bool {
         self.readable.get(root).copied().unwrap_or(false)
     }
 
-    /// The registry's witnesses for one session.
+    /// The witnesses of one session.
     pub fn witnesses(&self, session: &SessionId) -> Vec<InstanceWitness> {
         self.all().filter(|witness| witness.entry.session == *session).cloned().collect()
     }
@@ -277,47 +277,47 @@ impl Registry {
         self.all().any(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive)
     }
 
-    /// How many files were read.
+    /// The number of known files.
     pub fn count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether a file was read.
+    /// Whether a file is known.
     pub fn contains(&self, path: &Path) -> bool {
         self.slots.contains_key(path)
     }
 
-    /// The paths of all files that were read, for a rescan.
+    /// The paths of all known files, for a rescan.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.slots.keys().cloned().collect()
     }
 
-    /// The newest process that left a session.
+    /// The last process that left a session.
     pub fn gone(&self, session: &SessionId) -> Option<&GoneInstance> {
         self.gone.get(session)
     }
 
-    /// Takes up the changes of session that an earlier run noticed: no file tells them again.
+    /// Restores the moves of an earlier run, because no file holds them.
     pub fn restore_moves(&mut self, mut moves: Vec<RegistryMove>) {
         moves.append(&mut self.moves);
         self.moves = moves;
     }
 
-    /// Every change of session that was noticed.
+    /// All moves: processes that changed sessions.
     pub fn moves(&self) -> &[RegistryMove] {
         &self.moves
     }
 }
 
-/// The process that a file's name speaks of.
+/// The process id in a file's name.
 fn pid_of(path: &Path) -> Option<u32> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
 fn misnamed(path: Arc<str>, pid: u32) -> Problem {
     let detail = format!(
-        "names process {pid}, which is not the one in the file's name; it was left aside. If no agent runs under \
-         that name, remove the file"
+        "names process {pid}, which is not the one in the file's name; it was ignored. If no agent has the id in \
+         the name, remove the file"
     );
     Problem { path, kind: ProblemKind::MalformedRegistry, count: 1, detail: Arc::from(detail) }
 }

@@ -1,5 +1,5 @@
-//! Status files of the source document, as looks at the working folders found them: the newest one of each session
-//! counts, and a half-written one is read again.
+//! Status files of the source document, from looks at the working folders. The newest one of each session counts, and a
+//! half-written one is read again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use watchbill_watch::layout::Place;
 
 use crate::witnesses::folders::{FolderFile, FolderLook};
 
-/// A torn status file is tried again after this long.
+/// A torn status file is read again after this time.
 const RETRY: Millis = Millis(100);
-/// A status file that stays torn for so many tries is malformed.
+/// After this many retries, a torn status file is malformed.
 const RETRIES: u32 = 50;
-/// A torn status file that was written longer ago than this is not being written any more.
+/// If the last write of a torn status file is longer ago, its writer has ended.
 const LONG: Millis = Millis(5_000);
-/// So many status files are remembered.
+/// Limit of status files in memory.
 const MOST_FILES: usize = 16_384;
 
-/// The status files that were read, by session and path: two sessions may share a folder, and one may have two.
+/// The status files by session and path. Two sessions may share a folder, and one session may have two files.
 #[derive(Debug, Default)]
 pub struct StatusFiles {
     read: BTreeMap<SessionId, BTreeMap<PathBuf, Slot>>,
@@ -32,12 +32,12 @@ pub struct StatusFiles {
 struct Slot {
     witness: Option<StatusWitness>,
     torn: u32,
-    /// What is wrong with the file as it is now, in words.
+    /// The file's present problem, as text.
     trouble: Option<String>,
 }
 
 impl StatusFiles {
-    /// Takes in what a look at a folder found; returns the sessions of which something changed, and when to look again.
+    /// Takes in the result of a look at a folder. Gives the changed sessions, and the time to look again.
     pub fn take(&mut self, look: &FolderLook, now: Timestamp) -> (Vec<SessionId>, Option<Timestamp>) {
         let mut changed = self.forget_gone(look);
         let mut again: Option<Timestamp> = None;
@@ -61,7 +61,7 @@ impl StatusFiles {
         (changed, again)
     }
 
-    /// A file that is gone says nothing any more, unlike a marker.
+    /// Unlike a marker, a status file no longer counts after it is gone.
     fn forget_gone(&mut self, look: &FolderLook) -> Vec<SessionId> {
         let mut changed = Vec::new();
         for (session, slots) in &mut self.read {
@@ -77,13 +77,13 @@ impl StatusFiles {
         changed
     }
 
-    /// What the newest status file of a session says.
+    /// The newest status file of a session.
     pub fn of(&self, session: &SessionId) -> Option<&StatusWitness> {
         let witnesses = self.read.get(session)?.values().filter_map(|slot| slot.witness.as_ref());
         witnesses.max_by_key(|witness| (witness.file.updated.unwrap_or(witness.modified), witness.modified))
     }
 
-    /// What is wrong with status files.
+    /// The problems of status files.
     pub fn problems(&self) -> impl Iterator<Item = Problem> + '_ {
         let slots = self.read.values().flatten();
         slots.filter_map(|(path, slot)| {
@@ -95,7 +95,7 @@ impl StatusFiles {
 }
 
 impl Slot {
-    /// Says when to look again.
+    /// Gives the time to look again.
     fn take(&mut self, file: &FolderFile, now: Timestamp) -> Option<Timestamp> {
         let modified = file.mtime.unwrap_or(now);
         let parsed = match &file.bytes {
@@ -112,7 +112,7 @@ impl Slot {
             Ok(file) => *self = Self { witness: Some(StatusWitness { file, modified }), ..Self::default() },
             Err(StatusFileError::Torn) => {
                 self.torn += 1;
-                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                // If the last write is long ago, its writer has ended, so the rest will not come.
                 if self.torn <= RETRIES && now.since(modified) <= LONG {
                     return Some(now + RETRY);
                 }

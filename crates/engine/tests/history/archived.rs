@@ -1,4 +1,4 @@
-//! A session whose transcript the agent has removed is read from the archive as if its file were still there.
+//! A session whose transcript the client has removed is read from the archive as if its file still existed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -51,7 +51,7 @@ pub fn age(path: &Path, days: u64) {
 }
 
 #[test]
-fn an_archived_session_is_there_when_its_transcript_is_not() {
+fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -83,7 +83,7 @@ fn an_archived_session_is_there_when_its_transcript_is_not() {
 
     std::fs::remove_file(&old).unwrap();
     assert_eq!(timeline(&settings).unwrap(), before);
-    // Off again: what is archived is still read.
+    // With the archive off again, archived transcripts are still read.
     settings.archive.enabled = false;
     assert_eq!(timeline(&settings).unwrap(), before);
     let world = with_archive(real_world(), &settings);
@@ -91,13 +91,13 @@ fn an_archived_session_is_there_when_its_transcript_is_not() {
 }
 
 #[test]
-fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
+fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
     let agents = project.join("s/subagents");
     std::fs::create_dir_all(&agents).unwrap();
-    // The turn was interrupted: no result says which subagent the call has started.
+    // The turn was interrupted: no result names the subagent that the call started.
     let call = r#"{"type":"assistant","uuid":"2","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-10-01T15:00:01.000Z","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Agent","input":{"description":"look","prompt":"look"}}]}}"#;
     let texts = [
         (project.join("s.jsonl"), line("s", "1", "go") + call + "\n"),
@@ -132,7 +132,7 @@ fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
 }
 
 #[test]
-fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds() {
+fn a_lost_database_is_rebuilt_from_the_archive() {
     let running = Running::chosen(true);
     let (root, timeline) = (running.root.clone(), running.timeline());
     running.engine.stop();
@@ -150,7 +150,7 @@ fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds(
 }
 
 #[test]
-fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
+fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -181,7 +181,7 @@ fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
         root.join("data/archive").join(&row.file)
     };
     let (mut flipped, cut) = (std::fs::read(file("s")).unwrap(), std::fs::read(file("t")).unwrap());
-    // The last of what is packed, behind which the file says that it is whole.
+    // The last packed byte: after it comes the mark that says that the file is complete.
     let behind = flipped.windows(4).rposition(|four| four == 0x184D_2A58_u32.to_le_bytes()).unwrap();
     flipped[behind - 1] ^= 0x55;
     std::fs::write(file("s"), flipped).unwrap();
@@ -198,12 +198,12 @@ fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
         assert_eq!(index(&settings, Options::default()).problems, 0, "it is as it was");
     }
     assert_eq!(health().archive_unreadable, [file("t").to_string_lossy()], "by the frames alone");
-    // Where they are whole again they are read.
+    // Once they are whole again they are read.
     std::fs::write(file("t"), cut).unwrap();
     assert_eq!((index(&settings, Options { full: true, cut: None }).problems, texts()), (1, before));
 }
 
-/// An engine that runs, and whose archive has taken in the session `s` of project `p`.
+/// A running engine whose archive holds the session `s` of project `p`.
 struct Running {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -211,7 +211,7 @@ struct Running {
 }
 
 impl Running {
-    /// The archive is chosen before the start, or while the engine runs.
+    /// Enables the archive before the start, or while the engine runs.
     fn chosen(before: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -233,7 +233,8 @@ impl Running {
         self.root.join("claude/projects/p")
     }
 
-    /// Has the engine notice all that has happened to files: one thing more, which is seen when it has.
+    /// Waits until the engine has noticed all file changes: it adds one more session, and waits until the roster
+    /// shows it.
     fn notices(&self, sign: &str) {
         let other = self.root.join("claude/projects/other");
         std::fs::create_dir_all(&other).unwrap();
@@ -243,8 +244,8 @@ impl Running {
             assert!(Instant::now() < until, "{sign} is never seen");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // What the folder's going has set off may come after that; nothing comes after a look at everything. One that is
-        // asked for within a second of the last is left out.
+        // Effects of the folder's removal may still follow. A look at everything comes after all of them. The engine
+        // skips a look that follows the last one within a second.
         std::thread::sleep(Duration::from_millis(1_100));
         self.engine.look_again();
     }
@@ -257,7 +258,7 @@ impl Running {
         self.engine.timeline("s", None, 100).unwrap()
     }
 
-    /// The words at the place to which a hit leads.
+    /// The texts of the timeline items to which the hits of a search lead.
     fn found(&self, words: &str) -> Vec<String> {
         let asked = SearchQuery { query: words.to_owned(), ..SearchQuery::default() };
         let hits = self.engine.search(&asked).unwrap().hits;
@@ -274,7 +275,7 @@ impl Running {
 }
 
 #[test]
-fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_opens_at_its_place() {
+fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
     for before in [true, false] {
         let running = Running::chosen(before);
         let timeline = running.timeline();
@@ -307,7 +308,7 @@ fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_open
 }
 
 #[test]
-fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
+fn nothing_is_archived_before_the_user_enables_it_and_the_offer_has_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -322,7 +323,7 @@ fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
     assert_eq!((offer.files, offer.bytes, offer.cleanup_days), (1, text.len() as u64, 10));
     assert!(offer.expected > 0 && offer.expected * 4 < offer.bytes, "{offer:?}");
     assert!(!root.join("data").exists());
-    // Half of the agent's time has passed: with the archive on it would be due.
+    // Half of the client's cleanup period has passed: with the archive on, the transcript would be due.
     let on = ArchiveSettings { enabled: true, ..settings.archive };
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
     let due = watchbill_history::archive::due(&*real_world().fs, &settings.roots, &[], &|_| false, &on, now);
@@ -339,7 +340,7 @@ fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
 }
 
 #[test]
-fn what_is_excluded_or_forgotten_is_not_on_offer() {
+fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");

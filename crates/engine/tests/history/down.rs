@@ -1,5 +1,5 @@
-//! What changes while no Watchbill runs is in the store after the next start, also what no file tells: that time has passed,
-//! or that a transcript is gone.
+//! Changes that happen while no Watchbill runs are in the store after the next start. That includes changes that no
+//! file reports: time that has passed, and a removed transcript.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn at(secs: i64) -> Timestamp {
     Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + Millis::from_secs(secs)
 }
 
-/// What the store says of the session: its state, its transitions from the first on, how its turns stand.
+/// The stored session: its state, all its transitions, the status of its turns.
 #[derive(Debug, PartialEq, Eq)]
 struct Stored {
     state: Option<String>,
@@ -53,7 +53,7 @@ impl OneSession {
         self.root.join("data")
     }
 
-    /// Has an engine run at that time until the store says so.
+    /// Runs an engine at that time until the store holds the expected state.
     fn run(&self, now: Timestamp, state: &str, transitions: &[(Timestamp, &str)], turn: BatchStatus) {
         let mut settings = settings(&self.root);
         settings.recovery.every = Millis(20);
@@ -91,7 +91,7 @@ fn stored(data: &Path) -> Option<Stored> {
 }
 
 #[test]
-fn a_turn_that_fell_silent_meanwhile_is_over() {
+fn a_turn_that_timed_out_while_watchbill_was_down_is_over() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);
@@ -100,7 +100,7 @@ fn a_turn_that_fell_silent_meanwhile_is_over() {
 }
 
 #[test]
-fn a_turn_that_ended_meanwhile_has_its_transition() {
+fn a_turn_that_ended_while_watchbill_was_down_has_its_transition() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);
@@ -114,7 +114,7 @@ fn a_turn_that_ended_meanwhile_has_its_transition() {
 }
 
 #[test]
-fn a_session_whose_transcript_went_meanwhile_goes_on_no_more() {
+fn a_session_whose_transcript_was_removed_while_watchbill_was_down_is_ended() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);

@@ -1,5 +1,5 @@
-//! What is forgotten is in no byte of the data folder: of a session only its id stays, in the list of what is not to be
-//! stored again and in a copy of that, and it is not stored again when the list is damaged.
+//! A forgotten session is in no byte of the data folder. Only its id stays: in the list of ids not to be stored
+//! again, and in a copy of that list. A damaged list does not let the session back in.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ fn fill(data: &Path, session: &str, word: &str) {
     spool::write(&Places::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }
 
-/// How often a word stands in the bytes of the files below a folder, and in which of them.
+/// The files below a folder that contain a word, each as often as the word occurs.
 fn found(folder: &Path, word: &str) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -77,10 +77,10 @@ fn found(folder: &Path, word: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Each with the word that its transcript holds.
+/// Each session with the word in its transcript.
 const TWO: [(&str, &str); 2] = [(GONE, "goneword"), (STAYS, "staysword")];
 
-/// A store with two sessions in it, and where it lies.
+/// A store with two sessions, and its data folder.
 fn two_stored(folder: &tempfile::TempDir) -> (Settings, std::path::PathBuf) {
     let root = folder.path().canonicalize().unwrap();
     let mut settings = Settings::for_roots(vec![root.join("claude")]);
@@ -92,7 +92,7 @@ fn two_stored(folder: &tempfile::TempDir) -> (Settings, std::path::PathBuf) {
 }
 
 #[test]
-fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
+fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
     TWO.iter().for_each(|(session, word)| fill(&data, session, word));
@@ -111,7 +111,7 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
     step.put_fact("facts", &to_bytes(&facts)).unwrap();
     step.commit().unwrap();
     drop(store);
-    // Moves what is in the spool into the journal, and goes on listening.
+    // The receiver moves events from the spool into the journal, and goes on listening.
     let (told, heard) = std::sync::mpsc::channel();
     let receiver = Receiver::open_at(Places::without_spares(&data), Hearing::default(), move |event| {
         let _ = told.send(event.origin.id);
@@ -142,11 +142,11 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
 }
 
 #[test]
-fn what_was_forgotten_stays_so_when_the_list_of_it_cannot_be_read() {
+fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
     forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
-    // The letters of the id alone, which SQLite does not look at: everything else is whole.
+    // Damages only the letters of the id, which SQLite does not check; everything else is whole.
     let database = data.join("watchbill.db");
     let mut bytes = std::fs::read(&database).unwrap();
     let at = bytes.windows(GONE.len()).position(|piece| piece == GONE.as_bytes()).unwrap();

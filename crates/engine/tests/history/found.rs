@@ -1,5 +1,5 @@
-//! A search in a running engine: whether all is stored is said by whoever keeps the history, and is looked for where nobody
-//! here does.
+//! A search in a running engine. The holder of the store knows whether all is stored; another engine has to walk the
+//! folders.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 use crate::counting_fs::CountingFs;
 use crate::thread::{line, settings, texts};
 
-/// A running engine, and how often whoever asks it has walked through folders.
+/// A running engine, and a count of folder walks by the threads that ask it (not its own threads).
 fn running(folder: &Path) -> (Handle, Arc<AtomicUsize>) {
     let World { fs, processes } = real_world();
     let walks = Arc::<AtomicUsize>::default();
@@ -32,7 +32,7 @@ fn asked(engine: &Handle) -> SearchAnswer {
 }
 
 #[test]
-fn whether_all_is_stored_is_known_without_a_look_by_whoever_keeps_it() {
+fn the_holder_knows_without_a_folder_walk_whether_all_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();

@@ -14,7 +14,7 @@ use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
-/// Where the made-up agent keeps its files.
+/// The folder of the simulated client.
 pub const ROOT: &str = "/home/dev/.claude";
 
 pub struct IndexRig {
@@ -49,7 +49,7 @@ impl IndexRig {
     pub fn restart(&mut self) {
         self.index = None;
         let folder = self.folder.path().to_path_buf();
-        // The lock is given back before it is asked for again.
+        // Releases the lock before it is taken again.
         let elsewhere = tempfile::tempdir().unwrap();
         self.store = Store::open(elsewhere.path(), Mode::WriteOrRead).unwrap();
         self.store = Store::open(&folder, Mode::WriteOrRead).unwrap();
@@ -84,7 +84,7 @@ impl IndexRig {
         Ok(indexed)
     }
 
-    /// A step that is not committed, as a full disk leaves one.
+    /// A step that is not committed, as after a full disk.
     pub fn index_in_vain(&mut self, relative: &str) {
         let path = Self::path(relative);
         let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
@@ -103,8 +103,8 @@ impl IndexRig {
         (self.index.as_mut().unwrap(), &mut self.store)
     }
 
-    /// Every row that is read from transcripts, as text: of sessions, files, segments, prompts, calls, plans, requests,
-    /// texts, and what a search finds.
+    /// Every row that is read from transcripts, as text: sessions, files, segments, prompts, calls, plans, requests,
+    /// texts, and the hits of a search.
     pub fn rows(&self) -> Vec<String> {
         let store = &self.store;
         let mut sessions = Vec::new();
@@ -118,8 +118,8 @@ impl IndexRig {
             all.extend(store.plans(key).unwrap().iter().map(|plan| format!("{id} {plan:?}")));
             all.extend(store.executions(key).unwrap().iter().map(|done| format!("{id} {done:?}")));
             for (file, row) in store.files_of(key).unwrap() {
-                // Whatever was read at once: the same bytes, the same file, the same place in it.
-                // A file that was only touched since is not looked at again.
+                // However much was read at once: the same bytes, the same file, the same offset. A file that was only
+                // touched since then is not read again.
                 let cursor = FileCursor { mtime: Timestamp::default(), ..row.cursor };
                 all.push(format!("{id} {} {:?} {cursor:?}", row.path, row.subagent));
                 all.extend(store.segments(file).unwrap().iter().map(|row| format!("{id} {row:?}")));
@@ -146,7 +146,7 @@ impl IndexRig {
         all
     }
 
-    /// Whether the index holds just the words of the texts.
+    /// Whether the full-text index holds exactly the words of the texts.
     pub fn index_is_sound(&mut self) -> bool {
         self.store.index_is_sound().unwrap()
     }

@@ -10,15 +10,15 @@ static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(recordings);
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// Appends so many bytes more, in the middle of a line or of a character as it comes.
+    /// Appends that many bytes; the cut may fall in the middle of a line or of a character.
     Append(usize),
-    /// The file is rewritten, shorter by so many bytes, or empty.
+    /// Rewrites the file, shorter by that many bytes, or empty.
     Truncate(usize),
-    /// Another file takes its place: another transcript, as far as that one goes so far.
+    /// Another transcript replaces the file, up to the same length.
     Replace(prop::sample::Index),
     Restart,
     Index,
-    /// The step is lost.
+    /// A step that is lost before its commit.
     Lost,
 }
 
@@ -101,7 +101,7 @@ fn history_that_is_appended_again_is_stored_once_also_after_a_restart() {
     let mut rig = IndexRig::new();
     rig.append(name, text);
     rig.index(name);
-    // How far it is read is all that differs.
+    // Only the cursor differs.
     let told = |rig: &IndexRig| {
         let mut rows = rig.rows();
         rows.retain(|row| !row.contains("FileCursor"));
@@ -116,7 +116,7 @@ fn history_that_is_appended_again_is_stored_once_also_after_a_restart() {
 }
 
 #[test]
-fn an_append_is_read_alone() {
+fn only_the_appended_bytes_are_read() {
     let (name, text) = ALL.iter().max_by_key(|(_, text)| text.len()).unwrap();
     let mut rig = IndexRig::new();
     rig.append(name, text);
@@ -139,7 +139,7 @@ fn many_small_appends_with_restarts_keep_every_id() {
             r#"{{"type":"user","uuid":"u{n}","timestamp":"2026-11-21T15:00:00.000Z","message":{{"content":"words {n}"}}}}"#
         ) + "\n"
     };
-    // 230 ids fill a part: restarts in the middle of one, with one that is full, and behind several.
+    // 230 ids fill a part. Restarts come in the middle of a part, at a full one, and after several.
     let mut known = 0;
     for length in [1, 114, 115, 7, 500, 183] {
         if length < 200 {

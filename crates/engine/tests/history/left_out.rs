@@ -1,5 +1,5 @@
-//! What is excluded after it was stored is removed: rows, index, archive, bytes; what is excluded no more is read again; and
-//! what is left is what a fresh index would hold.
+//! Data that is excluded after it was stored is removed: rows, index, archive, bytes. Data that is no longer excluded
+//! is read again. The store then equals that of a fresh index.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,8 +35,8 @@ pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
     ) + "\n"
 }
 
-/// One session in a folder that will be excluded, one that has only been there, one that has read a file of it, one
-/// that has nothing to do with it.
+/// Four sessions: one in a folder that will be excluded, one that was in it for a while, one that has read a file of
+/// it, and one that has nothing to do with it.
 pub fn four_sessions(folder: &Path) -> (Settings, PathBuf) {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -82,19 +82,19 @@ pub fn indexed(settings: &Settings) {
     assert!(matches!(done, Indexed::Here(_)), "{done:?}");
 }
 
-/// Whether the word stands in any file of the folder, or in its name.
+/// The first file of the folder that contains the word, or has it in its name.
 pub fn in_bytes(folder: &Path, word: &str) -> Option<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find_map(|path| {
         if path.is_dir() {
             return in_bytes(&path, word);
         }
-        // A socket is no file, and a file may go meanwhile.
+        // A socket is not a file, and a file may be removed meanwhile.
         let bytes = std::fs::read(&path).unwrap_or_default();
         bytes.windows(word.len()).any(|piece| piece == word.as_bytes()).then_some(path)
     })
 }
 
-/// What can be found, and all that is known of prompts and calls.
+/// All stored texts, prompts and calls, and the number of search hits.
 pub fn held(data: &Path) -> Vec<String> {
     let store = Store::open(data, Mode::Read).unwrap();
     let mut held = vec![format!("{} found", store.search(&Query::new("open", 50)).unwrap().hits.len())];
@@ -112,7 +112,7 @@ pub fn held(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
+fn index_removes_data_that_was_excluded_after_it_was_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -130,13 +130,13 @@ fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
     assert_eq!(held(&data), held(fresh.data_dir.as_deref().unwrap()));
     assert!(held(&data).iter().any(|text| text == "open again"), "{:#?}", held(&data));
 
-    // Nothing more is to be removed, and what is allowed again is read again.
+    // Nothing is left to remove, so the report stays the same.
     indexed(&excluding);
     assert_eq!(health(&excluding, &*real_world().fs).unwrap().left_out.unwrap(), said);
 }
 
 #[test]
-fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_transcript_is_gone() {
+fn a_start_removes_excluded_sessions_from_the_archive_also_without_their_transcripts() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
@@ -168,7 +168,7 @@ fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_tra
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_at_the_next_start_also_of_what_has_grown_or_gone_meanwhile() {
+fn a_start_removes_excluded_data_also_of_transcripts_that_have_grown_or_gone() {
     for grows in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, project) = four_sessions(folder.path());
@@ -189,7 +189,8 @@ fn what_is_excluded_later_is_removed_at_the_next_start_also_of_what_has_grown_or
     }
 }
 
-/// Puts an event where a hook leaves it that finds nobody who listens: whoever does is to notice.
+/// Puts an event into the spool, as a hook does when no program listens. The next program that listens has to notice
+/// it.
 fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     let payload = format!(
         r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","cwd":"{cwd}","prompt":"{words}"}}"#
@@ -210,7 +211,7 @@ pub fn until(what: &str, so: impl Fn() -> bool) {
 }
 
 #[test]
-fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more_of_it_is_kept() {
+fn a_rule_set_while_the_engine_runs_removes_excluded_data_everywhere_and_keeps_out_more() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -225,7 +226,7 @@ fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more
 
     engine.apply(&excluding(&settings));
     until("all of it to be gone", || in_bytes(&data, "HIDDEN").is_none());
-    // What comes later is shown while it lasts, and kept nowhere.
+    // Later events are shown while the session lasts, and are not stored.
     spool_event(&data, 2, "secret-again", "/home/dev/secret/app", "HIDDEN again");
     spool_event(&data, 3, "open-by-hook", "/home/dev/work", "open by hook");
     until("the open one to be kept", || journal("open by hook"));
@@ -251,7 +252,7 @@ fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more
     assert_eq!(here, held(fresh.data_dir.as_deref().unwrap()));
 }
 
-/// The same, and what the engine keeps of each session.
+/// The same, and the engine's row and state of each session.
 pub fn held_of_all(data: &Path) -> Vec<String> {
     let mut held = held(data);
     let store = Store::open(data, Mode::Read).unwrap();
@@ -263,7 +264,7 @@ pub fn held_of_all(data: &Path) -> Vec<String> {
     held
 }
 
-/// What is held where nothing was ever excluded.
+/// The stored data of an index that never excluded anything.
 fn held_by_a_fresh_index(settings: &Settings) -> Vec<String> {
     let mut fresh = settings.clone();
     fresh.data_dir = Some(settings.data_dir.as_deref().unwrap().with_file_name("never-excluding"));
@@ -271,14 +272,14 @@ fn held_by_a_fresh_index(settings: &Settings) -> Vec<String> {
     held_of_all(fresh.data_dir.as_deref().unwrap())
 }
 
-/// Files that are behind, files that are left out, and whether other rules count than those that were carried out.
+/// The count of files to read, the count of excluded files, and whether the rules differ from those last carried out.
 fn said(settings: &Settings) -> (u64, u64, bool) {
     let health = health(settings, &*real_world().fs).unwrap();
     (health.files_behind, health.files_left_out, health.exclude_changed)
 }
 
 #[test]
-fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
+fn transcripts_that_are_no_longer_excluded_count_as_behind_until_index_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -287,7 +288,7 @@ fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
     assert_eq!(said(&excluding(&settings)), (0, 3, false));
     assert_eq!(said(&settings), (3, 0, true), "without the rule they are to be read");
 
-    // One is gone by then: what is stored of it stays.
+    // One transcript is gone by then: its stored data stays.
     let gone = std::fs::read(project.join("was.jsonl")).unwrap();
     std::fs::remove_file(project.join("was.jsonl")).unwrap();
     indexed(&settings);
@@ -297,7 +298,7 @@ fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
     indexed(&settings);
     assert_eq!(held_of_all(&data), wanted);
 
-    // And the other way round, by way of another rule.
+    // The other way round, through another rule.
     let mut other = settings.clone();
     other.history.exclude = Exclude::new(["/home/dev/work".to_owned()]);
     assert_eq!(said(&other), (0, 0, true));
@@ -312,7 +313,7 @@ fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
 }
 
 #[test]
-fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() {
+fn a_running_engine_and_a_start_read_transcripts_that_are_no_longer_excluded() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -330,7 +331,7 @@ fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() 
 }
 
 #[test]
-fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
+fn index_does_not_read_a_transcript_whose_own_path_is_excluded() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.history.exclude = Exclude::new([project.join("out.jsonl").to_string_lossy().into_owned()]);
@@ -348,7 +349,7 @@ fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
     assert_eq!(held_of_all(&data), held_by_a_fresh_index(&settings));
 }
 
-/// What the engine keeps, by the names of the transcripts.
+/// The stored states of the engine, by the names of their transcripts.
 pub fn states(data: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let store = Store::open(data, Mode::Read).unwrap();
@@ -358,7 +359,7 @@ pub fn states(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
+fn subagents_are_stored_with_their_sessions_and_do_not_wait_for_others() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let agents = [
@@ -378,7 +379,7 @@ fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
     age(&path, 1);
     let settings = excluding(&settings);
     let data = settings.data_dir.clone().unwrap();
-    // It is ended when all but the newest transcript was read.
+    // The index is interrupted when it has read all but the newest transcript.
     let ended = run(&settings, &real_world(), Options::default(), &mut |progress| {
         progress.bytes < progress.total_bytes
     });
@@ -398,14 +399,14 @@ fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
 }
 
 #[test]
-fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
+fn new_rules_are_taken_while_the_history_carries_out_the_last_ones() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let World { fs, processes } = real_world();
     let (slow, looks) = (Arc::new(RwLock::new(())), Arc::new(AtomicBool::new(false)));
     let (lock, has_looked) = (Arc::clone(&slow), Arc::clone(&looks));
-    // The history's thread gets on only while nobody holds the lock.
+    // The history's thread proceeds only while no writer holds the lock.
     let fs = CountingFs::new(fs).on_walk(move |_| {
         if std::thread::current().name().is_some_and(|name| name.starts_with("watchbill-history")) {
             has_looked.store(true, Ordering::SeqCst);
@@ -426,7 +427,7 @@ fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
 }
 
 #[test]
-fn what_waits_for_the_store_while_the_rules_change_goes_by_those_of_now() {
+fn pending_changes_follow_the_rules_of_the_time_when_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let excluding = excluding(&settings);
@@ -464,7 +465,7 @@ fn owned(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_also_of_transcripts_that_are_not_looked_at_now() {
+fn a_rule_removes_excluded_data_also_of_transcripts_in_roots_that_are_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();

@@ -1,4 +1,4 @@
-//! Transcripts into a real store: what is read in pieces equals what is read at once.
+//! Transcripts into a real store: a history read in pieces equals one read at once.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 

@@ -1,5 +1,5 @@
-//! What is excluded, private or forgotten is nowhere in the data folder, whichever field of whichever record, event or file
-//! it stood in.
+//! Excluded, private or forgotten text is nowhere in the data folder, whichever field of whichever record, event or
+//! file held it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::thread::released;
 
 const ID: &str = "5ec0e700-0000-4000-8000-00000000000a";
 const OPEN: &str = "09e00000-0000-4000-8000-00000000000b";
-/// No other word begins like it, so that an index that leaves out what words have in common holds it whole.
+/// No other word begins with the same letters: an index that stores common beginnings once still holds it whole.
 const SECRET: &str = "zqxhidden";
 
-/// Records, each with the word in one field more than the record before it. `TEXT` is where the word goes, if it is planted.
+/// Records, each with the word in one more field than the record before. `TEXT` marks the place for the word.
 const RECORDS: [&str; 21] = [
     r#""type":"user","message":{"content":"go TEXT on"}"#,
     r#""type":"user","gitBranch":"TEXT","message":{"content":[{"type":"text","text":"and TEXT"},{"type":"image","source":{}}]}"#,
@@ -51,7 +51,7 @@ const RECORDS: [&str; 21] = [
     r#""type":"assistant","isApiErrorMessage":true,"message":{"id":"m4","model":"<synthetic>","content":[{"type":"text","text":"API Error: TEXT"}]}"#,
 ];
 
-/// The last record: a call that nobody has answered, so that the row and its reasons name it.
+/// The last record: a call without an answer, so that the row and its reasons name it.
 const OPEN_CALL: &str = r#""type":"assistant","message":{"id":"m9","content":[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"rm TEXT"}}]}"#;
 
 const EVENTS: [&str; 9] = [
@@ -68,14 +68,14 @@ const EVENTS: [&str; 9] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// The rule is there before anything is.
+    /// The rule exists before any data.
     Excluded,
     /// The rule comes when all is stored.
     ExcludedLater,
     Forgotten,
-    /// Between tags.
+    /// The word stands between tags.
     Private,
-    /// Between tags in several texts: each is begun or ended in another one.
+    /// The tags span several texts: each tag pair begins in one text and ends in another.
     PrivateAcross,
 }
 
@@ -113,7 +113,7 @@ impl PlantedFolder {
         }
         let mut settings = Settings::for_roots(vec![root.join("claude")]);
         settings.data_dir = Some(root.join("data"));
-        // The archive keeps a transcript whole, private words included.
+        // The archive keeps a transcript whole, private text included.
         let enabled = !matches!(why, Why::Private | Why::PrivateAcross);
         settings.archive = ArchiveSettings { enabled, after: Millis(0), ..ArchiveSettings::default() };
         Self { _folder: folder, root, settings, cwd, why, planted, count: 0 }
@@ -128,7 +128,7 @@ impl PlantedFolder {
         Exclude::new([rule]).on_disk(None, Arc::new(DiskLinks::default()))
     }
 
-    /// The word where it is planted here, and another one where it is not.
+    /// The secret word where this round plants it, otherwise a harmless one.
     fn text(&mut self) -> String {
         self.count += 1;
         match self.planted >> (self.count % 64) & 1 {
@@ -209,11 +209,11 @@ fn put(spools: &Path, id: u128, payload: &str) {
     spool::write(spools, &event, &event.encode(payload.as_bytes())).unwrap();
 }
 
-/// A file that holds the word, also where it is packed.
+/// A file that contains the word, also inside a packed archive file.
 fn anywhere(folder: &Path, word: &str) -> Option<PathBuf> {
     let packed = |path: PathBuf| {
         let mut bytes = Vec::new();
-        // What is behind the last frame is no frame.
+        // The bytes after the last frame are not a frame.
         let _ = zstd::stream::copy_decode(std::fs::File::open(&path).ok()?, &mut bytes);
         bytes.windows(word.len()).any(|piece| piece == word.as_bytes()).then_some(path)
     };
@@ -221,7 +221,7 @@ fn anywhere(folder: &Path, word: &str) -> Option<PathBuf> {
     in_bytes(folder, word).or_else(|| archive.filter_map(|entry| packed(entry.ok()?.path())).next())
 }
 
-/// What stands around the word in a file.
+/// The text around each occurrence of the word in a file.
 fn around(path: &Path) -> String {
     let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', "");
     let pieces = text.match_indices(SECRET).map(|(at, _)| {
@@ -270,7 +270,7 @@ fn is_nowhere(why: Why, planted: u64) {
         forget(&rig.settings, &what, false, SystemClock.now(), &mut |_| ()).unwrap();
     }
     if matches!(why, Why::Private | Why::PrivateAcross) {
-        // For two days events are kept as they came, as the documentation says.
+        // Events are kept unchanged for two days, as the documentation says.
         std::fs::remove_dir_all(data.join("hooks")).unwrap();
     }
     let found = anywhere(&data, SECRET);
@@ -281,16 +281,16 @@ fn is_nowhere(why: Why, planted: u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_word_is_nowhere_whatever_it_stood_in(planted in any::<u64>()) {
+    fn a_planted_word_is_nowhere_whichever_fields_held_it(planted in any::<u64>()) {
         for why in Why::ALL {
-            // Something has to be there that can be found.
+            // At least one word has to be planted.
             is_nowhere(why, planted | 2);
         }
     }
 }
 
 #[test]
-fn a_word_is_nowhere_that_stood_everywhere() {
+fn a_word_planted_in_every_field_is_nowhere() {
     for why in Why::ALL {
         is_nowhere(why, u64::MAX);
     }

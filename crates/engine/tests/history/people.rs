@@ -1,4 +1,4 @@
-//! What the person has a say in: what is left out, what is forgotten; and files that are not what they seem.
+//! The user's decisions on stored data, `exclude` and `forget`; and files with unusual content.
 
 use watchbill_core::history::{Exclude, Heard, Role};
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
@@ -28,7 +28,7 @@ fn a_subagent_of_the_flat_layout_is_stored_with_the_session_its_records_name() {
 }
 
 #[test]
-fn what_was_forgotten_is_not_stored_again() {
+fn a_forgotten_session_is_not_stored_again() {
     let mut rig = IndexRig::new();
     rig.append("s.jsonl", &prompt("1", "s", "words"));
     rig.index("s.jsonl");
@@ -40,7 +40,7 @@ fn what_was_forgotten_is_not_stored_again() {
 }
 
 #[test]
-fn a_transcript_that_is_left_out_is_removed_and_not_stored_again() {
+fn an_excluded_transcript_is_removed_and_not_stored_again() {
     let mut rig = IndexRig::new();
     rig.append("s.jsonl", &prompt("1", "s", "words"));
     rig.index("s.jsonl");
@@ -51,7 +51,7 @@ fn a_transcript_that_is_left_out_is_removed_and_not_stored_again() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_before_the_first_that_can_are_counted_with_it() {
+fn unreadable_lines_before_the_first_readable_one_are_counted() {
     for at_once in [true, false] {
         let mut rig = IndexRig::new();
         for lines in ["not json\n", "nor\nthis\n", "{\"type\":\"user\"", ",\n", &prompt("1", "s", "words")] {

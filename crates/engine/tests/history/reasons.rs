@@ -1,5 +1,5 @@
-//! The reasons of states name what a call acts on, and so does what the engine keeps of a transcript: neither names what is
-//! not to be stored.
+//! The reasons of states, and the stored fold of a transcript, name the target of a call. Neither may name an
+//! excluded path.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use watchbill_store::{Mode, Store};
 use crate::left_out::{excluding, in_bytes, until};
 use crate::thread::released;
 
-/// Sessions with a call that nobody has answered: on a file, by a command, by a search whose one line is not the path.
+/// Sessions with an unanswered call: on a file, by a command, by a search whose summary is not the path.
 const CALLS: [(&str, &str, &str); 3] = [
     ("reads", "Read", r#"{"file_path":"/home/dev/secret/HIDDEN"}"#),
     ("runs", "Bash", r#"{"command":"cat ../secret/HIDDEN"}"#),
@@ -42,7 +42,7 @@ fn four_sessions(folder: &Path) -> Settings {
     settings
 }
 
-/// The reasons that are stored, of all three sessions once these have any.
+/// The stored reasons of all three sessions; empty until each session has one.
 fn reasons(data: &Path) -> Vec<String> {
     let Ok(store) = Store::open(data, Mode::Read) else { return Vec::new() };
     let mut reasons = Vec::new();
@@ -58,7 +58,7 @@ fn reasons(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn no_reason_names_an_excluded_path_nor_does_what_is_kept() {
+fn no_reason_and_no_stored_state_names_an_excluded_path() {
     let folder = tempfile::tempdir().unwrap();
     let settings = excluding(&four_sessions(folder.path()));
     let data = settings.data_dir.clone().unwrap();
@@ -71,7 +71,7 @@ fn no_reason_names_an_excluded_path_nor_does_what_is_kept() {
     released(&data);
     assert!(reasons(&data).iter().any(|reason| reason.contains("Bash")), "{:?}", reasons(&data));
     assert_eq!(in_bytes(&data, "HIDDEN"), None, "{:?}", reasons(&data));
-    // Nor after a start that takes up what was kept.
+    // The same after a start that restores the stored state.
     let engine = start(settings).unwrap();
     until("the states to be there", || engine.roster(true).unwrap().sessions.len() == CALLS.len());
     engine.stop();

@@ -1,4 +1,4 @@
-//! What nobody ended is put right in the store, and the log says so.
+//! Turns, sessions and calls without an end are repaired in the store, and the log says so.
 
 use watchbill_core::history::{Activity, Batch, BatchStatus, Ended, RecoverySettings};
 use watchbill_core::ids::SessionId;
@@ -21,16 +21,16 @@ fn active(id: &str, secs: i64) -> Batch {
 }
 
 #[test]
-fn turns_sessions_and_calls_are_put_right_and_logged_once() {
+fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
-    // Known from hooks alone.
+    // Only hooks reported this session.
     let killed = step.session_key(&SessionId::new("killed")).unwrap();
     step.merge_batch(killed, None, &active("b", 0)).unwrap();
     let orphan = Activity { at: Some(at(5)), tool: Some("Bash".into()), ..Activity::new("t".into()) };
     step.merge_activity(killed, None, &orphan).unwrap();
-    // The engine says that this one runs.
+    // The engine reports this session as running.
     let running = step
         .put_session(&SessionRow {
             session_id: "running".to_owned(),
@@ -42,7 +42,7 @@ fn turns_sessions_and_calls_are_put_right_and_logged_once() {
     step.commit().unwrap();
 
     let mut recoverer = Recoverer::default();
-    // As the history's thread does it, a few sessions at a time.
+    // In steps of a few sessions, as the history's thread does it.
     let mut put_right = |store: &mut Store, now| loop {
         let next = recoverer.put_right(store, RecoverySettings::default(), now).unwrap();
         if next != Some(now) {
@@ -67,12 +67,12 @@ fn turns_sessions_and_calls_are_put_right_and_logged_once() {
 }
 
 #[test]
-fn very_much_is_put_right_step_by_step() {
+fn many_orphaned_calls_are_repaired_in_several_steps() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     let mut calls = Vec::new();
-    // Some with a turn to go to and some without, and one with more calls than are put right at once.
+    // Some sessions have a turn for their calls and some have none. One has more calls than one step repairs.
     for session in 0..70 {
         let id = format!("s{session}");
         let key = step.session_key(&SessionId::new(&id)).unwrap();

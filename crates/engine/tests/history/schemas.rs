@@ -1,8 +1,8 @@
-//! Databases as earlier versions of the program have left them: brought up to date they hold what a fresh index holds, and
-//! what the person has said.
+//! Databases of earlier versions of the program: after the migration they hold the same rows as a fresh index, and
+//! the user's own entries.
 //!
-//! `schema-1` was made by the last program of schema 1: `index` over the transcript beside it, at the path below, then a
-//! name and a forgotten session put into their tables; packed with `zstd -19`.
+//! `schema-1` was made by the last program of schema 1: `index` over the transcript beside it, at the path below.
+//! Then a name and a forgotten session were put into their tables. It is packed with `zstd -19`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn path() -> PathBuf {
     Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{SESSION}.jsonl"))
 }
 
-/// The agent's folder as it was then, and a data folder.
+/// The client's folder of that time, and a data folder.
 pub(crate) fn one_transcript(data: &Path) -> (Settings, World, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());
@@ -33,7 +33,8 @@ pub(crate) fn one_transcript(data: &Path) -> (Settings, World, MemFs) {
     (settings, World { fs: Arc::new(fs.clone()), ..real_world() }, fs)
 }
 
-/// All that was read from transcripts, as text; what a session is doing depends on when one looks.
+/// All rows that were read from transcripts, as text. A session's state is left out: it depends on the time of the
+/// look.
 pub(crate) fn rows(store: &Store) -> Vec<String> {
     let mut rows = Vec::new();
     let mut sessions = Vec::new();
@@ -70,7 +71,7 @@ pub(crate) fn rows(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_database_of_schema_1_becomes_what_a_fresh_index_makes_and_keeps_what_was_said() {
+fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));
     std::fs::create_dir_all(&old).unwrap();
@@ -94,7 +95,7 @@ fn a_database_of_schema_1_becomes_what_a_fresh_index_makes_and_keeps_what_was_sa
     said(&mut store);
     drop(store);
 
-    // It is written on like any other.
+    // The migrated database is written like any other.
     let (settings, world, fs) = one_transcript(&old);
     let more = TRANSCRIPT.lines().last().unwrap().replace("u5", "u6").replace("docs", "changelog");
     fs.append(path(), format!("{more}\n").as_bytes());

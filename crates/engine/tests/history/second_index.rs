@@ -1,4 +1,4 @@
-//! A second index stores of sessions that are new, and of those that have gone on, what a first one would have stored.
+//! A second index stores new and continued sessions as one first index over all files would.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use watchbill_watch::mem::MemFs;
 
 use crate::schemas::{SESSION, TRANSCRIPT, one_transcript, rows};
 
-/// Another session like the first one, in a root. Gives its id.
+/// Adds another session like the first one to a root. Returns its id.
 fn add(fs: &MemFs, root: &str, digit: &str) -> String {
     let other = id(digit);
     add_text(fs, root, digit, &TRANSCRIPT.replace(SESSION, &other));
@@ -29,20 +29,20 @@ fn id(digit: &str) -> String {
     SESSION.replace("0a000000", &format!("0{digit}000000"))
 }
 
-/// The same with a text of its own, in which only the records get other ids.
+/// The same with a given text: only the ids of its records are replaced.
 fn add_text(fs: &MemFs, root: &str, digit: &str, text: &str) {
     let path = Path::new(root).join(format!("projects/-home-dev-work/{}.jsonl", id(digit)));
     let text = text.replace("\"u", &format!("\"{digit}")).replace("\"id\":\"m", &format!("\"id\":\"{digit}"));
     fs.append(path, text.as_bytes());
 }
 
-/// Runs to its end.
+/// Runs the index to its end.
 fn index(settings: &Settings, world: &World) {
     let run = run(settings, world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(&run, Indexed::Here(report) if !report.interrupted), "{run:?}");
 }
 
-/// Is ended when so many files are read.
+/// Interrupts the index after that many files.
 fn index_some(settings: &Settings, world: &World, files: usize) {
     let mut read = 0;
     let ended = run(settings, world, Options::default(), &mut |_| {
@@ -52,14 +52,14 @@ fn index_some(settings: &Settings, world: &World, files: usize) {
     assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
 }
 
-/// What a data folder holds; the files may have been met in any order.
+/// The rows of a data folder, sorted: the files may have been read in any order.
 fn sorted(data: &Path) -> Vec<String> {
     let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
     rows.sort();
     rows
 }
 
-/// What a first index makes of the same files, in another data folder.
+/// The rows that a first index makes of the same files, in another data folder.
 fn at_once(settings: &Settings, world: &World, data: &Path) -> Vec<String> {
     let fresh = Settings { data_dir: Some(data.to_path_buf()), ..settings.clone() };
     index(&fresh, world);
@@ -77,7 +77,7 @@ fn a_second_index_equals_a_first_one() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
     let (mut settings, world, fs) = one_transcript(&twice);
-    // What is known must have a row at once, whenever this runs: a session at rest gets its row later.
+    // Sessions must get their rows at once, whenever this test runs: a session at rest gets its row later.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
     index(&settings, &world);
 
@@ -90,7 +90,8 @@ fn a_second_index_equals_a_first_one() {
     assert_eq!(sorted(&twice), wanted);
 }
 
-/// Adds two sessions, and ends an index over all three before it has made their rows. Gives those that lack them.
+/// Adds two sessions, and interrupts an index over all three before it has made their rows. Returns the ids without
+/// rows.
 fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
     for digit in ["c", "d"] {
         add(fs, "/home/dev/.claude", digit);
@@ -103,10 +104,10 @@ fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
 }
 
 #[test]
-fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
+fn an_index_makes_the_rows_that_an_interrupted_one_has_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
-    // All of it is long ago: such sessions rest from a start on, unless they have no rows yet.
+    // All sessions are long ago: such sessions rest from the start on, unless they have no rows yet.
     let (settings, world, fs) = one_transcript(&twice);
     ended(&settings, &world, &fs);
     index(&settings, &world);
@@ -114,7 +115,7 @@ fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
     assert_eq!(sorted(&twice), at_once(&settings, &world, &once));
 }
 
-/// A window, or `watch`: stores a row at a time, and is killed after so many.
+/// A window, or `watch`: stores one row at a time, and is killed after that many.
 fn make_rows(settings: &Settings, world: &World, most: usize) {
     let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
     let now = SystemClock.now();
@@ -131,7 +132,7 @@ fn make_rows(settings: &Settings, world: &World, most: usize) {
 }
 
 #[test]
-fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
+fn pending_rows_are_made_a_few_at_a_time_and_equal_those_of_one_index() {
     let folder = tempfile::tempdir().unwrap();
     let (ended, once) = (folder.path().join("ended"), folder.path().join("once"));
     let (settings, world, fs) = one_transcript(&ended);
@@ -146,7 +147,7 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
         (made, store.without_rows().unwrap().is_some())
     };
     assert_eq!(made(), (0, true));
-    // Each time it is killed it has got a little further, or as far as before.
+    // Each killed run gets a little further, or as far as before.
     for (most, expected) in [(0, 0), (1, 1), (3, 3), (2, 3), (4, 4)] {
         make_rows(&settings, &world, most);
         assert_eq!(made(), (expected, true), "after {most}");
@@ -159,7 +160,7 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
 }
 
 #[test]
-fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
+fn an_index_over_another_root_leaves_the_pending_rows_of_an_interrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -176,7 +177,7 @@ fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
     assert!(behind.iter().all(|id| row(id).title.is_some()));
 }
 
-/// Hands the engine these transcripts as the first scan does.
+/// Hands the engine these transcripts, as the first scan does.
 fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
     let terms = Terms { keep: true, ..Terms::default() };
     let loaded = paths.iter().map(|path| {
@@ -187,7 +188,7 @@ fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
 }
 
 #[test]
-fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
+fn a_reader_that_takes_over_from_an_interrupted_index_makes_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -218,14 +219,14 @@ fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
 }
 
 #[test]
-fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_chain() {
+fn a_kill_before_a_first_scan_resolved_its_chains_leaves_no_row_without_its_chain() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, world, fs) = one_transcript(&folder.path().join("data"));
     let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
     let path = |id: &str| projects.join(format!("{id}.jsonl"));
     let mut paths = vec![path(SESSION)];
     for digit in ["1", "2", "3", "4", "5"] {
-        // In the last one the first one's process has gone on.
+        // The last session continues the process of the first one.
         let own = format!(r#""sessionId":"{SESSION}""#);
         let also = if digit == "5" { format!(r#""session_id":"{SESSION}","#) } else { String::new() };
         let text = TRANSCRIPT.replace(&own, &format!(r#"{also}"sessionId":"{}""#, id(digit)));
@@ -245,7 +246,8 @@ fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_c
         fs.append(path(&other), format!("{line}\n").as_bytes());
         paths.push(path(&other));
     }
-    // Where many work, a marker may tie any of them: those are looked at when there are half as many again.
+    // A marker may tie any session of a busy folder. The engine resolves those ties when half as many sessions again
+    // have come.
     let gone = "0f000000-0000-4000-8000-000000000001";
     let marker = format!(
         r#"{{"newSessionId":"{gone}","cwd":"/home/dev/work","compactedAt":"2026-11-20T15:30:00.000Z"}}"#
@@ -264,7 +266,7 @@ fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_c
     assert_eq!(Store::open(&data, Mode::Read).unwrap().without_rows().unwrap(), None);
 }
 
-/// More than get their rows at once.
+/// More sessions than get their rows at once.
 const SESSIONS: usize = 4_200;
 
 /// Sessions of one prompt.
@@ -280,7 +282,7 @@ fn add_many(fs: &MemFs) {
 }
 
 #[test]
-fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
+fn all_of_very_many_sessions_get_their_rows_and_none_gets_a_transition() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -298,11 +300,11 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
 }
 
 #[test]
-fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
+fn a_state_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (mut settings, world, fs) = one_transcript(&data);
-    // All of them get their rows again, and the last ones not at once.
+    // All sessions get their rows again, and the last ones not at once.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
     add_many(&fs);
     let (origin, fork) = ("0f000000-0000-4000-8000-000000000001", "0f000000-0000-4000-8000-000000000002");
@@ -325,7 +327,7 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     step.put_state(&name, origin, &head, Some(b"rubbish"), true).unwrap();
     step.commit().unwrap();
     drop(store);
-    // Which requests are those of a copy, only what was kept of each tells.
+    // Only the stored pieces of the original say which requests are copies.
     let forked = format!(r#","forkedFrom":{{"sessionId":"{origin}"}}}}"#) + "\n";
     let copied = lines.replace(&format!(r#""sessionId":"{origin}""#), &format!(r#""sessionId":"{fork}""#));
     fs.append(path(fork), (copied.replace("}\n", &forked) + &titled(fork)).as_bytes());
@@ -339,12 +341,12 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
 }
 
 #[test]
-fn a_session_at_rest_whose_work_goes_on_in_a_new_one_says_so() {
+fn a_session_at_rest_is_superseded_by_the_new_session_of_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
     index(&settings, &world);
-    // Long ago its process has gone on in another session, of which nothing was known.
+    // Long ago its process continued in another session, which was not indexed yet.
     let other = id("c");
     let own = format!(r#""sessionId":"{SESSION}""#);
     let text = TRANSCRIPT.replace(&own, &format!(r#""session_id":"{SESSION}","sessionId":"{other}""#));

@@ -1,4 +1,4 @@
-//! One file has many names: of what is not to be stored nothing is, whichever of them is used.
+//! One file has many names: excluded data is not stored, whichever name is used.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use watchbill_settings::links::DiskLinks;
 use crate::archived::{age, archived};
 use crate::left_out::{held, in_bytes, indexed, until};
 
-/// A home with a folder that is private and one that is not, and links to both.
+/// A home with a private folder, a public folder, and links to both.
 struct Home {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -45,7 +45,7 @@ impl Home {
             .on_disk(Some(self.path("dev")), Arc::new(DiskLinks::default()))
     }
 
-    /// The spellings of the key in the folder of this name, from `dev/app`. With links, so that these say where they are.
+    /// The spellings of the path to the key in that folder, from `dev/app`, links included.
     fn spellings(&self, name: &str) -> Vec<String> {
         let root = self.path("");
         [
@@ -78,7 +78,7 @@ impl Home {
     }
 }
 
-/// Rules that mean the private folder.
+/// Rules that exclude the private folder.
 const RULES: [&str; 6] = [
     "ROOTdev/secret/**",
     "ROOTdev/secret",
@@ -110,12 +110,12 @@ const CALLS: [(&str, &str); 18] = [
     ("Agent", r#"{"description":"d","prompt":"Read PATH."}"#),
 ];
 
-/// More of what changes nothing, at some of the slashes.
+/// Adds detours without effect at some of the slashes.
 fn detours(path: &str, at: &[usize]) -> String {
     let mut out = path.to_owned();
     let kinds = ["/./", "//", "/x/../", "/./././"];
     for (n, at) in at.iter().enumerate() {
-        // What a link leads to has no such folder, and addresses have no detours.
+        // A link's target has no such folder, and addresses have no detours.
         let slashes: Vec<usize> = out.match_indices('/').map(|(at, _)| at).collect();
         if out.starts_with("file:") || slashes.is_empty() {
             return out;
@@ -129,7 +129,7 @@ fn detours(path: &str, at: &[usize]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn all_spellings_of_a_file_are_left_out_or_none_is(
+    fn all_spellings_of_a_file_are_excluded_or_none_is(
         rule in 0..RULES.len(), call in 0..CALLS.len(), which in 0..19usize,
         at in proptest::collection::vec(0..12usize, 0..4),
     ) {
@@ -167,7 +167,7 @@ fn record(session: &str, n: usize, cwd: &str, kind: &str, content: &str) -> Stri
     ) + "\n"
 }
 
-/// A session that calls everything on every spelling, and sessions that work in the folder by other names.
+/// A session that makes every call with every spelling, and sessions that work in the folder under other names.
 fn four_sessions(home: &Home) -> Settings {
     let project = home.root.join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -178,7 +178,7 @@ fn four_sessions(home: &Home) -> Settings {
         for (tool, input) in CALLS {
             for path in home.spellings(name) {
                 n += 1;
-                // The word is beside the path, where the tool has room for it.
+                // The word is beside the path, in another field of the input.
                 let input =
                     input.replace("PATH", &path).replacen('{', &format!(r#"{{"beside":"{word} beside","#), 1);
                 let call = format!(r#"[{{"type":"tool_use","id":"t{n}","name":"{tool}","input":{input}}}]"#);
@@ -189,7 +189,7 @@ fn four_sessions(home: &Home) -> Settings {
             }
         }
     }
-    // Who searches from above is told what is below.
+    // A search from a folder above prints lines of the folder below.
     let result = format!(
         r#"[{{"type":"tool_result","tool_use_id":"above","content":"{}/key:3:HIDDEN found\nand more"}}]"#,
         home.path("dev/secret")
@@ -227,7 +227,7 @@ fn found(data: &Path, word: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_spelling_is_stored_and_what_is_public_is() {
+fn no_spelling_of_an_excluded_file_is_stored_and_public_files_are() {
     let home = Home::new();
     let mut settings = four_sessions(&home);
     settings.history.exclude = home.exclude("ROOTdev/secret/**");
@@ -236,13 +236,13 @@ fn no_spelling_is_stored_and_what_is_public_is() {
     assert_eq!(found(&data, "HIDDEN"), [""; 0]);
     assert_eq!(in_bytes(&data, "HIDDEN"), None);
     let open = found(&data, "open content").len();
-    // Twice a call: its text, and the call; the results of each.
+    // Each call with each spelling has one result.
     assert_eq!(open, CALLS.len() * home.spellings("public").len(), "{open}");
     assert!(!found(&data, "open words").is_empty());
 }
 
 #[test]
-fn no_spelling_stays_when_the_rule_comes_later_nor_is_archived() {
+fn a_later_rule_removes_every_spelling_and_keeps_it_out_of_the_archive() {
     let home = Home::new();
     let mut settings = four_sessions(&home);
     indexed(&settings);

@@ -1,4 +1,4 @@
-//! An index ends a step now and then: what it has stored others see before it has read everything.
+//! An index commits in several steps: other processes see stored files before it has read everything.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::schemas::{SESSION, TRANSCRIPT, one_transcript};
 const FILES: usize = 150;
 
 #[test]
-fn whoever_looks_into_a_first_index_sees_a_part_of_it() {
+fn a_reader_sees_a_part_of_a_first_index_while_it_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -28,8 +28,8 @@ fn whoever_looks_into_a_first_index_sees_a_part_of_it() {
     })
     .unwrap();
     assert_eq!(seen.len(), FILES);
-    // Where nothing was stored before, nobody else reads while a step lasts, and who has waited for a second is refused:
-    // a step of 192 files takes longer on a busy machine.
+    // In an empty store other processes can't read while a step lasts, and SQLite refuses a reader after a second. A
+    // step of 192 files takes longer than that on a busy machine.
     let longest = seen.chunk_by(|a, b| a == b).map(<[_]>::len).max();
     assert!(longest.is_some_and(|files| files <= 64), "{longest:?} files in one step");
 }

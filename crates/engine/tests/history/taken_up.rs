@@ -1,4 +1,4 @@
-//! Archived transcripts that the store knows no more, or not yet: the words of the person reach them all the same.
+//! Archived transcripts without a row in the store: `exclude` and `forget` reach them all the same.
 
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,8 @@ fn index(settings: &Settings) -> IndexReport {
     report
 }
 
-/// Four sessions that are archived, two of which have worked where nothing is to be stored, and one has read a file there.
-/// Their transcripts are kept, or gone.
+/// Four archived sessions: two have worked in a folder that will be excluded, and one has read a file there. Their
+/// transcripts are kept, or gone.
 fn archived_house(folder: &Path, kept: bool) -> (Settings, PathBuf) {
     let (mut settings, project) = four_sessions(folder);
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
@@ -50,7 +50,7 @@ fn without_rows(data: &Path) {
     step.commit().unwrap();
 }
 
-/// The sessions that are archived, by the rows and by the files.
+/// The archived sessions by their rows, and the number of archive files.
 fn archived_sessions(data: &Path) -> (Vec<String>, usize) {
     let rows = Store::open(data, Mode::Read).unwrap().all_archived().unwrap();
     let mut sessions: Vec<_> = rows.into_iter().map(|row| row.session_id).collect();
@@ -66,21 +66,21 @@ fn only_what_is_open(data: &Path, what: &str) {
 }
 
 #[test]
-fn what_is_excluded_while_the_database_is_made_anew_is_not_taken_up() {
+fn a_rebuilt_database_takes_up_no_excluded_archive_files() {
     for kept in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, data) = archived_house(folder.path(), kept);
         without_database(&data);
         index(&excluding(&settings));
         only_what_is_open(&data, &format!("kept {kept}"));
-        // Without the rule, what is still there is archived again.
+        // Without the rule, the remaining transcripts are archived again.
         index(&settings);
         assert_eq!(archived_sessions(&data).1, if kept { 4 } else { 1 });
     }
 }
 
 #[test]
-fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_comes_back() {
+fn excluded_archive_files_without_rows_are_removed_also_when_they_come_back() {
     for kept in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, data) = archived_house(folder.path(), kept);
@@ -93,7 +93,7 @@ fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_
         without_rows(&data);
         index(&excluding(&settings));
         only_what_is_open(&data, &format!("kept {kept}"));
-        // The rules were carried out; somebody puts the files back.
+        // The rules were carried out; then another program puts the files back.
         put_back();
         index(&excluding(&settings));
         only_what_is_open(&data, &format!("kept {kept}, put back"));
@@ -108,7 +108,7 @@ fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_
 }
 
 #[test]
-fn only_what_was_packed_counts_as_archived() {
+fn the_report_counts_only_newly_packed_transcripts_as_archived() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = archived_house(folder.path(), true);
     let out = settings.roots[0].join("projects/p/out.jsonl");
@@ -123,7 +123,7 @@ fn only_what_was_packed_counts_as_archived() {
 }
 
 #[test]
-fn what_is_forgotten_goes_also_where_only_a_file_without_a_row_is_left_of_it() {
+fn forget_removes_archive_files_without_rows() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = archived_house(folder.path(), false);
     without_rows(&data);
@@ -131,7 +131,7 @@ fn what_is_forgotten_goes_also_where_only_a_file_without_a_row_is_left_of_it() {
     let forget = |what: ForgetWhat| forget(&settings, &what, false, now, &mut |_| ()).unwrap();
     assert_eq!(forget(ForgetWhat::Session("in".to_owned())).archived, 1);
     assert_eq!(archived_sessions(&data).1, 3);
-    // A database that knows of nothing; what was archived comes after it.
+    // An empty database; the archive files come back after it was made.
     let aside = data.with_file_name("aside");
     std::fs::rename(data.join("archive"), &aside).unwrap();
     without_database(&data);

@@ -1,4 +1,4 @@
-//! The thread that keeps the history while the engine runs: real files, a real store, a running engine.
+//! The history's thread while the engine runs: real files, a real store, a running engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub fn line(id: &str, text: &str) -> String {
     ) + "\n"
 }
 
-/// Waits until the store holds so many texts of the session; a minute at most.
+/// Waits until the store holds that many texts of the session; a minute at most.
 pub fn texts(data: &Path, count: usize) -> Vec<String> {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
@@ -43,8 +43,8 @@ fn read(data: &Path) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Waits until the engine that was dropped has let go of the store: dropping it asks it to end, and does not wait.
-/// One that starts meanwhile reads, until something happens.
+/// Waits until a dropped engine has released the store: the drop asks it to end, and does not wait. An engine that
+/// starts meanwhile only reads until something happens.
 pub fn released(data: &Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while Store::open(data, Mode::WriteOrRead).unwrap().access() != Access::Writer {
@@ -61,7 +61,7 @@ pub fn settings(folder: &Path) -> Settings {
 }
 
 #[test]
-fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_restarts() {
+fn earlier_and_appended_records_are_stored_while_the_engine_runs_and_after_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -86,7 +86,7 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
 }
 
 #[test]
-fn where_much_is_behind_all_of_it_is_found_and_the_index_put_in_order_in_the_end() {
+fn a_large_backlog_is_stored_whole_and_the_text_index_is_merged_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -111,14 +111,14 @@ fn where_much_is_behind_all_of_it_is_found_and_the_index_put_in_order_in_the_end
     drop(engine);
 }
 
-/// Whether somebody has the right to write.
+/// Whether a process holds the right to write.
 fn is_written(data: &Path) -> bool {
     let lock = std::fs::File::open(data.join("writer.lock")).unwrap();
     matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
 #[test]
-fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens() {
+fn a_reader_takes_over_from_an_ended_writer_also_when_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -127,11 +127,11 @@ fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens(
     let first = start(settings(folder.path())).unwrap();
     assert_eq!(texts(&data, 1), ["was there"]);
     let second = start(settings(folder.path())).unwrap();
-    // It has looked at everything, and found somebody who writes.
+    // The second engine has read everything, and found another writer.
     second.roster(true).unwrap();
     first.stop();
     drop(first);
-    // Nobody else asks for the right to write meanwhile: the second one may have taken it at once.
+    // The test does not ask for the right to write meanwhile: the second engine may have taken it at once.
     let until = Instant::now() + Duration::from_secs(60);
     while !is_written(&data) {
         assert!(Instant::now() < until, "nobody takes over");
@@ -143,7 +143,7 @@ fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens(
 }
 
 #[test]
-fn what_the_last_message_before_the_end_has_changed_is_stored() {
+fn changes_of_the_last_message_before_the_end_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -158,7 +158,7 @@ fn what_the_last_message_before_the_end_has_changed_is_stored() {
             .unwrap();
     let (handle, late) = (engine.clone(), project.join("late.jsonl"));
     let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
-    // On the engine's own thread: both messages wait when it comes back to them.
+    // The sink runs on the engine's own thread: both messages wait until the engine reads its queue again.
     let sink = move |message| {
         let reading = match message {
             RosterMessage::Snapshot(snapshot) => snapshot.reading,
@@ -186,13 +186,13 @@ fn what_the_last_message_before_the_end_has_changed_is_stored() {
 }
 
 #[test]
-fn the_bytes_that_a_removal_has_left_are_wiped_while_the_engine_runs() {
+fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir_all(folder.path().join("claude/projects")).unwrap();
     let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
-    // As a removal leaves it that was killed, or met a reader.
+    // The mark of a removal that was killed, or that met a reader.
     step.set_meta("cleaning_due", "1").unwrap();
     step.commit().unwrap();
     drop(store);

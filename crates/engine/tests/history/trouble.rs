@@ -1,4 +1,5 @@
-//! A store that cannot be used: the engine goes on, says it once, changes nothing, and goes on storing when it is over.
+//! An unusable store: the engine goes on, reports it once, changes nothing, and stores again when the problem is
+//! over.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -8,8 +9,8 @@ use watchbill_engine::handle::{Handle, start};
 use crate::left_out::until;
 use crate::thread::{line, released, settings, texts};
 
-/// Sets the version of the schema in the head of the file: four bytes at 60, the highest first (sqlite.org/fileformat2).
-/// In place: the engine may open the file at any moment, and must never meet half of it.
+/// Sets the schema version in the head of the file: four bytes at 60, the highest first (sqlite.org/fileformat2). It
+/// writes in place: the engine may open the file at any moment, and must never see half of it.
 fn set_schema(database: &Path, version: u32) {
     let mut file = std::fs::OpenOptions::new().write(true).open(database).unwrap();
     file.seek(SeekFrom::Start(60)).unwrap();
@@ -27,7 +28,7 @@ fn troubles(engine: &Handle) -> Vec<String> {
 }
 
 #[test]
-fn a_store_of_a_newer_program_is_left_alone_and_written_again_when_it_is_ours() {
+fn a_store_of_a_newer_program_is_not_changed_until_its_schema_is_ours_again() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();

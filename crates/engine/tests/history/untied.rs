@@ -1,4 +1,4 @@
-//! A link that the transcripts once told of, and tell otherwise by now, is not in the store any more.
+//! A link that the changed transcripts no longer show is removed from the store.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use watchbill_store::{Mode, Store};
 
 use super::thread::{released, settings};
 
-/// A transcript of the process that began with `r`, begun so many minutes later, by `/clear`.
+/// A transcript of the process that began with session `r`, begun by `/clear` that many minutes later.
 fn begun(project: &Path, session: &str, minute: u32) {
     let record = |n: usize, parent: &str, content: &str| {
         format!(
@@ -34,7 +34,7 @@ fn until(data: &Path, wanted: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_link_goes_when_the_one_between_is_found() {
+fn a_link_is_replaced_when_a_session_between_is_found() {
     for live in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -53,7 +53,7 @@ fn a_link_goes_when_the_one_between_is_found() {
             engine = Some(start(settings(&root)).unwrap());
         }
         until(&data, &[("r", "s"), ("s", "t")]);
-        // Of what is gone no transcript tells otherwise.
+        // Once a transcript is removed, no transcript contradicts its old links.
         std::fs::remove_file(project.join("s.jsonl")).unwrap();
         until(&data, &[("r", "s"), ("r", "t"), ("s", "t")]);
         drop(engine);
@@ -61,7 +61,7 @@ fn a_link_goes_when_the_one_between_is_found() {
 }
 
 #[test]
-fn a_clear_goes_with_the_transcript_that_told_of_it() {
+fn a_clear_link_is_removed_with_its_transcript() {
     let all = [Some(true), Some(false), None].map(|removed| [(removed, true), (removed, false)]);
     for (removed, live) in all.into_iter().flatten() {
         let folder = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn a_clear_goes_with_the_transcript_that_told_of_it() {
         }
         let path = project.join("u.jsonl");
         if let Some(removed) = removed {
-            // A writer that begins a file anew empties it first, and may be seen in between.
+            // A writer that begins a file anew empties it first; a reader may see it empty.
             if removed { std::fs::remove_file(&path) } else { std::fs::write(&path, "") }.unwrap();
             if let Some(engine) = &engine {
                 let is_gone =
@@ -89,7 +89,7 @@ fn a_clear_goes_with_the_transcript_that_told_of_it() {
                 }
             }
         }
-        // Another session of that name, in a process of its own.
+        // Another session with that id, in a process of its own.
         let anew = r#"{"type":"user","uuid":"v1","parentUuid":null,"sessionId":"u","session_id":"u","cwd":"/home/dev/other","timestamp":"2026-11-20T17:00:00.000Z","message":{"role":"user","content":"begin"}}"#;
         std::fs::write(&path, format!("{anew}\n")).unwrap();
         if !live {

@@ -1,5 +1,6 @@
-//! What is excluded later goes by every folder in which was worked: by subagents, by sessions whose transcript is gone, in any
-//! number of folders; also where an earlier version of the program has noted none.
+//! A later rule applies to every folder in which a session worked: also to folders of subagents, of sessions without
+//! a transcript, and to any number of folders. It applies also where an earlier version of the program noted no
+//! folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ fn by_agent(session: &str, id: &str, cwd: &str, content: &str) -> String {
     line(session, id, cwd, content).replacen('{', r#"{"isSidechain":true,"agentId":"x","#, 1)
 }
 
-/// What an index holds that was made with these settings from the beginning.
+/// The rows of an index that had these settings from the beginning.
 fn fresh(settings: &Settings) -> Vec<String> {
     let mut fresh = settings.clone();
     fresh.data_dir = Some(settings.data_dir.as_deref().unwrap().with_file_name("fresh"));
@@ -35,7 +36,7 @@ fn fresh(settings: &Settings) -> Vec<String> {
 }
 
 #[test]
-fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_its_session_stays() {
+fn a_later_rule_removes_a_subagents_texts_and_keeps_its_session() {
     for is_gone in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, project) = four_sessions(folder.path());
@@ -69,7 +70,7 @@ fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_
 }
 
 #[test]
-fn what_a_subagent_has_told_there_leaves_the_archive_too() {
+fn a_later_rule_removes_a_subagents_transcript_from_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
@@ -97,7 +98,7 @@ fn what_a_subagent_has_told_there_leaves_the_archive_too() {
 }
 
 #[test]
-fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
+fn a_rule_matches_every_folder_of_a_session_whose_transcript_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -114,7 +115,7 @@ fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
 }
 
 #[test]
-fn the_last_of_many_folders_counts_as_the_first() {
+fn a_rule_matches_the_last_of_many_folders() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -132,8 +133,8 @@ fn the_last_of_many_folders_counts_as_the_first() {
     assert_eq!(held_of_all(&data), fresh(&excluding));
 }
 
-/// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with it, which
-/// did not know where the subagent had worked; packed with `zstd -19`.
+/// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with
+/// it. That program did not know where the subagent had worked. It is packed with `zstd -19`.
 fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
     std::fs::create_dir_all(data).unwrap();
     let packed = &include_bytes!("schema-3/watchbill.db.zst")[..];
@@ -156,7 +157,7 @@ fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
 }
 
 #[test]
-fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders() {
+fn rules_carried_out_by_an_earlier_version_are_applied_again_to_all_folders() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, _) = of_schema_3(&data);
@@ -175,7 +176,7 @@ fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders(
 }
 
 #[test]
-fn of_a_subagent_whose_transcript_may_not_be_read_now_nobody_can_say_that_it_was_elsewhere() {
+fn a_subagent_with_an_unreadable_transcript_is_removed_until_its_folders_are_known() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = of_schema_3(&data);

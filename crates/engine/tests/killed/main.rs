@@ -1,8 +1,8 @@
-//! Kill -9 at any point: of the program that follows the transcripts, and of the one that indexes them.
+//! Kill -9 at any point, of the process that follows transcripts and of the process that indexes them.
 //!
-//! Each round starts a process of its own on one data folder, lets it work while transcripts grow, and kills it. In the
-//! end the store must open, and say what one says that never was interrupted: the same rows, each once.
-//! `WATCHBILL_KILLS=200` makes it the long one; twenty are enough to find what happens often.
+//! Each round starts a process of its own on one data folder, lets it work while transcripts grow, and kills it. In
+//! the end the store must open and equal one that was never interrupted: the same rows, each once.
+//! `WATCHBILL_KILLS=200` makes a long run; twenty kills find the frequent faults.
 
 #![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "a rig that does not stand should fail loudly")]
@@ -30,7 +30,7 @@ use watchbill_settings::Settings;
 use watchbill_store::stats::By;
 use watchbill_store::{Access, Mode, Store};
 
-/// Where the child finds the folders, and what it is to do.
+/// The child's folder and its task.
 const FOLDER: &str = "WATCHBILL_KILLED_FOLDER";
 const TASK: &str = "WATCHBILL_KILLED_TASK";
 
@@ -40,7 +40,7 @@ fn settings(folder: &Path, data: &str) -> Settings {
     settings
 }
 
-/// Not a test: what the killed process does. It does nothing unless it was started for that.
+/// Not a test: the code of the killed process. It does nothing in a normal test run.
 #[test]
 fn child() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -69,7 +69,7 @@ fn spawn(folder: &Path, task: &str) -> Child {
         .unwrap()
 }
 
-/// Numbers that look like chance, and the same ones each time.
+/// Pseudo-random numbers, the same ones in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -79,7 +79,7 @@ impl Dice {
     }
 }
 
-/// Sessions that grow, line by line and in halves.
+/// Simulated clients whose transcripts grow, whole lines and torn ones.
 struct Clients {
     projects: PathBuf,
     authors: Vec<Author>,
@@ -97,7 +97,7 @@ impl Clients {
         Self { projects, authors, number: 1, dice: Dice(7) }
     }
 
-    /// One of them writes something.
+    /// One client writes records.
     fn write(&mut self) {
         let author = &self.authors[self.dice.below(6) as usize];
         let (n, at) = (self.number, SystemClock.now());
@@ -114,7 +114,7 @@ impl Clients {
         };
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         if self.dice.below(40) == 0 && path.exists() {
-            // What one wrote is void; no client does this, editors and restored backups do.
+            // The file is emptied; no client does this, but editors and restored backups do.
             std::fs::write(&path, b"").unwrap();
         }
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -157,7 +157,7 @@ fn roster(settings: Settings, now: Timestamp) -> Vec<TrackedSession> {
 }
 
 #[test]
-fn killed_at_any_point_nothing_is_lost_or_doubled() {
+fn a_kill_at_any_point_loses_and_doubles_nothing() {
     let kills = std::env::var("WATCHBILL_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20u32);
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! Whatever lies there instead of a good file: it is named, with what to do, and everything else goes on.
+//! Bad files of all kinds: the problem names the file and the remedy, and everything else goes on.
 
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::Input;
@@ -13,7 +13,7 @@ fn author(n: usize) -> Author {
     Author::new(&session(n), "/repo")
 }
 
-/// A healthy session beside the sick one: it must be shown whatever happens.
+/// A house with a healthy session beside the bad file: the session must be shown in any case.
 fn house() -> House {
     let mut house = House::new();
     let line = author(0).prompt(house.number(), house.now);
@@ -22,7 +22,8 @@ fn house() -> House {
     house
 }
 
-/// The same problems are there for who was there and for who comes later, each with words; the neighbour is well.
+/// A running engine and one that starts later report the same problems, each with a text; the healthy session is
+/// unchanged.
 fn check(house: &mut House, expected: &[(String, &str)]) {
     house.look_again();
     let found = house.problems();
@@ -38,7 +39,7 @@ fn path(n: usize) -> String {
 }
 
 #[test]
-fn lines_that_are_no_records_are_counted_and_passed_over() {
+fn lines_that_are_no_records_are_counted_and_skipped() {
     let good = author(1).prompt(900, House::new().now);
     for (bad, kind, count) in [
         ("nonsense\n", "malformed_line", 1),
@@ -56,7 +57,7 @@ fn lines_that_are_no_records_are_counted_and_passed_over() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
+fn invalid_utf8_is_replaced_and_the_record_counts() {
     let mut house = house();
     let line = author(1).prompt(900, house.now);
     let at = line.find("prompt 900").unwrap();
@@ -68,7 +69,7 @@ fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
 }
 
 #[test]
-fn tokens_that_no_request_uses_are_cut_and_said() {
+fn absurd_token_counts_are_capped_and_reported() {
     let mut house = house();
     let text = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);
     house.append(&author(1), &text.replace(r#""input_tokens":10"#, r#""input_tokens":18446744073709551615"#));
@@ -77,7 +78,7 @@ fn tokens_that_no_request_uses_are_cut_and_said() {
 }
 
 #[test]
-fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
+fn crlf_blank_lines_and_two_records_on_a_line_are_no_problem() {
     let mut house = house();
     let lines = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);
     let text = format!("\n\r\n{}", lines.replace('\n', "\r\n"));
@@ -95,7 +96,7 @@ fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
 }
 
 #[test]
-fn a_torn_last_line_is_no_trouble_until_its_rest_comes() {
+fn a_torn_last_line_is_no_problem_and_is_read_when_complete() {
     let mut house = house();
     let line = author(1).prompt(900, house.now);
     let (first, rest) = line.split_at(line.len() / 2);
@@ -110,13 +111,13 @@ fn a_torn_last_line_is_no_trouble_until_its_rest_comes() {
 }
 
 #[test]
-fn a_file_in_which_nothing_happened_is_no_session() {
+fn a_file_without_timed_records_is_no_session() {
     let mut house = house();
     house.stage.fs.append(transcript("p", &session(1)), b"");
     house.stage.fs.append(transcript("p", &session(2)), b"{\"type\":\"ai-title\",\"aiTitle\":\"x\"}\n");
     check(&mut house, &[]);
     assert_eq!(house.all().sessions.len(), 1);
-    // With a process it is one that is about to begin.
+    // With a process it is a session that is about to begin.
     house.run(7, "1");
     let text =
         registry(7, "1", &author(1), "idle", house.now - watchbill_core::time::Millis(5000), house.now);
@@ -126,7 +127,7 @@ fn a_file_in_which_nothing_happened_is_no_session() {
 }
 
 #[test]
-fn a_line_of_ten_megabytes_is_a_line() {
+fn a_line_of_ten_megabytes_is_read() {
     let mut house = house();
     let line = author(1).prompt(900, house.now).replace("prompt 900", &"y".repeat(10 << 20));
     house.append(&author(1), &line);
@@ -135,9 +136,9 @@ fn a_line_of_ten_megabytes_is_a_line() {
     assert!(house.row(author(1)).goal.unwrap().starts_with("yyy"));
 }
 
-/// Permission is taken away in memory: tests may run as root, whom nothing is forbidden on a disk.
+/// The test denies access in memory: on a disk, tests that run as root may read everything.
 #[test]
-fn what_may_not_be_read_is_named_until_it_may() {
+fn a_path_without_permission_is_a_problem_until_it_is_readable() {
     let mut house = house();
     let file = transcript("p", &session(1));
     let folder = format!("{ROOT}/projects/closed");
@@ -150,7 +151,7 @@ fn what_may_not_be_read_is_named_until_it_may() {
     house.catch_up();
     check(&mut house, &[(folder.clone(), "permission_denied"), (path(1), "permission_denied")]);
     assert_eq!(house.all().sessions.len(), 1, "no row is made of what is not known");
-    // As promised, it is picked up by itself.
+    // It is read again without further action, as the problem's text promises.
     house.stage.fs.deny(&file, false);
     house.stage.fs.deny(&folder, false);
     house.catch_up();
@@ -160,7 +161,7 @@ fn what_may_not_be_read_is_named_until_it_may() {
 }
 
 #[test]
-fn what_is_no_file_is_named_until_it_is_gone() {
+fn a_path_that_is_no_regular_file_is_a_problem_until_it_is_gone() {
     let mut house = house();
     let pipe = transcript("p", &session(1));
     let folder = transcript("p", &session(2));
@@ -180,9 +181,9 @@ fn what_is_no_file_is_named_until_it_is_gone() {
     check(&mut house, &[]);
 }
 
-/// A scan has named it; the hint that it is gone names the file alone and starts no other scan.
+/// A scan has reported the problem; the hint of the removal names the file alone and starts no other scan.
 #[test]
-fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
+fn a_problem_from_a_scan_ends_with_the_hint_of_the_removal() {
     let mut house = house();
     let pipe = transcript("p", &session(1));
     house.stage.fs.append(&pipe, b"");
@@ -197,7 +198,7 @@ fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
 }
 
 #[test]
-fn a_missing_root_is_said_and_found_when_it_comes() {
+fn a_missing_root_is_reported_and_read_when_it_appears() {
     let mut house = House::new();
     house.stage.fs.remove(ROOT);
     house.look_again();

@@ -1,4 +1,4 @@
-//! Chains that are tied a group at a time, as things become known, are those that come of everything at once.
+//! Chains that are resolved group by group as facts arrive equal those that are resolved from all facts at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,26 +14,26 @@ use crate::distant::shows_what_a_look_at_everything_shows;
 use crate::house::{House, registry_file, transcript};
 use crate::records::{Author, marker, registry, session};
 
-/// Sessions that a history plays with; the first four work in one folder.
+/// The sessions of a history; the first four work in one folder.
 const SESSIONS: usize = 6;
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// A line is written; nobody has read it yet.
+    /// Writes a line; the engine has not read it yet.
     Write {
         n: usize,
     },
-    /// The person names the session.
+    /// The user names the session.
     Title {
         n: usize,
     },
-    /// A new session in the process of another one, by `/clear` or without a word of it.
+    /// A new session in the process of another one, with `/clear` or without a record of it.
     Begin {
         from: usize,
         to: usize,
         clear: bool,
     },
-    /// An old client copies a session to go on with it.
+    /// An old client copies a session's transcript to resume it.
     Copy {
         from: usize,
         to: usize,
@@ -50,7 +50,7 @@ enum Op {
     Wait {
         secs: i64,
     },
-    /// One transcript is read, the others later.
+    /// Reads one transcript; the others are read later.
     Read {
         n: usize,
     },
@@ -69,7 +69,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => n.clone().prop_map(|n| Op::Kill { n }),
         6 => (0i64..90).prop_map(|secs| Op::Wait { secs }),
         1 => Just(Op::Wait { secs: 900 }),
-        // Whoever has been idle for so long is not in the default roster.
+        // A session that has been idle this long is not in the default roster.
         1 => Just(Op::Wait { secs: 90_000 }),
         10 => n.prop_map(|n| Op::Read { n }),
         2 => Just(Op::ReadAll),
@@ -78,7 +78,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 struct History {
     house: House,
-    /// For each session the one that its process began with.
+    /// For each session the one in which its process began.
     process: BTreeMap<usize, usize>,
     marked: BTreeSet<usize>,
     ran: BTreeSet<usize>,
@@ -103,7 +103,7 @@ impl History {
         self.house.stage.fs.stat(&file(n)).is_ok()
     }
 
-    /// Appends a line as the process of the session writes it.
+    /// Appends a line as written by the session's process.
     fn write(&mut self, n: usize, line: &str) {
         let process = session(self.process.get(&n).copied().unwrap_or(n));
         let line = format!(r#"{},"session_id":"{process}"}}"#, line.trim_end().strip_suffix('}').unwrap());
@@ -122,7 +122,7 @@ impl History {
                 self.house.stage.fs.append(file(n), (line + "\n").as_bytes());
             }
             Op::Begin { from, to, clear } => {
-                // The transcript of the one that the process began with may be gone.
+                // The transcript of the process's first session may be gone.
                 if from == to || self.is_there(to) {
                     return;
                 }
@@ -181,7 +181,7 @@ impl History {
     }
 }
 
-/// The chains, and what rows show of them.
+/// The chains, and the chain columns of the rows.
 fn told(engine: &Engine) -> Vec<String> {
     let told = (0..SESSIONS).map(|n| {
         let id = SessionId::new(&session(n));
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_becomes_known_bit_by_bit_ties_as_what_is_known_at_once(ops in prop::collection::vec(op(), 1..60)) {
+    fn chains_resolved_fact_by_fact_equal_chains_resolved_at_once(ops in prop::collection::vec(op(), 1..60)) {
         let mut history = History::new();
         for op in ops.iter().chain([&Op::ReadAll]) {
             history.act(op);
@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-/// What a history comes to, where every session's transcript has been read in the end.
+/// The history after these operations.
 fn after(ops: &[Op]) -> History {
     let mut history = History::new();
     ops.iter().for_each(|op| history.act(op));
@@ -221,8 +221,9 @@ fn superseded(history: &History, n: usize) -> Option<SessionId> {
 }
 
 #[test]
-fn activity_that_is_read_late_shows_whom_a_process_came_from() {
-    // The process began with session 5, whose transcript is gone; 1 was active in it last before 2 began.
+fn activity_read_late_corrects_the_session_that_a_process_came_from() {
+    // The process began with session 5, whose transcript is gone. Session 1 was the last active one in it before 2
+    // began.
     let mut ops = vec![
         Op::Begin { from: 5, to: 1, clear: false },
         Op::Read { n: 1 },
@@ -245,7 +246,7 @@ fn activity_that_is_read_late_shows_whom_a_process_came_from() {
 }
 
 #[test]
-fn activity_that_is_read_late_shows_whom_a_compaction_ended() {
+fn activity_read_late_corrects_the_session_that_a_compaction_ended() {
     let mut ops = vec![
         Op::Write { n: 0 },
         Op::Read { n: 0 },
@@ -268,7 +269,7 @@ fn activity_that_is_read_late_shows_whom_a_compaction_ended() {
 }
 
 #[test]
-fn a_chain_goes_on_where_it_was_active_last() {
+fn the_head_of_a_chain_is_the_session_that_was_active_last() {
     let history = after(&[
         Op::Write { n: 0 },
         Op::Run { n: 0 },
@@ -282,7 +283,7 @@ fn a_chain_goes_on_where_it_was_active_last() {
 }
 
 #[test]
-fn an_answer_in_the_moment_of_a_beginning_may_show_whom_another_one_comes_from() {
+fn an_answer_at_the_time_of_a_beginning_ties_sessions_as_a_cold_start_does() {
     let history = after(&[
         Op::Begin { from: 3, to: 2, clear: true },
         Op::Begin { from: 3, to: 5, clear: true },
@@ -295,8 +296,8 @@ fn an_answer_in_the_moment_of_a_beginning_may_show_whom_another_one_comes_from()
 }
 
 #[test]
-fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_on_in_that_one_all_along() {
-    // A compaction into 1, of which nothing more is known, has ended 2, which was active last; the work goes on in 4.
+fn a_chain_has_the_title_of_the_session_that_was_active_last_also_when_its_head_stays() {
+    // A compaction into 1, which has no further records, ended 2, which was active last. The work continues in 4.
     let history = after(&[
         Op::Begin { from: 4, to: 2, clear: false },
         Op::Write { n: 4 },
@@ -317,7 +318,7 @@ fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_
 }
 
 #[test]
-fn of_very_many_spans_the_oldest_say_less_and_the_chains_follow() {
+fn chains_follow_when_the_oldest_of_very_many_spans_are_merged() {
     let mut ops = vec![
         Op::Begin { from: 5, to: 1, clear: false },
         Op::Read { n: 1 },

@@ -1,4 +1,4 @@
-//! The clock jumps.
+//! The system clock jumps.
 
 use watchbill_core::time::Millis;
 use watchbill_engine::publish::snapshot;
@@ -9,7 +9,7 @@ use crate::records::{Author, session};
 const YEAR: Millis = Millis::from_secs(365 * 86_400);
 
 #[test]
-fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
+fn a_clock_that_was_a_year_ahead_has_no_lasting_effect() {
     let mut house = House::new();
     let author = Author::new(&session(1), "/repo");
     // Without registry files the transcript alone decides.
@@ -27,7 +27,7 @@ fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
     assert_eq!(snapshot(&house.engine.current(false)).sessions.len(), 1);
     let problem = house.problem("clock", "clock_went_back").expect("it is said");
     assert_eq!(problem.count, 1);
-    // What comes next has its usual deadlines.
+    // Later records get their usual deadlines.
     let line = author.call(house.number(), house.now);
     house.append(&author, &line);
     house.catch_up();
@@ -42,9 +42,9 @@ fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
 
 const HOUR: Millis = Millis::from_secs(3600);
 
-/// Sessions whose transcripts are all that is known of them work on while the clock goes back by an hour.
+/// Sessions without registry files work on while the clock goes back by an hour.
 #[test]
-fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
+fn a_clock_that_goes_back_by_an_hour_delays_no_deadline() {
     let mut house = House::new();
     house.remember();
     let [before, over, after] = [1, 2, 3].map(|n| Author::new(&session(n), "/repo"));
@@ -71,7 +71,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
     for author in [&over, &after] {
         assert_eq!(house.row(author).state, "waiting_for_approval", "{}", author.session);
     }
-    // Whoever starts now sees the same, from the store or from the transcripts alone.
+    // An engine that starts now shows the same, from the store or from the transcripts alone.
     let shown = snapshot(&house.engine.current(true)).sessions;
     assert_eq!(snapshot(&house.warm().current(true)).sessions, shown);
     assert_eq!(snapshot(&house.cold().current(true)).sessions, shown);
@@ -81,7 +81,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
 }
 
 #[test]
-fn a_small_correction_is_no_news() {
+fn a_small_clock_correction_is_no_problem() {
     let mut house = House::new();
     let author = Author::new(&session(1), "/repo");
     let line = author.prompt(house.number(), house.now);
@@ -95,7 +95,7 @@ fn a_small_correction_is_no_news() {
 }
 
 #[test]
-fn a_torn_file_is_still_tried_again_after_a_jump() {
+fn a_torn_file_is_read_again_after_a_clock_jump() {
     let mut house = House::new();
     house.now = house.now + YEAR;
     house.stage.fs.set_now(house.now);

@@ -1,5 +1,5 @@
-//! One look for the default roster keeps nothing of sessions that it has nothing to do with, and nobody can tell by what it
-//! shows.
+//! One look for the default roster keeps nothing of sessions that the roster does not show or need. The result shows
+//! no difference.
 
 use std::path::PathBuf;
 
@@ -18,13 +18,13 @@ use crate::records::{Author, marker, registry, session};
 
 const DAY: Millis = Millis::from_secs(24 * 3_600);
 
-/// What the default roster shows, what is wrong, and how many sessions have a row.
+/// The default roster, its problems, and the number of sessions with a row.
 fn shown(engine: &Engine) -> (Vec<TrackedSession>, Vec<Problem>, usize) {
     let roster = snapshot(&engine.current(false));
     (roster.sessions, roster.problems, engine.count_all())
 }
 
-/// Whether it does, with a store and without one.
+/// A look for the default roster shows the same as a look at everything, with a store and without one.
 pub fn shows_what_a_look_at_everything_shows(house: &House) -> Result<(), TestCaseError> {
     let all = house.cold();
     let mut few = house.recent_cold();
@@ -32,7 +32,7 @@ pub fn shows_what_a_look_at_everything_shows(house: &House) -> Result<(), TestCa
     if house.memory.is_some() {
         prop_assert_eq!(shown(&house.recent()), shown(&house.warm()));
     }
-    // Should anybody ask for all in the end, all have theirs.
+    // If a caller asks for all sessions later, each gets its row.
     few.wake_all();
     prop_assert_eq!(snapshot(&few.current(true)).sessions, snapshot(&all.current(true)).sessions);
     Ok(())
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// What a look for the default roster opens, in order, and the engine that it gives.
+/// The transcripts that a look for the default roster opens, in order, and the resulting engine.
 fn look(house: &House) -> (Vec<PathBuf>, Engine) {
     let (world, notes) = house.counted();
     let engine = look_at_recent(settings(), world, Outlook::LIVE, &ManualClock::new(house.now));
@@ -70,7 +70,7 @@ fn look(house: &House) -> (Vec<PathBuf>, Engine) {
 }
 
 #[test]
-fn a_marker_ties_at_a_moment_of_the_past_too() {
+fn a_marker_ties_sessions_also_in_a_look_at_a_past_time() {
     let (mut house, authors) = old_house();
     let heir = Author::new(&session(902), "/repo/2");
     let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
@@ -105,7 +105,7 @@ fn old_house() -> (House, Vec<Author>) {
 }
 
 #[test]
-fn of_sessions_that_are_not_shown_each_file_is_read_once_and_nothing_kept() {
+fn files_of_sessions_that_are_not_shown_are_read_once_and_not_kept() {
     let (house, authors) = old_house();
     let author = Author::new(&session(900), "/repo/1");
     house.append(&author, &author.prompt(9_000, house.now));
@@ -126,10 +126,11 @@ fn of_sessions_that_are_not_shown_each_file_is_read_once_and_nothing_kept() {
 }
 
 #[test]
-fn what_a_shown_session_may_have_to_do_with_is_read_once_more() {
+fn sessions_that_a_shown_session_may_be_tied_to_are_read_once_more() {
     let (mut house, authors) = old_house();
     let now = house.now;
-    // One is a fork of the first, one runs the second; the third was compacted into one that has just begun.
+    // The first session has a fork, the second has a running process, and the third was compacted into a session that
+    // has just begun.
     let fork = Author::new(&session(900), "/repo/0");
     let history = house.stage.fs.bytes(transcript("p", &authors[0].session)).unwrap();
     let copied = fork.fork(&authors[0], &String::from_utf8(history).unwrap());
@@ -141,7 +142,7 @@ fn what_a_shown_session_may_have_to_do_with_is_read_once_more() {
     let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
     house.stage.fs.write(path, marker(&heir.session, "/repo/2", now).as_bytes());
     house.append(&heir, &(heir.prompt(9_001, now) + &heir.answer(9_002, now)));
-    // In another of these files something is wrong.
+    // Two other files hold a bad line.
     house.append(&authors[8], "this is no record\n");
     house.append(&authors[1], "nor is this\n");
     house.wait(Millis::from_secs(1));
@@ -151,7 +152,7 @@ fn what_a_shown_session_may_have_to_do_with_is_read_once_more() {
         let path = transcript("p", &author.session);
         opened.iter().filter(|opened| **opened == path).count()
     };
-    // Of the folder with the marker all are, of which that of the compaction is one.
+    // All sessions of the marker's folder are read again; the compacted session is one of them.
     let read_again = |n: usize| n <= 1 || n % 10 == 2;
     for (n, author) in authors.iter().enumerate() {
         assert_eq!(times(author), if read_again(n) { 2 } else { 1 }, "session {n}");

@@ -1,14 +1,14 @@
-//! Cases in which a session's state is easily got wrong, each through files: transcripts, registry files, status
-//! files, processes on a stage and hook events, read by the engine.
+//! Edge cases of a session's state, each through files that the engine reads: transcripts, registry files, status
+//! files, staged processes and hook events.
 //!
-//! The numbers are those of the project's list of edge cases. What a transcript alone decides is tested
-//! beside the fold (`crates/core/tests/session/edge_cases.rs`, `…/chain/edges.rs`), what a hook's payload says in
-//! `crates/core/tests/hooks`, what a process is beside the reading of `/proc` (`crates/watch`). What no witness can decide,
-//! or has nothing to decide yet:
+//! The numbers are those of the project's list of edge cases. Cases that the transcript alone decides are tested
+//! beside the fold (`crates/core/tests/session/edge_cases.rs`, `…/chain/edges.rs`). Hook payloads are tested in
+//! `crates/core/tests/hooks`, processes beside the reading of `/proc` (`crates/watch`). No witness can decide this
+//! one:
 //!
 //! | number | case | why |
 //! |---|---|---|
-//! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry says that one is |
+//! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry reports only that a dialog is open |
 
 mod attention;
 mod background;

@@ -1,4 +1,4 @@
-//! A window gets the rows that it can show at first, is told how many the others are, and gets those a moment later.
+//! A window gets its first rows at once with counts of the others, and gets the others a moment later.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::records::{Author, session};
 
 const PAUSE: Millis = Millis(50);
 
-/// Six sessions: four wait for the next word of the person, two are at work.
+/// Six sessions: four wait for the user's next prompt, two are at work.
 fn house() -> House {
     let mut house = House::new();
     for n in 0..6 {
@@ -27,7 +27,7 @@ fn house() -> House {
     house
 }
 
-/// A subscriber of all sessions that wants so many rows at first, and what it is told.
+/// A subscriber of all sessions that wants that many rows at first, and its messages.
 fn subscriber(first: usize) -> (Subscriber, Arc<Mutex<Vec<RosterMessage>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let ears = Arc::clone(&told);
@@ -73,7 +73,7 @@ fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
 }
 
 #[test]
-fn a_rest_that_is_gone_before_it_came_is_taken_back() {
+fn a_row_that_is_removed_before_the_rest_comes_is_not_sent() {
     let mut house = house();
     let rows = snapshot(&house.engine.current(true)).sessions;
     let (mut subscriber, told) = subscriber(rows.len() - 1);
@@ -91,7 +91,7 @@ fn a_rest_that_is_gone_before_it_came_is_taken_back() {
 }
 
 #[test]
-fn who_wants_no_fewer_than_there_are_gets_all_at_once() {
+fn a_subscriber_whose_limit_covers_all_rows_gets_them_at_once() {
     let house = house();
     let whole = snapshot(&house.engine.current(true));
     let (mut subscriber, told) = subscriber(whole.sessions.len());

@@ -1,5 +1,5 @@
-//! An engine on a stage, with a clock that is turned by hand: files are written, processes run, hooks fire, time passes,
-//! and rows are looked at.
+//! An engine on a stage with a manual clock: tests write files, run processes, send hook events, let time pass and
+//! check rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use crate::counting_fs::{CountingFs, Notes};
 use crate::records::Author;
 
 pub const ROOT: &str = "/home/dev/.claude";
-/// Where the sessions work that [`House::write`] writes of, and the name of that project.
+/// The working folder of the sessions that [`House::write`] writes, and the name of its project.
 pub const CWD: &str = "/home/dev/work";
 pub const PROJECT: &str = "-home-dev-work";
 
@@ -41,22 +41,22 @@ pub struct House {
     outlook: Outlook,
     pub begin: Timestamp,
     pub now: Timestamp,
-    /// Everything that the engine asked for.
+    /// All outputs of the engine.
     pub out: Vec<Output>,
-    /// `state/kind` of every change that was seen as it happened, in a house that was made to look.
+    /// `state/kind` of each change that was observed live, in a house that has taken its first look.
     pub told: Vec<String>,
-    /// `state/kind` of each row, as it was last looked at.
+    /// `state/kind` of each row at the last look.
     states: Option<BTreeMap<String, String>>,
-    /// Where everything is kept after each step.
+    /// The store that is written after each step.
     pub memory: Option<Memory>,
-    /// Scans of everything and looks at working folders are taken beside the loop, as a running program has them taken.
+    /// Scans of everything and looks at working folders run beside the loop, as in a running program.
     elsewhere: bool,
-    /// A scan under way, and whether another one is to follow.
+    /// A scan under way, and whether another one follows.
     scan: Option<(Scan, bool)>,
-    /// Scans take as long as they like, and there is hardly ever time for who rests.
+    /// Scans end only when the test ends them, and sessions at rest hardly ever get time.
     pub slow_scans: bool,
     next: u64,
-    /// When the processes with a registry file started.
+    /// The start times of the processes with a registry file.
     started: BTreeMap<u32, Timestamp>,
 }
 
@@ -83,7 +83,7 @@ impl House {
         Self::on(stage)
     }
 
-    /// An engine on a stage on which something lies already.
+    /// An engine on a stage that already has files.
     pub fn on(stage: Stage) -> Self {
         Self::with(stage, settings(), Outlook::LIVE)
     }
@@ -113,7 +113,7 @@ impl House {
         house
     }
 
-    /// A house where every witness counts and every change is seen.
+    /// A house where every witness counts and every change is observed.
     pub fn live() -> Self {
         Self::looking(&[ROOT], Outlook::LIVE)
     }
@@ -136,14 +136,14 @@ impl House {
         house
     }
 
-    /// The first look at everything that was written so far, as a start of the program has it. From now on every change is seen.
+    /// The first look at all files, as at a start of the program. From now on every change is observed.
     pub fn look(&mut self) {
         self.engine = self.cold();
         self.states = Some(states(&self.engine));
         self.stage.hints.take();
     }
 
-    /// The person chooses what is told, and the settings are read anew.
+    /// The user changes the alert settings, and the engine takes the new settings.
     pub fn choose(&mut self, alerts: AttentionSettings) {
         self.settings.alerts.attention = alerts;
         self.step(Input::Settings(Box::new(self.settings.clone())));
@@ -184,7 +184,7 @@ impl House {
         }
     }
 
-    /// Rows, and whoever counts, say at the same moment that a session needs the person.
+    /// Rows and the engine's counts must say at the same moment that a session needs the user.
     fn says_one_thing(&self) {
         let rows = self.engine.current(false).rows.iter();
         let stand = rows.filter(|row| group_of(&row.row) == Group::NeedsYou).count();
@@ -195,14 +195,14 @@ impl House {
         );
     }
 
-    /// There is time for a few of those at rest.
+    /// The engine has time for a few sessions at rest.
     fn wake(&mut self) {
         if self.engine.is_waking() {
             self.step(Input::Wake(2));
         }
     }
 
-    /// From now on scans and looks are taken beside the loop.
+    /// From now on scans and looks run beside the loop.
     pub fn look_elsewhere(&mut self) {
         self.elsewhere = true;
         self.engine.look_elsewhere();
@@ -218,7 +218,7 @@ impl House {
         }
     }
 
-    /// A scan that is under way comes to its end.
+    /// Ends a scan that is under way.
     pub fn end_scan(&mut self) {
         if let Some((found, again)) = self.scan.take() {
             self.step(Input::Rescanned(found));
@@ -229,7 +229,7 @@ impl House {
         self.wake();
     }
 
-    /// From now on everything is kept in a real store.
+    /// From now on everything is stored in a real store.
     pub fn remember(&mut self) {
         let folder = tempfile::TempDir::new().unwrap();
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
@@ -237,10 +237,10 @@ impl House {
         self.memory = Some(Memory { folder, persist, stopped: false });
     }
 
-    /// The program ends, in whatever way. What it had stored lies in the folder.
+    /// Ends the program. Its stored data stays in the returned folder.
     pub fn end(&mut self) -> Option<tempfile::TempDir> {
         let Memory { folder, persist, .. } = self.memory.take()?;
-        // Whoever holds the store keeps others from writing, and the engine holds it too.
+        // The holder keeps others from writing, and the engine holds the store too.
         self.engine = Engine::new(self.settings.clone(), self.stage.world(), self.outlook, self.now);
         self.scan = None;
         if self.elsewhere {
@@ -250,14 +250,14 @@ impl House {
         Some(folder)
     }
 
-    /// The program has ended and starts again: it knows what was stored, and has read nothing.
+    /// Ends the program and starts it again: it has the stored data, and has read no file.
     pub fn reboot(&mut self) {
         if let Some(folder) = self.end() {
             self.boot_with(folder);
         }
     }
 
-    /// The program starts, and knows what is stored in the folder.
+    /// Starts the program with the data that is stored in the folder.
     pub fn boot_with(&mut self, folder: tempfile::TempDir) {
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
         assert!(persist.writes(), "{:?}", persist.trouble());
@@ -267,7 +267,7 @@ impl House {
         self.step(Input::Watching(Vec::new()));
     }
 
-    /// Hands over what the file system has hinted at, and everything that a step leaves for the next one.
+    /// Hands over the file system's hints, and everything that a step leaves for the next one.
     pub fn catch_up(&mut self) -> &mut Self {
         let hints = self.stage.hints.take();
         self.hint(hints);
@@ -293,12 +293,12 @@ impl House {
         }
     }
 
-    /// Lets time go by; deadlines fire when they are due.
+    /// Lets time pass; deadlines fire when they are due.
     pub fn wait(&mut self, span: Millis) {
         self.wait_until(self.now + span);
     }
 
-    /// The same until so many seconds after the beginning.
+    /// The same until that many seconds after the beginning.
     pub fn at(&mut self, secs: f64) -> &mut Self {
         self.wait_until(self.begin + Millis((secs * 1000.0) as i64));
         self
@@ -319,13 +319,13 @@ impl House {
         self.stage.fs.append(transcript("p", &author.session), text.as_bytes());
     }
 
-    /// Bytes as they are, and the engine hears of them.
+    /// Appends the bytes unchanged; the engine gets the hint.
     pub fn append_bytes(&mut self, path: &Path, bytes: &[u8]) -> &mut Self {
         self.stage.fs.append(path, bytes);
         self.catch_up()
     }
 
-    /// A record's line with everything that the client writes around it, and the time it is now.
+    /// The line of a record, with the fields that the client adds to every record, and the current time.
     pub fn line(&mut self, session: &str, mut record: Value) -> String {
         let number = self.number();
         let fields = record.as_object_mut().unwrap();
@@ -352,7 +352,8 @@ impl House {
         self.append_bytes(&transcript(PROJECT, session), lines.as_bytes())
     }
 
-    /// Process `pid` says `status` (`waiting:<for what>` for a wait) of `session`; it runs from its first word on.
+    /// Process `pid` reports `status` (`waiting:<for what>` for a wait) of `session`. The first report starts the
+    /// process.
     pub fn registry(&mut self, pid: u32, session: &str, status: &str) -> &mut Self {
         self.run(pid, &start_of(pid));
         let (status, what) = status.split_once(':').unwrap_or((status, ""));
@@ -369,26 +370,26 @@ impl House {
         self.registry_text(pid, &entry.to_string())
     }
 
-    /// A registry file with exactly this in it.
+    /// A registry file with exactly this text.
     pub fn registry_text(&mut self, pid: u32, text: &str) -> &mut Self {
         self.stage.fs.write(registry_file(pid), text.as_bytes());
         self.catch_up()
     }
 
-    /// Process `pid` ends in order.
+    /// Process `pid` ends cleanly.
     pub fn leave(&mut self, pid: u32) -> &mut Self {
         self.stage.fs.remove(registry_file(pid));
         self.catch_up().kill(pid, &start_of(pid))
     }
 
-    /// A hook of the agent with process `pid` fires now. `payload` needs no more than the event's own fields.
+    /// The client with process `pid` sends a hook event now. `payload` needs only the event's own fields.
     pub fn hook(&mut self, pid: u32, session: &str, payload: Value) -> &mut Self {
         let message = self.hook_message(pid, session, payload);
         self.step(Input::Hooks(vec![message]));
         self
     }
 
-    /// The same, not handed over yet.
+    /// The same message, not handed over yet.
     pub fn hook_message(&mut self, pid: u32, session: &str, mut payload: Value) -> HookMessage {
         let number = self.number();
         let fields = payload.as_object_mut().unwrap();
@@ -409,31 +410,31 @@ impl House {
         HookMessage::new(origin, payload.to_string().into_bytes())
     }
 
-    /// A file in the `.claude` of the working folder, as it is.
+    /// A file with exactly this text in the `.claude` of the working folder.
     pub fn in_folder(&mut self, name: &str, text: &str) -> &mut Self {
         self.stage.fs.write(Path::new(CWD).join(".claude").join(name), text.as_bytes());
         self.catch_up()
     }
 
-    /// A process that runs.
+    /// Starts a process.
     pub fn run(&mut self, pid: u32, start: &str) -> &mut Self {
         self.stage.processes.set(instance(pid, start), Liveness::Alive);
         self
     }
 
-    /// A process ends, and its file stays; the engine is told.
+    /// Ends a process; its file stays, and the engine gets the event.
     pub fn kill(&mut self, pid: u32, start: &str) -> &mut Self {
         self.stage.processes.set(instance(pid, start), Liveness::Dead);
         self.step(Input::ProcessEnded(Some(pid)));
         self
     }
 
-    /// The view with everything.
+    /// The roster with all sessions.
     pub fn all(&self) -> RosterSnapshot {
         snapshot(&self.engine.current(true))
     }
 
-    /// The row of a session, shown or not, where there is one.
+    /// The row of a session, shown or not, if there is one.
     pub fn find(&self, session: impl AsRef<str>) -> Option<TrackedSession> {
         row_of(&self.engine, session.as_ref())
     }
@@ -444,17 +445,17 @@ impl House {
         self.find(session).unwrap_or_else(|| panic!("no row for {session}"))
     }
 
-    /// `state/kind` of a row; empty where there is none.
+    /// `state/kind` of a row; empty without a row.
     pub fn state(&self, session: &str) -> String {
         state_of(&self.engine, session)
     }
 
-    /// Tokens in of a session.
+    /// Input tokens of a session.
     pub fn tokens(&self, author: &Author) -> u64 {
         self.find(author).and_then(|row| row.tokens).map_or(0, |tokens| tokens.input)
     }
 
-    /// What the policy on who needs the person has told since the engine's outputs were last cleared.
+    /// The outcomes of the attention policy since the engine's outputs were last cleared.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
         let outcome = |output| match output {
             Output::Attention(outcome) => Some(outcome),
@@ -472,7 +473,7 @@ impl House {
         self.all().problems
     }
 
-    /// The problem of a kind at a path.
+    /// The problem of that kind at a path.
     pub fn problem(&self, path: impl AsRef<Path>, kind: &str) -> Option<Problem> {
         let path = path.as_ref().to_string_lossy();
         self.problems().into_iter().find(|problem| problem.path == path && problem.kind == kind)
@@ -486,25 +487,25 @@ impl House {
         (World { fs: Arc::new(fs), processes }, notes)
     }
 
-    /// What a program that starts now sees.
+    /// The engine of a program that starts now without a store.
     pub fn cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
         watchbill_engine::cold::look(self.settings.clone(), self.stage.world(), self.outlook, &clock)
     }
 
-    /// What a program that starts now sees that reads the store beside us.
+    /// The engine of a program that starts now and reads the store beside this one.
     pub fn warm(&self) -> Engine {
         let clock = ManualClock::new(self.now);
         watchbill_engine::cold::look(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
-    /// The same of a program that only wants what the default roster shows.
+    /// The same for a program that wants only the default roster.
     pub fn recent(&self) -> Engine {
         let clock = ManualClock::new(self.now);
         watchbill_engine::cold::look_at_recent(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
-    /// The same where nothing is stored.
+    /// The same without a store.
     pub fn recent_cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
         watchbill_engine::cold::look_at_recent(
@@ -525,7 +526,7 @@ pub fn settings() -> Settings {
     Settings::for_roots(vec![PathBuf::from(ROOT)])
 }
 
-/// The row of a session, shown or not, as the engine knows it and as the view with everything shows it.
+/// The row of a session, shown or not. The engine's row must equal the row in the roster of all sessions.
 pub fn row_of(engine: &Engine, session: &str) -> Option<TrackedSession> {
     let row = engine.row(&SessionId::new(session)).map(|row| TrackedSession::from(&row));
     let view = engine.current(true);
@@ -538,7 +539,7 @@ pub fn state_of(engine: &Engine, session: &str) -> String {
     row_of(engine, session).map_or(String::new(), |row| state(&row))
 }
 
-/// `state/kind` of every row that there is, by session.
+/// `state/kind` of every row, by session.
 fn states(engine: &Engine) -> BTreeMap<String, String> {
     let rows = engine.current(true).rows.iter().map(|row| row.session());
     rows.map(|row| (row.session_id.clone(), state(&row))).collect()
@@ -549,7 +550,7 @@ fn state(row: &TrackedSession) -> String {
     format!("{}{kind}", row.state)
 }
 
-/// When the process of a registry file of the tests started.
+/// The start time of a test process, as its registry file names it.
 pub fn start_of(pid: u32) -> String {
     format!("{pid}00")
 }

@@ -1,5 +1,5 @@
-//! Whatever happens to the files, and however it is reported: one look at everything, and the engine knows
-//! what a program knows that starts now.
+//! However files change, and however the changes are reported: after one look at everything, the engine equals a
+//! program that starts now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::house::{House, ROOT, agent, registry_file, settings, transcript};
 use crate::records::{Author, marker, registry, session};
 use crate::subscribers::Reader;
 
-/// Sessions that a history plays with; the first three work in one folder.
+/// The sessions of a history; the first three work in one folder.
 const SESSIONS: usize = 5;
 const PROJECTS: [&str; 2] = ["-repo", "-elsewhere"];
 
@@ -45,7 +45,7 @@ pub enum Op {
     Worker {
         session: usize,
     },
-    /// Of old clients, beside the transcripts.
+    /// A subagent's transcript beside the transcripts, as old clients write it.
     FlatAgent {
         session: usize,
     },
@@ -106,7 +106,7 @@ pub enum Op {
     Restart,
     /// The program ends and starts again.
     Reboot,
-    /// From now on until it starts again, nothing more is stored.
+    /// From now on until the next start, nothing more is stored.
     Dying,
     Subscribe,
     /// Scans take long from now on, or no longer.
@@ -154,7 +154,7 @@ pub fn op() -> impl Strategy<Value = Op> {
         2 => (pid, 0..2u8).prop_map(|(pid, life)| Op::Kill { pid, life }),
         2 => (session.clone(), any::<bool>()).prop_map(|(session, torn)| Op::Mark { session, torn }),
         5 => (0i64..900).prop_map(|secs| Op::Wait { secs }),
-        // Whoever has been idle for so long is at rest after a restart.
+        // A session that has been idle this long is at rest after a restart.
         1 => Just(Op::Wait { secs: 90_000 }),
         12 => (0usize..6).prop_map(|count| Op::Deliver { count }),
         2 => Just(Op::Lose),
@@ -169,18 +169,18 @@ pub fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A history in the making.
+/// A history under construction.
 pub struct History {
     pub house: House,
-    /// What a torn line still lacks, by file.
+    /// The missing rest of a torn line, by file.
     torn: BTreeMap<PathBuf, String>,
-    /// Lives of processes that have run.
+    /// Processes that have been killed, as pid and life.
     killed: BTreeSet<(u32, u8)>,
-    /// Sessions that a process has left: only who was there knows how.
+    /// Sessions that a process has left: only an engine that saw it knows how.
     departed: BTreeSet<String>,
     registered: BTreeMap<u32, u8>,
     marked: BTreeSet<String>,
-    /// A first scan under way: what its workers have read.
+    /// A first scan under way, with the files that its workers have read.
     scanned: Option<(Vec<Loaded>, Vec<Found>)>,
     readers: Vec<Reader>,
 }
@@ -189,7 +189,7 @@ fn author(n: usize) -> Author {
     Author::new(&session(n), if n < 3 { "/repo" } else { "/elsewhere" })
 }
 
-/// Each life of each process id runs one session.
+/// Each life of a process id runs one session.
 fn author_of(pid: u32, life: u8) -> Author {
     author((pid as usize + 2 * usize::from(life)) % SESSIONS)
 }
@@ -214,7 +214,7 @@ impl History {
         &self.house.stage.fs
     }
 
-    /// Where a session's transcript lies; a new one lies in the first project.
+    /// The path of a session's transcript; a new one is in the first project.
     fn file(&self, n: usize) -> PathBuf {
         let paths = PROJECTS.map(|project| transcript(project, &session(n)));
         paths.iter().find(|path| self.fs().stat(path).is_ok()).unwrap_or(&paths[0]).clone()
@@ -273,7 +273,7 @@ impl History {
                 let history = self.fs().bytes(self.file(*from)).unwrap_or_default();
                 let history = String::from_utf8_lossy(&history);
                 let copied = copy.fork(&origin, &history);
-                // A fork is a new session, never one that is there, nor one that the history was forked from before.
+                // A fork is a new session: never an existing one, and never the origin of this history.
                 let is_new = self.fs().stat(&self.file(*to)).is_err() && !history.contains(&session(*to));
                 if from != to && is_new {
                     self.write(self.file(*to), &copied);
@@ -339,8 +339,8 @@ impl History {
                 let id = session(*n);
                 let text = marker(&id, &author(*n).cwd, self.house.now);
                 let path = PathBuf::from(format!("{}/.claude/compacted.{id}.marker", author(*n).cwd));
-                // The same name again with another time is a second announcement, which only a witness of both
-                // can know of.
+                // The same name again with another time is a second announcement. Only an engine that saw both knows
+                // of it.
                 if *torn && !self.marked.contains(&id) {
                     self.fs().write(path, &text.as_bytes()[..20]);
                 } else if self.marked.insert(id) {
@@ -402,7 +402,7 @@ impl History {
         }
     }
 
-    /// Workers of a first scan read what is there at this moment; the engine hears of it later. The second time
+    /// The workers of a first scan read all files at this moment; the engine gets the result later. A second call
     /// ends the scan.
     fn scan(&mut self) {
         match &mut self.scanned {
@@ -433,25 +433,25 @@ impl History {
         }
     }
 
-    /// Ends the history: the last hints are lost, one look at everything follows.
+    /// Ends the history: the last hints are lost, and one look at everything follows.
     pub fn end(&mut self) {
         self.act(&Op::Slow(false));
         self.end_scan();
         self.fs().drop_pending();
         self.fs().resume();
         self.house.look_again();
-        // What is torn stays torn for long enough to be called so.
+        // Torn files stay torn long enough to be reported.
         self.house.wait(Millis::from_secs(30));
         self.house.look_again();
     }
 }
 
-/// What two engines must agree on.
+/// The parts on which two engines must agree.
 fn known(engine: &Engine, departed: &BTreeSet<String>) -> (Vec<TrackedSession>, Vec<Problem>, Vec<String>) {
     let snapshot = snapshot(&engine.current(true));
     let mut sessions = snapshot.sessions;
     for row in sessions.iter_mut().filter(|row| departed.contains(&row.session_id)) {
-        // That a process said goodbye is seen once and written nowhere.
+        // The clean end of a process is seen once and stored in no file.
         let blank = String::new();
         (row.status, row.state, row.state_since) = (blank.clone(), blank.clone(), blank.clone());
         (row.state_kind, row.subagents) = (None, None);
@@ -495,7 +495,7 @@ proptest! {
         check_tokens(&history)?;
         check_memory(&history)?;
 
-        // The next start says the same again, and what subscribers were told adds up.
+        // The next start shows the same again, and the deltas of the subscribers add up to the roster.
         let again = known(&history.house.cold(), &history.departed);
         prop_assert_eq!(known(&cold, &history.departed), again);
         let House { engine, now, .. } = &history.house;
@@ -509,7 +509,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A scan may have been taken long before its result comes: it undoes nothing that hints have told since.
+    /// A scan may have been taken long before its result comes: it undoes nothing that hints reported since then.
     #[test]
     fn hints_and_a_late_scan_equal_a_cold_start(
         ops in prop::collection::vec(op(), 1..40),
@@ -523,7 +523,7 @@ proptest! {
                 history.house.slow_scans = true;
                 history.house.look_again();
             }
-            // Where hints are lost, another scan follows, as the law before this one has it.
+            // After lost hints another scan follows, as in the law above.
             if !matches!(op, Op::Lose | Op::Overflow | Op::Restart | Op::Slow(_)) {
                 history.act(op);
             }
@@ -531,14 +531,14 @@ proptest! {
         history.fs().resume();
         history.house.catch_up();
         history.act(&Op::Slow(false));
-        // What is torn stays torn for long enough to be called so.
+        // Torn files stay torn long enough to be reported.
         history.house.wait(Millis::from_secs(30));
         let cold = known(&history.house.cold(), &history.departed);
         prop_assert_eq!(known(&history.house.engine, &history.departed), cold);
     }
 }
 
-/// Who starts from the store says what one says who reads everything.
+/// An engine that starts from the store equals one that reads everything.
 fn check_memory(history: &History) -> Result<(), TestCaseError> {
     if history.house.memory.is_some() {
         let cold = known(&history.house.cold(), &history.departed);
@@ -547,7 +547,7 @@ fn check_memory(history: &History) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Each request counts once: with the session that made it, not with the fork or worker that repeats it.
+/// Each request counts once: for the session that made it, not for the fork or worker that repeats it.
 fn check_tokens(history: &History) -> Result<(), TestCaseError> {
     let fs = history.fs();
     let requests = |path: &PathBuf| -> BTreeSet<String> {

@@ -1,6 +1,6 @@
-//! The laws of the engine, driven step by step on files in memory: nothing here takes time.
+//! The laws of the engine, driven step by step on files in memory, without waiting.
 
-// A test that cannot go on says so by panicking.
+// A test that cannot go on panics.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;

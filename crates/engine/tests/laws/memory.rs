@@ -1,4 +1,4 @@
-//! What is kept over a restart: how little is read again, and what no file would tell again.
+//! Stored state over a restart: how little is read again, and facts that no file holds any more.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use watchbill_store::{Mode, Store};
 use crate::house::{House, agent, registry_file, transcript};
 use crate::records::{Author, marker, registry, session};
 
-/// A house that remembers, with a session of some records and a subagent.
+/// A house with a store, and a session of some records with a subagent.
 fn furnished() -> (House, Author) {
     let mut house = House::new();
     house.remember();
@@ -34,7 +34,7 @@ fn furnished() -> (House, Author) {
 }
 
 #[test]
-fn where_nothing_has_changed_nothing_is_read() {
+fn a_restart_without_changes_reads_nothing() {
     let (mut house, author) = furnished();
     house.wait(Millis::from_secs(5));
     let before = house.all().sessions;
@@ -49,7 +49,7 @@ fn where_nothing_has_changed_nothing_is_read() {
 }
 
 #[test]
-fn of_a_file_that_grew_only_the_rest_is_read() {
+fn only_the_new_bytes_of_a_grown_file_are_read() {
     let (mut house, author) = furnished();
     let line = author.prompt(200, house.now);
     house.append(&author, &line[..30]);
@@ -61,7 +61,7 @@ fn of_a_file_that_grew_only_the_rest_is_read() {
     house.look_again();
     let work = house.engine.work();
     assert_eq!((work.bytes, work.records), (line.len() as u64, 1), "the unfinished line from its beginning");
-    // What was copied again is known again.
+    // Copied records are recognised again.
     let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     house.stage.fs.append(transcript("p", &author.session), &copied);
     let tokens = house.tokens(&author);
@@ -73,13 +73,13 @@ fn of_a_file_that_grew_only_the_rest_is_read() {
     );
 }
 
-/// Whether the engine holds what is remembered of each record of the session.
+/// Whether the engine has the record ids of the session in memory.
 fn remembers(house: &House, author: &Author) -> bool {
     !house.engine.main_file(&SessionId::new(&author.session)).unwrap().1.is_aside()
 }
 
 #[test]
-fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
+fn a_quiet_sessions_record_ids_are_evicted_until_it_is_written_again() {
     let (mut house, author) = furnished();
     assert!(remembers(&house, &author));
     let others: Vec<Author> = (2..9).map(|n| Author::new(&session(n), "/repo")).collect();
@@ -93,7 +93,7 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
     }
     assert!(!remembers(&house, &author), "others write, and it has been quiet for a minute and a half");
     assert!(others.iter().all(|other| remembers(&house, other)));
-    // It is written to again, by a client that copies what was before.
+    // Its client writes again, and copies the earlier records.
     let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     let line = author.answer(300, house.now);
     let (before, tokens) = (house.engine.work().bytes, house.tokens(&author));
@@ -112,7 +112,7 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
 }
 
 #[test]
-fn what_a_fork_was_compared_with_is_given_back_too() {
+fn the_origin_that_a_fork_was_compared_with_is_evicted_too() {
     let (mut house, author) = furnished();
     let (fork, other) = (Author::new(&session(9), "/repo"), Author::new(&session(2), "/repo"));
     let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
@@ -137,7 +137,7 @@ fn what_a_fork_was_compared_with_is_given_back_too() {
     assert!(!remembers(&house, &author), "nobody has written to it");
 }
 
-/// Counts how often the store is asked for what was put aside.
+/// Counts how often the engine asks the store for evicted data.
 struct Counted(Arc<Shelf>, AtomicUsize);
 
 impl Recall for Counted {
@@ -148,7 +148,7 @@ impl Recall for Counted {
 }
 
 #[test]
-fn what_shares_requests_with_a_session_at_work_is_not_taken_up_with_each_of_them() {
+fn a_worker_sharing_requests_with_a_busy_session_is_not_restored_at_each_record() {
     let (mut house, author) = furnished();
     let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     house.stage.fs.append(agent("p", &author.session, "acompact-1"), &history);
@@ -171,7 +171,7 @@ fn what_shares_requests_with_a_session_at_work_is_not_taken_up_with_each_of_them
 }
 
 #[test]
-fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
+fn needs_that_arose_while_the_program_was_down_raise_no_alert() {
     let (mut house, author) = furnished();
     house.stage.hints.take();
     house.append(&author, &author.call(300, house.now));
@@ -189,7 +189,7 @@ fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
 }
 
 #[test]
-fn what_no_file_tells_any_more_is_still_known() {
+fn a_registry_move_is_remembered_after_its_file_is_gone() {
     let mut house = House::new();
     house.remember();
     let (before, after) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
@@ -215,7 +215,7 @@ fn what_no_file_tells_any_more_is_still_known() {
 }
 
 #[test]
-fn a_marker_that_is_gone_stays_announced() {
+fn a_removed_marker_still_supersedes() {
     let mut house = House::new();
     house.remember();
     let (old, new) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
@@ -250,7 +250,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     assert_eq!(second.find(&author), house.find(&author));
     persist.save(&mut second.engine, second.now);
     assert!(!persist.writes(), "the first one is there");
-    // It ends, and more is written; the second one is kept from asking all the time.
+    // The first program ends, and more is written. The second one does not ask for the lock all the time.
     let _folder = house.end();
     second.append(&author, &author.prompt(400, second.now));
     second.look_again();
@@ -259,7 +259,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     assert!(persist.writes());
     let expected = second.find(&author);
     let mut third = House::on(house.stage.clone());
-    // Who comes third knows all of it.
+    // A third program knows all of it.
     third.now = second.now;
     drop((second, persist));
     Persist::open(&folder, Mode::WriteOrRead).load(&mut third.engine);
@@ -270,7 +270,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
 }
 
 #[test]
-fn damaged_or_foreign_bytes_cost_a_reading_and_nothing_else() {
+fn damaged_stored_state_costs_only_another_reading() {
     for damage in [b"".as_slice(), b"no head of ours at all", &[0xff; 900]] {
         let (mut house, author) = furnished();
         let expected = house.all().sessions;
@@ -293,7 +293,7 @@ fn damaged_or_foreign_bytes_cost_a_reading_and_nothing_else() {
 }
 
 #[test]
-fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
+fn missing_stored_pieces_are_noticed_when_they_are_needed() {
     let (mut house, author) = furnished();
     let folder = house.end().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
@@ -321,7 +321,7 @@ fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
 }
 
 #[test]
-fn without_a_store_the_engine_goes_on_and_says_so() {
+fn without_a_store_the_engine_goes_on_and_reports_a_problem() {
     let folder = tempfile::TempDir::new().unwrap();
     let not_a_folder = folder.path().join("file");
     std::fs::write(&not_a_folder, b"in the way").unwrap();
@@ -337,7 +337,7 @@ fn without_a_store_the_engine_goes_on_and_says_so() {
     let problems = house.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].kind, "store");
-    // The person makes room: everything is stored after all, without a restart.
+    // The user makes room: everything is stored after all, without a restart.
     std::fs::remove_file(&not_a_folder).unwrap();
     house.wait(Millis::from_secs(30));
     persist.save(&mut house.engine, house.now);

@@ -1,4 +1,4 @@
-//! What belongs together is read in any order, and moves about: nothing is counted twice, nothing is lost.
+//! Related files may be read in any order, and may move: nothing is counted twice, nothing is lost.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
@@ -19,7 +19,7 @@ fn a_fork_that_is_read_before_its_origin_counts_only_its_own_requests() {
     let (origin, fork) = (author(1), author(2));
     let history = origin.answer(house.number(), house.now) + &origin.answer(house.number(), house.now);
     let copied = fork.fork(&origin, &history);
-    // The copy arrives in two parts, and what it was copied from is noticed last.
+    // The copy arrives in two parts, and its origin is read last.
     let (first, rest) = copied.split_at(copied.find('\n').unwrap() + 1);
     house.append(&fork, first);
     house.catch_up();
@@ -52,7 +52,7 @@ fn a_compaction_worker_that_is_read_before_its_parent_counts_only_its_own_reques
 }
 
 #[test]
-fn a_subagent_counts_with_its_parent_whoever_comes_first() {
+fn a_subagent_counts_with_its_parent_in_either_order() {
     for subagent_first in [true, false] {
         let mut house = House::new();
         let parent = author(1);
@@ -73,7 +73,7 @@ fn a_subagent_counts_with_its_parent_whoever_comes_first() {
 }
 
 #[test]
-fn a_subagent_that_has_finished_has_finished_whoever_reads_it_when() {
+fn a_finished_subagent_is_not_running_in_any_order_of_reading() {
     for meta_first in [true, false] {
         let mut house = House::new();
         let parent = author(1);
@@ -146,7 +146,7 @@ fn a_session_that_moves_to_another_project_stays_one_row() {
 }
 
 #[test]
-fn a_replaced_transcript_leaves_nothing_of_the_old_one() {
+fn a_replaced_transcript_keeps_nothing_of_the_old_one() {
     let mut house = House::new();
     let old = author(1);
     let text =
@@ -166,7 +166,7 @@ fn a_replaced_transcript_leaves_nothing_of_the_old_one() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
+fn a_file_that_changes_while_it_is_loaded_is_read_to_its_end() {
     let mut house = House::unread();
     let (kept, gone) = (author(1), author(2));
     let mut loaded = Vec::new();
@@ -205,8 +205,8 @@ fn read(house: &mut House, authors: &[Author], at: Timestamp) {
     house.step(Input::Loaded(loaded));
 }
 
-/// Three hundred sessions of a folder with a marker, which may tie any of them, and one more: too few for that to be found out
-/// again.
+/// Three hundred sessions of a folder with a marker, which may tie any of them, and one more. One more session is too
+/// few to resolve the ties again.
 fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
     let authors: Vec<Author> = (1..=301).map(author).collect();
     let text = marker(&session(900), "/repo", at);
@@ -217,7 +217,7 @@ fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
 }
 
 #[test]
-fn who_is_not_shown_gets_the_row_with_the_chain_when_there_is_time() {
+fn a_session_at_rest_gets_its_row_and_chain_when_there_is_time() {
     let mut house = House::unread();
     house.slow_scans = true;
     let long_ago = house.now - Millis::from_secs(3 * 86_400);
@@ -232,7 +232,7 @@ fn who_is_not_shown_gets_the_row_with_the_chain_when_there_is_time() {
 }
 
 #[test]
-fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() {
+fn a_query_during_the_first_scan_finds_the_chains_resolved() {
     let mut house = House::unread();
     let now = house.now;
     let last = SessionId::new(&one_more_of_many(&mut house, now).session);
@@ -242,7 +242,7 @@ fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() 
 }
 
 #[test]
-fn who_has_nothing_in_common_with_many_is_tied_at_once() {
+fn a_session_without_possible_ties_gets_its_chain_at_once() {
     let mut house = House::unread();
     let now = house.now;
     let authors: Vec<Author> = (1..=301).map(author).collect();
@@ -275,21 +275,22 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
     let (old, new) = (house.row(&before), house.row(&after));
     assert_eq!(old.superseded_by.as_deref(), Some(after.session.as_str()));
     assert_eq!(old.work_chain_id, new.work_chain_id);
-    // Chains are the same for whoever starts a week later, when nobody was active in that folder for long.
+    // An engine that starts a week later resolves the same chains, when no session was active in that folder for
+    // long.
     house.wait(Millis::from_secs(7 * 86_400));
     let cold = house.cold();
     assert_eq!(cold.chain(&before.session), house.engine.chain(&after.session));
 }
 
 #[test]
-fn a_person_who_works_in_the_home_folder_loses_nothing() {
+fn sessions_in_the_home_folder_are_read_like_others() {
     let mut house = House::new();
-    // The working folder's `.claude` is the agent's own folder.
+    // The working folder's `.claude` is the client's own folder.
     let at_home = Author::new(&session(1), "/home/dev");
     let line = at_home.prompt(house.number(), house.now);
     house.append(&at_home, &line);
     house.catch_up();
-    // A new project is announced as a tree.
+    // The hint for a new project is a hint for its tree.
     let other = author(2);
     let line = other.prompt(house.number(), house.now);
     house.stage.fs.append(transcript("new", &other.session), line.as_bytes());

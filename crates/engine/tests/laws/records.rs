@@ -1,10 +1,10 @@
-//! Lines as the client writes them, short enough to be read in a test.
+//! Lines as the client writes them, short enough for a test.
 
 use std::fmt::Write as _;
 
 use watchbill_core::time::Timestamp;
 
-/// The fields that every record of one session has in common.
+/// The fields that all records of one session share.
 #[derive(Debug, Clone)]
 pub struct Author {
     /// `sessionId`.
@@ -27,7 +27,7 @@ impl Author {
         )
     }
 
-    /// The person's prompt.
+    /// The user's prompt.
     pub fn prompt(&self, n: u64, at: Timestamp) -> String {
         let envelope = self.envelope(n, at);
         format!(
@@ -64,13 +64,13 @@ impl Author {
         ) + "\n"
     }
 
-    /// What the client writes when a turn is over.
+    /// The client's record at the end of a turn.
     pub fn turn_over(&self, n: u64, at: Timestamp) -> String {
         let envelope = self.envelope(n, at);
         format!(r#"{{"type":"system","subtype":"turn_duration","durationMs":1000,{envelope}}}"#) + "\n"
     }
 
-    /// A type that this program has never heard of.
+    /// A record type that this program does not know.
     pub fn stranger(&self, n: u64, at: Timestamp) -> String {
         format!(r#"{{"type":"brand-new-thing","n":{n},{}}}"#, self.envelope(n, at)) + "\n"
     }
@@ -82,14 +82,14 @@ impl Author {
         ) + "\n"
     }
 
-    /// The lines of a fork: the history of `origin` under this session's id, each line naming where it is from.
+    /// The lines of a fork: the history of `origin` under this session's id. Each line names its origin.
     pub fn fork(&self, origin: &Author, history: &str) -> String {
         let mut out = String::new();
         let own = format!(r#""sessionId":"{}""#, self.session);
         let theirs = format!(r#""sessionId":"{}""#, origin.session);
         for line in history.lines().filter(|line| line.starts_with('{') && line.ends_with('}')) {
             let line = line.replace(&theirs, &own);
-            // A history that is itself a fork's names its own origin, the nearest one counts.
+            // The history of a fork names its own origin already; the nearest one counts.
             let line = match line.find(r#","forkedFrom""#) {
                 Some(end) => line[..end].to_owned(),
                 None => line[..line.len() - 1].to_owned(),

@@ -13,7 +13,7 @@ fn author(n: usize) -> Author {
     Author::new(&session(n), "/repo")
 }
 
-/// A house with one session that works by the word of its registry file.
+/// A house with one session that works, as its registry file reports.
 fn busy() -> House {
     let mut house = House::new();
     house.run(7, "1");
@@ -31,7 +31,7 @@ fn write(house: &House, start: &str, n: usize, status: &str) {
 }
 
 #[test]
-fn a_file_that_stays_torn_loses_its_say() {
+fn a_registry_file_that_stays_torn_is_no_evidence() {
     let mut house = busy();
     house.stage.fs.write(registry_file(7), b"{\"pid\":7,");
     house.catch_up();
@@ -42,7 +42,7 @@ fn a_file_that_stays_torn_loses_its_say() {
     let reason = house.row(author(1)).state_reason;
     assert!(!reason.detail.contains("says"), "{reason:?}");
     assert!(house.out.contains(&Output::ForgetProcess(7)));
-    // A program that starts now says the same, and does not wait for what will never come.
+    // A program that starts now reports the same, and does not wait for the rest of the file.
     let cold = house.cold();
     assert_eq!(watchbill_engine::publish::snapshot(&cold.current(true)).problems, house.problems());
     write(&house, "1", 1, "busy");
@@ -52,7 +52,7 @@ fn a_file_that_stays_torn_loses_its_say() {
 }
 
 #[test]
-fn a_file_that_is_whole_again_in_time_was_never_wrong() {
+fn a_registry_file_completed_in_time_is_no_problem() {
     let mut house = busy();
     house.stage.fs.write(registry_file(7), b"");
     house.catch_up();
@@ -87,7 +87,7 @@ fn a_reused_process_id_is_another_process() {
 }
 
 #[test]
-fn a_process_that_two_files_name_is_watched_while_one_of_them_stays() {
+fn a_process_named_by_two_files_is_watched_while_one_of_them_stays() {
     let mut house = busy();
     let copy = registry(7, "1", &author(2), "idle", house.now, house.now);
     house.stage.fs.write(registry_file(8), copy.as_bytes());
@@ -101,7 +101,7 @@ fn a_process_that_two_files_name_is_watched_while_one_of_them_stays() {
 }
 
 #[test]
-fn every_process_that_died_during_a_sleep_is_let_go() {
+fn every_process_that_died_during_a_suspend_is_no_longer_watched() {
     let mut house = House::new();
     for pid in [7, 8, 9] {
         house.run(pid, "1");
@@ -120,7 +120,7 @@ fn every_process_that_died_during_a_sleep_is_let_go() {
 }
 
 #[test]
-fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcript() {
+fn without_a_registry_folder_the_transcript_decides() {
     let mut house = House::new();
     house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
     let line = author(1).prompt(house.number(), house.now);
@@ -130,7 +130,7 @@ fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcri
     let row = house.row(author(1));
     assert_eq!((row.state.as_str(), row.state_reason.source.as_str()), ("working", "transcript"));
     assert_eq!(house.problems(), []);
-    // The folder comes: now its silence says something.
+    // The folder appears: now a missing registry file is evidence.
     house.stage.fs.mkdir(format!("{}/sessions", crate::house::ROOT));
     house.catch_up();
     house.wait(Millis::from_secs(1));
@@ -162,7 +162,7 @@ fn a_file_under_another_processes_name_is_no_evidence() {
 }
 
 #[test]
-fn what_a_program_gone_mad_writes_is_not_kept_for_ever() {
+fn registry_moves_and_ended_sessions_are_bounded() {
     let mut house = House::new();
     let (mut registry, mut problems) = (Registry::default(), Problems::default());
     house.run(7, "1");

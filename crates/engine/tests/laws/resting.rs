@@ -1,4 +1,4 @@
-//! Sessions that a start finds at rest: less is done for them at once, and nobody can tell otherwise.
+//! Sessions at rest after a start: the engine makes their rows late, and the final roster is the same.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ use watchbill_watch::hints::Hint;
 use crate::house::{House, transcript};
 use crate::records::{Author, session};
 
-/// A house that remembers four sessions, three of which are two days old, and has just been started again.
+/// A house with a store and four sessions, three of them two days old, right after a restart.
 fn started_again() -> (House, Vec<Author>) {
     let mut house = House::new();
     house.remember();
@@ -45,7 +45,7 @@ fn store(house: &House) -> Store {
     Store::open(house.memory.as_ref().unwrap().folder.path(), Mode::Read).unwrap()
 }
 
-/// How many changes of state are stored of each session.
+/// The number of stored state changes of each session.
 fn transitions(house: &House, authors: &[Author]) -> Vec<usize> {
     let store = store(house);
     let of = |author: &Author| {
@@ -60,7 +60,7 @@ fn as_if_cold(house: &House) -> Vec<TrackedSession> {
 }
 
 #[test]
-fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_over() {
+fn rows_of_sessions_at_rest_are_made_after_the_first_scan() {
     let (mut house, authors) = started_again();
     assert_eq!(shown(&house), [authors[3].session.clone()]);
     assert_eq!((house.engine.work().rows, house.engine.count_all()), (1, 4));
@@ -72,7 +72,7 @@ fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_ov
 }
 
 #[test]
-fn they_get_their_rows_one_by_one_while_others_work() {
+fn sessions_at_rest_get_their_rows_one_by_one_while_others_work() {
     let (mut house, authors) = started_again();
     house.slow_scans = true;
     house.engine.take_changes();
@@ -81,7 +81,7 @@ fn they_get_their_rows_one_by_one_while_others_work() {
     let before = transitions(&house, &authors);
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.all().sessions.len()), (2, 2));
-    // One of the others is worked in meanwhile: that is told, and kept.
+    // One of them gets a new record meanwhile: that is published and stored.
     house.append(&authors[0], &authors[0].prompt(60, house.now));
     house.hint([Hint::File(transcript("p", &authors[0].session))].into());
     assert_eq!((shown(&house).len(), house.engine.count_all()), (2, 4));
@@ -101,7 +101,7 @@ fn they_get_their_rows_one_by_one_while_others_work() {
 }
 
 #[test]
-fn whoever_asks_for_all_gets_all_and_nothing_is_stored_again() {
+fn a_query_for_all_sessions_makes_all_rows_and_stores_nothing_again() {
     let (mut house, _) = started_again();
     house.engine.take_changes();
     house.engine.wake_all();
@@ -110,7 +110,7 @@ fn whoever_asks_for_all_gets_all_and_nothing_is_stored_again() {
 }
 
 #[test]
-fn what_happens_to_a_session_ends_its_rest_alone() {
+fn an_event_ends_the_rest_of_its_session_only() {
     let (mut house, authors) = started_again();
     house.append(&authors[1], &authors[1].prompt(50, house.now));
     house.catch_up();
@@ -134,7 +134,7 @@ fn one_look_for_the_default_roster_shows_what_a_look_at_everything_shows() {
 }
 
 #[test]
-fn what_is_shown_has_its_chain_whoever_else_of_it_is_at_rest() {
+fn a_shown_session_has_its_chain_also_with_members_at_rest() {
     let (mut house, authors) = started_again();
     house.step(Input::ScanEnded(Vec::new()));
     let (fork, at) = (Author::new(&session(5), "/repo"), house.now);
@@ -148,7 +148,7 @@ fn what_is_shown_has_its_chain_whoever_else_of_it_is_at_rest() {
         house.engine.say(at, &joined).unwrap();
         house.step(Input::Deadline);
     }
-    // Nobody has kept what ends this one's rest.
+    // No engine has stored the record that ends this one's rest.
     house.append(&authors[2], &authors[2].prompt(70, at));
     let recent = house.recent();
     let whole = house.warm();
@@ -161,13 +161,13 @@ fn what_is_shown_has_its_chain_whoever_else_of_it_is_at_rest() {
     assert_ne!(chain(&fork), chain(&authors[0]));
     let tokens = |author: &Author| recent.row(&id(author)).unwrap().tokens.unwrap().input;
     assert_eq!(tokens(&fork), 0, "what it copied counts where it is from");
-    // Should anybody ask for all in the end, all have theirs.
+    // If a caller asks for all sessions later, each gets its row.
     let mut recent = recent;
     recent.wake_all();
     assert_eq!(snapshot(&recent.current(true)).sessions, snapshot(&whole.current(true)).sessions);
 }
 
-/// What is kept of a session is changed so that its front can be read and nothing else: its seal is whole.
+/// Changes a session's stored state so that only its front can be read; the checksum still fits.
 fn without_body(head: &[u8], id: &str) -> Vec<u8> {
     let mut kept = KeptFile::from_bytes(head).unwrap();
     let fold = RestingFold::restore(&kept.fold, &SessionId::new(id), Timeouts::default()).unwrap();
@@ -182,7 +182,7 @@ fn without_body(head: &[u8], id: &str) -> Vec<u8> {
     kept.to_bytes()
 }
 
-/// Started once more, from a store in which nothing but fronts can be read.
+/// A house that started again from a store in which only the fronts can be read.
 fn with_fronts_alone() -> (House, Vec<Author>) {
     let (mut house, authors) = started_again();
     let folder = house.end().unwrap();
@@ -200,7 +200,7 @@ fn with_fronts_alone() -> (House, Vec<Author>) {
     (house, authors)
 }
 
-/// The files that are to be read again.
+/// The files that the engine asks to read again.
 fn asked_again(out: &[Output]) -> BTreeSet<Hint> {
     let again = out.iter().filter_map(|out| match out {
         Output::Again(paths) => Some(paths.clone()),
@@ -210,7 +210,7 @@ fn asked_again(out: &[Output]) -> BTreeSet<Hint> {
 }
 
 #[test]
-fn what_turns_out_to_be_unreadable_is_read_when_somebody_asks_for_all() {
+fn an_unreadable_stored_state_is_read_anew_when_all_sessions_are_asked_for() {
     let (mut house, _) = with_fronts_alone();
     let again = asked_again(&house.engine.wake_all());
     assert_eq!(again.len(), 3, "the fourth is shown");
@@ -219,9 +219,9 @@ fn what_turns_out_to_be_unreadable_is_read_when_somebody_asks_for_all() {
 }
 
 #[test]
-fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
+fn an_unreadable_stored_state_is_read_anew_from_the_transcript() {
     let (mut house, authors) = with_fronts_alone();
-    // One grows, the others are only looked at.
+    // One grows; the others are only rescanned.
     house.append(&authors[1], &authors[1].prompt(50, house.now));
     house.catch_up();
     house.step(Input::ScanEnded(Vec::new()));

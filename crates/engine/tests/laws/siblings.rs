@@ -11,10 +11,10 @@ use crate::records::{Author, registry, session};
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any number of sessions in one folder, with processes or without: nobody's compaction, end or new
-    /// session concerns a neighbour.
+    /// Any number of sessions in one folder, with processes or without: a session's compaction, end or successor does
+    /// not affect its neighbours.
     #[test]
-    fn siblings_never_touch(ops in prop::collection::vec((0..4usize, what(), 0i64..400, any::<bool>()), 1..60)) {
+    fn sessions_in_one_folder_never_affect_each_other(ops in prop::collection::vec((0..4usize, what(), 0i64..400, any::<bool>()), 1..60)) {
         let mut house = House::new();
         for (n, what, secs, registers) in ops {
             let author = Author::new(&session(n), "/repo");

@@ -1,4 +1,4 @@
-//! Whoever replays what it was told over its snapshot has the roster, however seldom it was served.
+//! A subscriber that applies all its messages to its snapshot has the current roster, however seldom it was served.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +24,7 @@ struct Told {
 }
 
 impl Reader {
-    /// Each reader differs in its view, in its pause and in how much it wants at first.
+    /// Readers differ in their view, in their pause and in the number of rows they want at first.
     pub fn new(n: usize) -> Self {
         let all = n.is_multiple_of(2);
         let told = Arc::new(Mutex::new(Told::default()));
@@ -43,14 +43,14 @@ impl Reader {
         self.subscriber.serve(&engine.current(self.all), now);
     }
 
-    /// After it has been served, its copies are the roster.
+    /// After it has been served, its copies equal the roster.
     pub fn check(&mut self, engine: &Engine) -> Result<(), TestCaseError> {
-        // A pause may hold the last word back for as long as it lasts.
+        // A pause may hold the last message back until it ends.
         self.serve(engine, engine.now() + Millis::from_secs(86_400));
         let mut now = snapshot(&engine.current(self.all));
         let told = self.told.lock().unwrap();
         let (mut copy, mut replayed) = (told.copy.clone().unwrap(), told.replayed.clone().unwrap());
-        // Time goes by without a message, and a revision may hold nothing for this reader.
+        // The time advances without a message, and a revision may change nothing for this reader.
         for snapshot in [&mut now, &mut copy, &mut replayed] {
             snapshot.generated_at.clear();
             snapshot.revision = 0;
@@ -66,7 +66,8 @@ impl Told {
         match message {
             RosterMessage::Snapshot(snapshot) => {
                 assert!(self.copy.is_none(), "a snapshot is told once");
-                // Store events are for the command line, which never asks for the first rows alone and is told of no rest.
+                // Store events are for the command line: it never limits its first rows, so it gets no counts of a
+                // rest.
                 let mut replayed = RosterSnapshot { rest: None, ..snapshot.clone() };
                 let (events, first) = StoreEvents::new(&replayed);
                 replay(&mut replayed, &first);
@@ -83,7 +84,7 @@ impl Told {
     }
 }
 
-/// As the window does it.
+/// Applies a delta as the window does.
 fn apply(copy: &mut RosterSnapshot, delta: RosterDelta) {
     assert_eq!(delta.base, copy.revision, "no delta is missing");
     let touched = |id: &String| {

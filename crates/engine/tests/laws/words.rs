@@ -1,4 +1,4 @@
-//! What the person says survives every end of the program, is told at once, and hides nothing new.
+//! User commands survive every end of the program, are published at once, and hide no later activity.
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
@@ -18,7 +18,7 @@ fn id(author: &Author) -> SessionId {
     SessionId::new(&author.session)
 }
 
-/// Two sessions that were at work one after the other, with everything kept.
+/// Two sessions that were active one after the other, with a store.
 fn two() -> (House, Author, Author) {
     let mut house = House::new();
     house.remember();
@@ -39,7 +39,7 @@ impl House {
     fn say(&mut self, word: Word) {
         let out = self.engine.say(self.now, &word).expect("the word makes sense");
         self.out.extend(out);
-        // Whoever says something waits until it is stored.
+        // The caller of a user command waits until it is stored.
         self.step(Input::Deadline);
     }
 
@@ -48,13 +48,13 @@ impl House {
     }
 }
 
-/// Everything that a person sees of their words.
+/// All effects of user commands on the rows.
 fn words_of(house: &House, authors: &[&Author]) -> Vec<Option<TrackedSession>> {
     authors.iter().map(|author| house.find(author)).collect()
 }
 
 #[test]
-fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
+fn names_joins_and_snoozes_survive_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::Name { session: id(&a), name: Some("the leak".into()) });
     house.say(Word::Join { session: id(&b), with: id(&a) });
@@ -88,7 +88,7 @@ fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
 fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
     let (mut house, a, _) = two();
     house.run(7, "1");
-    // The helper takes one status; the reason of a waiting one stands behind it.
+    // The helper takes one status; the reason of the wait is appended to it.
     house.stage.fs.write(
         registry_file(7),
         registry(7, "1", &a, "waiting\",\"waitingFor\":\"permission prompt", house.now, house.now).as_bytes(),
@@ -112,7 +112,7 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
 }
 
 #[test]
-fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
+fn a_snooze_moves_to_the_session_that_continues_the_work() {
     let (mut house, a, _) = two();
     house.run(7, "1");
     let at = house.now;
@@ -120,7 +120,7 @@ fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
     house.catch_up();
     let until = at + Millis::from_secs(900);
     house.say(Word::Snooze { session: id(&a), until: Some(until) });
-    // The person types `/clear`: the process goes on in another session.
+    // The user types `/clear`: the process continues in another session.
     let c = Author::new(&session(3), "/home/dev/a");
     house.wait(Millis::from_secs(30));
     let at = house.now;
@@ -133,12 +133,12 @@ fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
     house.reboot();
     assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
     house.step(Input::ScanEnded(Vec::new()));
-    // Whoever still has the old one before them means the work, too.
+    // A command for the old session applies to the chain, too.
     house.say(Word::Snooze { session: id(&a), until: None });
     assert_eq!(snoozed(&house), [None, None]);
 }
 
-/// The process of one session goes on in another, which only that one's transcript tells.
+/// The process of one session continues in another session; only the new transcript shows it.
 fn goes_on(house: &House, from: &Author, to: &Author) {
     let own = format!(r#""sessionId":"{}""#, to.session);
     let text = to.prompt(300, house.now) + &to.answer(301, house.now);
@@ -154,7 +154,7 @@ fn is_read(house: &mut House, author: &Author) {
     house.step(Input::Loaded(vec![loaded]));
 }
 
-/// A snooze of the first session of [`two`], which goes on in another one while nobody watches.
+/// The first session of [`two`] is snoozed, and continues in another session while no engine runs.
 fn snoozed_and_gone_on() -> (House, Author, Author, tempfile::TempDir, Timestamp) {
     let (mut house, a, _) = two();
     let until = house.now + Millis::from_secs(3_600);
@@ -171,7 +171,7 @@ fn snoozes(engine: &Engine, authors: [&Author; 2]) -> [Option<Timestamp>; 2] {
 }
 
 #[test]
-fn a_snooze_goes_along_with_what_happened_while_nobody_watched() {
+fn a_snooze_moves_to_a_session_that_began_while_no_engine_ran() {
     let (mut house, a, c, folder, until) = snoozed_and_gone_on();
     house.boot_with(folder);
     is_read(&mut house, &c);
@@ -181,13 +181,13 @@ fn a_snooze_goes_along_with_what_happened_while_nobody_watched() {
 }
 
 #[test]
-fn a_snooze_goes_nowhere_before_everything_was_read() {
+fn a_snooze_does_not_move_before_everything_was_read() {
     let (mut house, a, c, folder, until) = snoozed_and_gone_on();
-    // The person has gone back to the first one since.
+    // The user has returned to the first session since then.
     house.wait(Millis::from_secs(60));
     house.append(&a, &(a.prompt(302, house.now) + &a.answer(303, house.now)));
     house.boot_with(folder);
-    // What is new is read before what has grown.
+    // New transcripts are read before grown ones.
     is_read(&mut house, &c);
     assert_eq!(house.row(&a).superseded_by.as_deref(), Some(&*c.session), "as far as is known");
     let found = scan(house.engine.fs(), &settings().roots).found;
@@ -199,7 +199,7 @@ fn a_snooze_goes_nowhere_before_everything_was_read() {
     assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
 }
 
-/// A snoozed session, and another one that is taken for where its work goes on: only the folder suggests that.
+/// A snoozed session, and another one that the engine takes for its successor: only the folder suggests that.
 fn snoozed_and_guessed() -> (House, Author, Author, Timestamp) {
     let (mut house, _, b) = two();
     let until = house.now + Millis::from_secs(3_600);
@@ -215,7 +215,7 @@ fn snoozed_and_guessed() -> (House, Author, Author, Timestamp) {
     (house, b, c, until)
 }
 
-/// The guess is given up: the session goes on itself.
+/// The guess is dropped: the first session continues itself.
 fn was_wrong(house: &mut House, author: &Author) {
     house.wait(Millis::from_secs(60));
     house.append(author, &author.prompt(302, house.now));
@@ -240,7 +240,7 @@ fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
 }
 
 #[test]
-fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
+fn a_session_that_returned_from_put_away_stays_shown_after_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::PutAway { session: id(&a), away: true });
     assert_eq!(house.shown(), [&*b.session]);
@@ -260,7 +260,7 @@ fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
 }
 
 #[test]
-fn a_word_that_makes_no_sense_changes_nothing() {
+fn an_invalid_user_command_changes_nothing() {
     let (mut house, a, b) = two();
     let before = house.all();
     for word in [
@@ -279,9 +279,9 @@ fn a_word_that_makes_no_sense_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A program that ends anywhere between two words knows all that were said.
+    /// A program that ends between any two user commands has stored all earlier ones.
     #[test]
-    fn no_word_is_lost(said in proptest::collection::vec((0..6usize, any::<bool>(), any::<bool>()), 1..10)) {
+    fn no_user_command_is_lost(said in proptest::collection::vec((0..6usize, any::<bool>(), any::<bool>()), 1..10)) {
         let (mut house, a, b) = two();
         for (n, (what, first, ends)) in said.into_iter().enumerate() {
             let (one, other) = if first { (&a, &b) } else { (&b, &a) };

@@ -1,4 +1,4 @@
-//! How much is done for what: counted, since time cannot be tested.
+//! How much work each event causes: counted, since tests cannot measure time reliably.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::counting_fs::Notes;
 use crate::house::{House, registry_file, settings, transcript};
 use crate::records::{Author, registry, session};
 
-/// A house whose engine's file system counts.
+/// A house whose engine has a counting file system.
 fn counted() -> (House, Arc<Notes>) {
     let mut house = House::unread();
     let (world, notes) = house.counted();
@@ -21,7 +21,7 @@ fn counted() -> (House, Arc<Notes>) {
     (house, notes)
 }
 
-/// What was done since `before`.
+/// The work since `before`.
 fn since(before: Work, after: Work) -> Work {
     Work {
         reads: after.reads - before.reads,
@@ -47,7 +47,7 @@ fn an_append_costs_the_same_however_long_the_transcript_is() {
     let mut costs = Vec::new();
     for turns in [20, 12_000] {
         let (mut house, notes) = counted();
-        // Neighbours in the same folder, which are nobody's business.
+        // Neighbours in the same folder, which the append does not concern.
         for n in 1..20 {
             let neighbour = Author::new(&session(n), "/repo");
             let text = long_history(&mut house, &neighbour, 1);
@@ -76,7 +76,7 @@ fn an_append_costs_the_same_however_long_the_transcript_is() {
 }
 
 #[test]
-fn a_hint_without_a_change_reads_nothing() {
+fn a_hint_for_an_unchanged_file_reads_nothing() {
     let (mut house, notes) = counted();
     let author = Author::new(&session(0), "/repo");
     let text = long_history(&mut house, &author, 50);
@@ -138,8 +138,8 @@ fn two_thousand_idle_sessions_cost_no_wake_up() {
         house.append(&author, &text);
     }
     house.catch_up();
-    // Ten minutes after its last record a session is idle; that is the last thing that silence does to it
-    // before it leaves the default roster a day later.
+    // A session is idle ten minutes after its last record. Silence changes nothing more until it leaves the default
+    // roster a day later.
     house.wait(Millis::from_secs(3600));
     assert_eq!(house.all().sessions.len(), 2000);
     let next = house.engine.next_deadline().unwrap();
@@ -154,7 +154,7 @@ fn two_thousand_idle_sessions_cost_no_wake_up() {
 }
 
 #[test]
-fn a_crashed_process_without_a_transcript_wakes_nobody() {
+fn a_crashed_process_without_a_transcript_leaves_no_deadline() {
     let mut house = House::new();
     let author = Author::new(&session(0), "/repo");
     house.run(7, "1");
@@ -169,7 +169,7 @@ fn a_crashed_process_without_a_transcript_wakes_nobody() {
 }
 
 #[test]
-fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
+fn a_huge_append_is_read_in_steps_and_delays_no_other_session() {
     let (mut house, _) = counted();
     let (huge, small) = (Author::new(&session(0), "/repo"), Author::new(&session(1), "/repo"));
     let mut text = long_history(&mut house, &huge, 1);
@@ -190,7 +190,7 @@ fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
 }
 
 #[test]
-fn what_is_written_while_the_first_scan_reads_a_file_is_read_with_it() {
+fn bytes_appended_during_the_first_scan_are_read_before_its_end() {
     let mut house = House::unread();
     let author = Author::new(&session(1), "/repo");
     house.append(&author, &author.prompt(1, house.now));

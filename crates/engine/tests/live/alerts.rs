@@ -1,4 +1,4 @@
-//! What a listener is told of alerts, and that a mute survives a restart.
+//! The alerts that a listener gets, and a mute that survives a restart.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -21,9 +21,9 @@ fn next(alerts: &Receiver<Alert>) -> Alert {
 }
 
 #[test]
-fn a_turn_that_ends_is_told_to_every_listener_and_its_next_prompt_ends_that() {
+fn the_end_of_a_turn_alerts_every_listener_and_the_next_prompt_clears_the_alert() {
     let folder = Folder::new();
-    // A client that keeps no registry: else the session would count as ended, since no process claims it.
+    // A client without a registry: with one the session would count as ended, since no process claims it.
     std::fs::remove_dir(folder.root.join("sessions")).expect("it is there");
     let engine = start(folder.settings()).expect("the engine starts");
     let (first, second) = (listen(&engine), listen(&engine));
@@ -73,7 +73,7 @@ fn a_mute_survives_a_restart_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_mute_is_kept_before_anybody_is_told_of_it() {
+fn a_mute_is_stored_before_it_is_published() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     let data = folder.root.join("../data");
@@ -83,7 +83,7 @@ fn a_mute_is_kept_before_anybody_is_told_of_it() {
     let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
     let sink = move |message| match message {
         RosterMessage::Delta(delta) if delta.muted_until.is_some() => {
-            // Whoever is told may end the program at once, so this is the moment that counts.
+            // A subscriber may end the program at once, so the file must exist at this moment.
             sender.send((delta.muted_until, std::fs::read_to_string(data.join("muted-until")).ok())).is_ok()
         }
         _ => true,
@@ -97,7 +97,7 @@ fn a_mute_is_kept_before_anybody_is_told_of_it() {
 }
 
 #[test]
-fn a_mute_that_cannot_be_kept_holds_all_the_same_and_says_so() {
+fn a_mute_that_cannot_be_stored_applies_and_returns_an_error() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     let occupied = folder.root.join("occupied");

@@ -1,5 +1,5 @@
-//! Faults of the disk, of the store and of the clock, met by a running engine: each is said, nobody waits for its end,
-//! nothing that was stored is lost, and afterwards everything is stored.
+//! Faults of the disk, the store and the clock while an engine runs. Each is reported, no part of the program waits
+//! for its end, no stored data is lost, and everything is stored afterwards.
 
 mod clock;
 mod disk;

@@ -1,4 +1,4 @@
-//! Things on a real disk that are no transcripts, or lead somewhere else.
+//! Paths on a real disk that are no transcripts, or lead elsewhere.
 
 #![cfg(unix)]
 
@@ -24,7 +24,7 @@ fn named(copy: &RosterSnapshot, folder: &Folder) -> Vec<(String, String)> {
 }
 
 #[test]
-fn pipes_folders_and_loops_are_named_and_passed_over() {
+fn pipes_folders_and_loops_are_reported_and_skipped() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -80,7 +80,7 @@ fn a_linked_project_is_one_project() {
     assert_eq!(subscriber.copy.sessions, seen.sessions);
     subscriber.handle.look_again();
     assert_eq!(subscriber.handle.roster(true).unwrap().sessions, seen.sessions);
-    // By whichever name the system reports a change, it is one.
+    // Whichever name the system reports, it is the same change.
     let mut subscriber = subscriber;
     crate::subscriber::append(&file, &author.answer(2, now()));
     let tokens =
@@ -95,7 +95,7 @@ fn a_linked_project_is_one_project() {
 }
 
 #[test]
-fn a_project_that_has_become_a_file_is_gone() {
+fn a_project_replaced_by_a_file_is_removed() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -109,7 +109,7 @@ fn a_project_that_has_become_a_file_is_gone() {
 }
 
 #[test]
-fn names_that_are_no_text_are_names() {
+fn folder_names_that_are_no_utf8_are_read() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
     let project = folder.root.join("projects").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));

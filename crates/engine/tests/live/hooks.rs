@@ -22,7 +22,7 @@ use watchbill_watch::process::proc_start;
 use crate::records::Author;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
-/// A process that stands in for the agent.
+/// A process that stands in for the client.
 struct Agent(Child);
 
 impl Agent {
@@ -42,7 +42,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It may have been killed by the test.
+        // The test may have killed it.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -80,7 +80,7 @@ fn send(data_dir: &Path, frame: &[u8]) {
 }
 
 #[test]
-fn an_event_is_heard_and_its_process_watched() {
+fn a_hook_event_makes_a_row_and_its_process_is_watched() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
@@ -93,7 +93,7 @@ fn an_event_is_heard_and_its_process_watched() {
     subscriber.until("the new session", |copy| row(copy, &author).is_some_and(|row| row.pid.is_some()));
     let pid = agent.instance().pid;
     assert_eq!(row(&subscriber.copy, &author).unwrap().pid, Some(pid));
-    // Whoever looks once says the same, from what was kept.
+    // One look without an engine shows the same, from the stored events.
     let cold = look(settings, real_world(), Outlook::LIVE, &SystemClock);
     let session = watchbill_core::ids::SessionId::new(&author.session);
     let once = cold.row(&session).map(|row| (row.pid, row.state.word().to_owned()));
@@ -107,7 +107,7 @@ fn an_event_is_heard_and_its_process_watched() {
 }
 
 #[test]
-fn what_waits_in_the_spool_is_heard_at_the_start() {
+fn events_in_the_spool_are_read_at_the_start() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
@@ -130,11 +130,11 @@ fn what_waits_in_the_spool_is_heard_at_the_start() {
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
+fn an_unusable_data_folder_is_a_problem_and_stops_no_session() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
-    // A file in the way.
+    // A file is in the way of the folder.
     std::fs::write(settings.data_dir.as_deref().unwrap(), "").unwrap();
     folder.append(&author, &author.prompt(1, now()));
     let mut subscriber = Subscriber::on(settings);
@@ -143,14 +143,14 @@ fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
 }
 
 #[test]
-fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
+fn hook_events_during_another_programs_lock_are_stored_once() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
     let data_dir = settings.data_dir.clone().unwrap();
     let agent = Agent::start();
     folder.append(&author, &author.prompt(1, now()));
-    // As the index does, for seconds.
+    // Another program writes the store for seconds, as `index` does.
     let other = Store::open(&data_dir, Mode::WriteOrRead).unwrap();
     let mut subscriber = Subscriber::on(settings.clone());
     let told = [

@@ -1,4 +1,4 @@
-//! Sessions that work, an engine that follows them, and what a person sees of both.
+//! Sessions that work, an engine that follows them, and the user's view of both.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub struct RunningHouse {
     pub settings: Settings,
     /// None while no engine runs.
     subscriber: Option<Subscriber>,
-    /// Number of the next record.
+    /// The number of the next record.
     next: u64,
 }
 
@@ -34,7 +34,7 @@ impl RunningHouse {
         Self::after(data, |_| {})
     }
 
-    /// The same, when something has been done to the world in which it starts.
+    /// The same, after a change to the world in which it starts.
     pub fn after(data: &Path, done: impl FnOnce(&Settings)) -> Self {
         let folder = Folder::new();
         let settings = Settings { data_dir: Some(data.to_path_buf()), ..folder.settings() };
@@ -58,12 +58,12 @@ impl RunningHouse {
         self.released();
     }
 
-    /// Starts it again.
+    /// Starts the engine again.
     pub fn start(&mut self) {
         self.subscriber = Some(Subscriber::of(start(self.settings.clone()).unwrap()));
     }
 
-    /// A transcript is edited in place, a minute after its last record.
+    /// Edits a transcript in place, a minute after its last record.
     pub fn edits(&mut self, n: usize, from: &str, to: &str) {
         use std::io::Write;
         let path = self.folder.transcript("p", &session(n));
@@ -74,14 +74,14 @@ impl RunningHouse {
         file.set_modified(written + std::time::Duration::from_secs(60)).unwrap();
     }
 
-    /// Ends the engine, has something done, and starts another one.
+    /// Ends the engine, runs `done`, and starts another engine.
     pub fn restart_after(&mut self, done: impl FnOnce(&Path)) {
         self.stop();
         done(&self.data());
         self.start();
     }
 
-    /// Waits until nobody has the right to write.
+    /// Waits until no process has the right to write.
     fn released(&self) {
         self.until("the store to be let go of", |house| {
             !house.data().exists()
@@ -90,7 +90,7 @@ impl RunningHouse {
         });
     }
 
-    /// A session is asked something and answers; the roster shows that, whatever has happened to the store.
+    /// A session gets a prompt and answers; the roster shows both, whatever happened to the store.
     pub fn works(&mut self, n: usize) {
         let author = self.folder.author(n);
         let (question, answer) = (self.next, self.next + 1);
@@ -102,7 +102,7 @@ impl RunningHouse {
         assert_eq!(row(&self.subscriber().copy, &author).unwrap().session_id, session(n));
     }
 
-    /// A session is asked something in these words.
+    /// A session gets a prompt with these words.
     pub fn says(&mut self, n: usize, words: &str) {
         let author = self.folder.author(n);
         let line = author.prompt(self.next, now());
@@ -110,7 +110,7 @@ impl RunningHouse {
         self.folder.append(&author, &line.replace("prompt", words));
     }
 
-    /// A hook tells of a prompt; says whether the event was kept.
+    /// A hook reports a prompt. Returns whether the event was stored.
     pub fn hears(&mut self, prompt: &str) -> bool {
         let (id, order) = (u128::from(self.next), self.next);
         self.next += 1;
@@ -121,12 +121,12 @@ impl RunningHouse {
         deliver(&Places::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept
     }
 
-    /// The person says something.
+    /// Sends a user command.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
         self.subscriber().handle.say(word)
     }
 
-    /// Waits for something to be said of the data folder.
+    /// Waits until a problem contains these words.
     pub fn until_said(&mut self, words: &str) {
         self.subscriber
             .as_mut()
@@ -134,7 +134,7 @@ impl RunningHouse {
             .until(words, |copy| copy.problems.iter().any(|problem| problem.detail.contains(words)));
     }
 
-    /// What is said of the store, in the words of the roster.
+    /// The problems of the data folder, as the roster shows them.
     pub fn troubles(&self) -> Vec<String> {
         let problems = &self.subscriber().copy.problems;
         let of_store =
@@ -142,7 +142,7 @@ impl RunningHouse {
         of_store.map(|problem| self.steady(&format!("{}: {}", problem.kind, problem.detail))).collect()
     }
 
-    /// Waits for it to be said.
+    /// Waits for a problem of the store.
     pub fn until_trouble(&mut self) -> String {
         let data = self.data().to_string_lossy().into_owned();
         self.subscriber.as_mut().unwrap().until("the trouble", |copy| {
@@ -151,7 +151,7 @@ impl RunningHouse {
         self.troubles().join("\n")
     }
 
-    /// Waits until nothing is said any more.
+    /// Waits until no problem of the data folder is left.
     pub fn until_well(&mut self) {
         let data = self.data().to_string_lossy().into_owned();
         self.subscriber.as_mut().unwrap().until("the end of the trouble", |copy| {
@@ -159,26 +159,26 @@ impl RunningHouse {
         });
     }
 
-    /// What the doctor says of the store.
+    /// The doctor's report on the store.
     pub fn doctor(&self) -> String {
         let health = query::health(&self.settings, &*real_world().fs).unwrap();
         self.steady(&health.trouble.unwrap_or_else(|| "well".to_owned()))
     }
 
-    /// How often the words are found by those who look on.
+    /// The number of search hits for the words.
     pub fn found(&self, words: &str) -> Result<usize, String> {
         let asked = SearchQuery { query: words.to_owned(), limit: Some(1_000), ..SearchQuery::default() };
         let found = self.subscriber().handle.search(&asked);
         found.map(|answer| answer.hits.len()).map_err(|error| self.steady(&error.message))
     }
 
-    /// Whether a search says that everything is stored.
+    /// Whether a search reports that everything is stored.
     pub fn is_current(&self) -> bool {
         let asked = SearchQuery { query: "prompt".to_owned(), ..SearchQuery::default() };
         self.subscriber().handle.search(&asked).is_ok_and(|answer| answer.index == IndexState::Current)
     }
 
-    /// The texts of a session in the store; none where it cannot be read.
+    /// The stored texts of a session; none if the store cannot be read.
     pub fn stored(&self, n: usize) -> Vec<String> {
         self.read(n).unwrap_or_default()
     }
@@ -193,7 +193,7 @@ impl RunningHouse {
         Some(found)
     }
 
-    /// Waits until so many texts of a session are stored.
+    /// Waits until that many texts of a session are stored.
     pub fn until_stored(&self, n: usize, count: usize) {
         self.until(&format!("{count} texts of session {n}"), |house| house.stored(n).len() == count);
     }
@@ -202,7 +202,7 @@ impl RunningHouse {
         until(what, || so(self));
     }
 
-    /// Ends the engine, and compares what is stored with what a fresh index of the same transcripts stores.
+    /// Ends the engine, and compares its store with a fresh index of the same transcripts.
     pub fn ends_with_everything_stored(mut self) {
         self.stop();
         let fresh = tempfile::tempdir().unwrap();
@@ -214,19 +214,19 @@ impl RunningHouse {
         assert!(here.index_is_sound().unwrap() && there.index_is_sound().unwrap());
     }
 
-    /// Without the folders of this run.
+    /// Replaces the folders of this run by fixed names.
     fn steady(&self, text: &str) -> String {
         text.replace(&*self.data().to_string_lossy(), "/home/dev/data")
     }
 }
 
-/// Everything that was read from transcripts, as text.
+/// All rows that were read from transcripts, as text.
 fn rows(store: &Store) -> Vec<String> {
     let mut sessions = Vec::new();
     store.sessions(&mut |key, row| sessions.push((key, row.session_id, row.chain_id))).unwrap();
     let mut all = Vec::new();
     for (key, id, chain) in sessions {
-        // What hooks alone have told stands in no transcript.
+        // Sessions that only hooks reported have no transcript.
         if store.files_of(key).unwrap().is_empty() {
             continue;
         }

@@ -1,4 +1,5 @@
-//! What no event tells is seen all the same: on a disk that tells nothing, and before the watches stood.
+//! Changes without an event are seen all the same: on a disk that reports no events, and before the watches are
+//! active.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -32,7 +33,7 @@ fn state(handle: &Handle, author: &Author) -> String {
 }
 
 #[test]
-fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done() {
+fn a_window_focus_rescans_unless_a_scan_has_just_ended() {
     let folder = Folder::new();
     let author = folder.author(1);
     let begin = now();
@@ -45,7 +46,7 @@ fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done
     let subscriber = Subscriber::of(handle);
     folder.append(&author, &author.answer(2, begin));
 
-    // The window gets the focus as it opens, and the first scan has only just looked at everything.
+    // The window gets the focus as it opens, and the first scan has just looked at everything.
     subscriber.handle.look_again();
     assert_eq!(state(&subscriber.handle, &author), "working");
 
@@ -53,14 +54,15 @@ fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done
     subscriber.handle.look_again();
     assert_eq!(state(&subscriber.handle, &author), "waiting_for_input");
 
-    // A clock that went back by an hour must not keep everything fresh for that hour.
+    // A clock that went back by an hour must not make the last look count as fresh for that hour.
     clock.set(begin - Millis::from_secs(3600));
     folder.append(&author, &author.prompt(3, begin));
     subscriber.handle.look_again();
     assert_eq!(state(&subscriber.handle, &author), "working");
 }
 
-/// Has a thread tell that it has come here, and go on when it may: at a word, or when nobody can give one any more.
+/// Stops a thread here until the test lets it go on: by a message, or by dropping the sender. The receiver gets a
+/// message when the thread arrives.
 fn gate() -> (impl Fn() + Send + Sync, Receiver<()>, Sender<()>) {
     let (been_here, passed) = channel();
     let (go_on, may_go_on) = channel();
@@ -72,7 +74,7 @@ fn gate() -> (impl Fn() + Send + Sync, Receiver<()>, Sender<()>) {
     (stop_here, passed, go_on)
 }
 
-/// The disk, on which a look at everything that has been to the transcripts goes on when it may.
+/// The real disk, on which a rescan that has read the transcripts waits at `stop_here`.
 fn slow_look(stop_here: impl Fn() + Send + Sync + 'static) -> (CountingFs, Arc<dyn Processes>) {
     let World { fs, processes } = real_world();
     let fs = CountingFs::new(fs).on_walk(move |walk| {
@@ -86,7 +88,7 @@ fn slow_look(stop_here: impl Fn() + Send + Sync + 'static) -> (CountingFs, Arc<d
 }
 
 #[test]
-fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
+fn a_slow_scans_result_counts_from_its_beginning() {
     let folder = Folder::new();
     let (first, second) = (folder.author(1), folder.author(2));
     let begin = now();
@@ -107,7 +109,7 @@ fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
     assert_eq!(state(&subscriber.handle, &second), "working");
 }
 
-/// Watches that tell of nothing but lost events, and stand when they are said to.
+/// A source that reports only lost events, and becomes active when the test says so.
 #[derive(Clone, Default)]
 struct Late {
     stands: Arc<AtomicBool>,
@@ -115,7 +117,7 @@ struct Late {
 }
 
 impl Late {
-    /// Has them stand, and whoever takes hints woken.
+    /// Makes the watches active, and wakes the engine.
     fn stand(&self, told: &Notify) {
         self.stands.store(true, Ordering::Release);
         told.notify_one();
@@ -148,12 +150,12 @@ impl Source for Late {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
+fn changes_before_the_watches_were_active_are_read_once_they_are() {
     let folder = Folder::new();
     let (author, other) = (folder.author(1), folder.author(2));
     folder.append(&author, &author.prompt(1, now()));
     folder.append(&other, &other.prompt(2, now()));
-    // The look that ends the first scan takes longer than the test.
+    // The rescan that ends the first scan takes longer than the test.
     let (stop_here, _passed, go_on) = gate();
     let (fs, processes) = slow_look(stop_here);
     let (world, told, late) =
@@ -174,7 +176,7 @@ fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
 }
 
 #[test]
-fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by_then() {
+fn a_session_begun_before_the_watches_were_active_is_found_after_the_scan() {
     let folder = Folder::new();
     let (author, other) = (folder.author(1), folder.author(2));
     folder.append(&author, &author.prompt(1, now()));
@@ -183,7 +185,7 @@ fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by
     let handle = start_in(folder.settings(), real_world(), clock, Some(source), Arc::clone(&told)).unwrap();
     let mut subscriber = Subscriber::from_the_first(handle);
     while subscriber.copy.reading {
-        // Until the scan has read everything, a look does not end it.
+        // A rescan does not end the first scan until that has read everything.
         late.lost.store(true, Ordering::Release);
         told.notify_one();
         subscriber.hear(Duration::from_millis(20));
@@ -193,7 +195,7 @@ fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by
     subscriber.until_state(&other, "working");
 }
 
-/// A file as it was.
+/// A file with its earlier content.
 struct AsItWas(FileStat, Vec<u8>);
 
 impl ReadAt for AsItWas {
@@ -210,7 +212,7 @@ impl ReadAt for AsItWas {
 }
 
 #[test]
-fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_scan() {
+fn a_new_session_beside_stored_ones_does_not_wait_for_the_end_of_the_scan() {
     let folder = Folder::new();
     let settings =
         || Settings { data_dir: Some(folder.root.parent().unwrap().join("data")), ..folder.settings() };
@@ -222,7 +224,7 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
     let (stop_once_read, has_read, go_on) = gate();
     let (never_end, _passed, _never) = gate();
     let (fs, processes) = slow_look(never_end);
-    // The first scan, once it has read a file, goes on when it may, and with the file as it was.
+    // The first scan stops when it has opened a file, and then reads the file's earlier content.
     let fs = fs.on_open(move |path, file| {
         if std::thread::current().name() != Some("watchbill-scan") {
             return file;
@@ -238,8 +240,8 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
     let mut subscriber = Subscriber::from_the_first(handle);
     has_read.recv().unwrap();
     folder.append(&new, &new.answer(3, now()));
-    // Whoever is shown is looked at again as soon as the watches stand, and one more line of theirs tells that this was done.
-    // Nobody would tell of it if it came behind that look.
+    // The engine looks at shown sessions again as soon as the watches are active. One more line in the known session
+    // shows that it has done so. A line after that look would never be noticed.
     folder.append(&known, &known.answer(4, now()));
     late.stand(&told);
     subscriber.until_state(&known, "waiting_for_input");

@@ -1,6 +1,6 @@
 //! The running engine on real files, with real notifications and real processes.
 
-// A test that cannot go on says so by panicking.
+// A test that cannot go on panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod alerts;
@@ -28,7 +28,7 @@ mod socket;
 mod subscriber;
 mod user_commands;
 
-/// Waits until it is so, and fails when that takes longer than anything may.
+/// Waits until the condition holds; fails after a generous time.
 #[track_caller]
 fn until(what: &str, mut is: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + subscriber::PATIENCE;

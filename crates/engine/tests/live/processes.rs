@@ -1,4 +1,4 @@
-//! Stand-ins for the agent: real processes with registry files that name them truly.
+//! Stand-ins for the client: real processes with correct registry files.
 
 #![cfg(target_os = "linux")]
 
@@ -45,7 +45,7 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        // It may have been killed by the test.
+        // The test may have killed it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -67,7 +67,7 @@ fn a_killed_process_ends_its_session() {
 }
 
 #[test]
-fn a_process_that_comes_and_goes_politely() {
+fn a_process_that_ends_cleanly_ends_its_session() {
     let folder = Folder::new();
     let author = folder.author(1);
     let mut subscriber = Subscriber::on(folder.settings());
@@ -90,7 +90,7 @@ fn a_process_without_a_transcript_is_a_row_after_a_moment() {
     subscriber.until("it to be gone", |copy| copy.sessions.is_empty());
 }
 
-/// Processes that end, and whose ids go to one that never does, just before anybody can wait for them.
+/// Processes that end just before the engine can wait for them; their id belongs then to a process that never ends.
 #[derive(Default)]
 struct Fleeting(AtomicBool);
 
@@ -106,7 +106,7 @@ impl Processes for Fleeting {
 }
 
 #[test]
-fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
+fn a_process_that_ends_before_the_engine_can_wait_for_it_is_noticed() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -114,7 +114,7 @@ fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
     let clock = Arc::new(SystemClock);
     let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
     let mut subscriber = Subscriber::of(handle);
-    // In one move, so that nothing leads to a second look at the file.
+    // Moves the file into place, so that no second hint leads to another look at it.
     let aside = folder.root.join("aside.json");
     std::fs::write(&aside, registry(7, "1", &author, "busy", now(), now())).unwrap();
     std::fs::rename(aside, folder.root.join("sessions/7.json")).unwrap();

@@ -11,7 +11,7 @@ use watchbill_settings::{Settings, WatchSetting};
 use crate::subscriber::{Folder, PATIENCE, Subscriber, append, now, row};
 
 #[test]
-fn an_append_is_told() {
+fn an_append_is_published() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -22,7 +22,7 @@ fn an_append_is_told() {
 }
 
 #[test]
-fn a_new_project_with_a_file_at_once_is_seen() {
+fn a_new_project_with_a_file_is_seen_at_once() {
     let folder = Folder::new();
     let mut subscriber = Subscriber::on(folder.settings());
     for n in 0..10 {
@@ -72,7 +72,7 @@ fn a_root_that_appears_later_is_found() {
     subscriber.until("the trouble to be over", |copy| copy.problems.is_empty());
 }
 
-/// The folder above the root is a link that leads nowhere yet, so that the root's one true spelling is unknown.
+/// The folder above the root is a link without a target yet, so the root's canonical path is unknown.
 #[cfg(unix)]
 #[test]
 fn a_root_behind_a_link_that_appears_later_is_found() {
@@ -90,7 +90,7 @@ fn a_root_behind_a_link_that_appears_later_is_found() {
 }
 
 #[test]
-fn looking_now_and_then_sees_the_same() {
+fn polling_sees_the_same_changes() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     settings.watch = WatchSetting::Poll(Duration::from_millis(50));
@@ -103,7 +103,7 @@ fn looking_now_and_then_sees_the_same() {
 }
 
 #[test]
-fn a_subscriber_that_goes_away_is_let_go() {
+fn a_subscriber_that_returns_false_is_dropped() {
     let folder = Folder::new();
     let mut subscriber = Subscriber::on(folder.settings());
     let told = Arc::new(AtomicUsize::new(0));
@@ -115,7 +115,7 @@ fn a_subscriber_that_goes_away_is_let_go() {
         folder.append(&author, &author.prompt(1, now()));
         subscriber.until_state(&author, "working");
     }
-    // It heard the snapshot and one delta, said `false`, and is gone with all that it held.
+    // It got the snapshot and one delta, returned `false`, and is dropped with all that it held.
     let end = Instant::now() + PATIENCE;
     while Arc::strong_count(&told) > 1 {
         assert!(Instant::now() < end, "it is still held");
@@ -125,7 +125,7 @@ fn a_subscriber_that_goes_away_is_let_go() {
 }
 
 #[test]
-fn two_engines_on_one_root_say_the_same() {
+fn two_engines_on_one_root_show_the_same() {
     let folder = Folder::new();
     let mut subscribers = [Subscriber::on(folder.settings()), Subscriber::on(folder.settings())];
     let author = folder.author(1);
@@ -141,7 +141,7 @@ fn two_engines_on_one_root_say_the_same() {
 }
 
 #[test]
-fn a_stop_is_heard_whatever_stands_before_it() {
+fn a_stop_ends_the_engine_whatever_is_queued_before_it() {
     let folder = Folder::new();
     for n in 0..30 {
         let author = folder.author(n);
@@ -160,7 +160,7 @@ fn a_stop_is_heard_whatever_stands_before_it() {
 }
 
 #[test]
-fn the_last_handle_takes_the_engine_with_it() {
+fn the_engine_ends_with_its_last_handle() {
     let folder = Folder::new();
     let handle = start(folder.settings()).unwrap();
     let clone = handle.clone();

@@ -1,4 +1,4 @@
-//! The configuration file is followed, whichever way it is edited, and a running engine with it.
+//! Configuration and engine follow the configuration file, whichever way it is edited.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 
-/// A configuration in a home of its own, followed.
+/// A followed configuration in a home of its own.
 struct FollowedConfiguration {
     home: tempfile::TempDir,
     configuration: Arc<Configuration>,
@@ -23,7 +23,7 @@ struct FollowedConfiguration {
 }
 
 impl FollowedConfiguration {
-    /// `prepare` puts something into the folder of the file before it is read.
+    /// `prepare` may write into the file's folder before it is read.
     fn new(prepare: impl FnOnce(&Path)) -> Self {
         Self::with(prepare, |_| Vec::new())
     }
@@ -51,7 +51,7 @@ impl FollowedConfiguration {
         self.configuration.path().unwrap().to_path_buf()
     }
 
-    /// Waits for a change after which it is so.
+    /// Waits until the settings are as wanted.
     fn until(&self, what: &str, wanted: impl Fn(&Settings, &SettingsView) -> bool) {
         let so = |settings: &Settings, view: &SettingsView| wanted(settings, view);
         if so(&self.configuration.settings(), &self.configuration.view()) {
@@ -96,12 +96,12 @@ fn every_way_to_save_a_file_is_noticed() {
     let path = followed.path();
     std::fs::write(&path, idle(2)).unwrap();
     followed.until_idle(2);
-    // As most editors do: another file takes its place.
+    // Most editors save so: another file replaces the old one.
     let beside = path.with_extension("swp");
     std::fs::write(&beside, idle(3)).unwrap();
     std::fs::rename(&beside, &path).unwrap();
     followed.until_idle(3);
-    // As others do: the old one is put aside, and a new one is written.
+    // Other editors rename the old file and write a new one.
     std::fs::rename(&path, path.with_extension("bak")).unwrap();
     std::fs::write(&path, idle(4)).unwrap();
     followed.until_idle(4);
@@ -116,7 +116,7 @@ fn every_way_to_save_a_file_is_noticed() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
+fn a_linked_configuration_file_is_followed_and_stays_a_link() {
     let followed = FollowedConfiguration::new(|path| {
         let dotfiles = path.parent().unwrap().with_file_name("dotfiles");
         write(&dotfiles.join("watchbill.toml"), &idle(1));
@@ -129,7 +129,7 @@ fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("3s".into())).unwrap();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), idle(3));
     assert!(followed.path().is_symlink());
-    // Turned elsewhere.
+    // The link gets another target.
     let other = followed.home.path().join("elsewhere/w.toml");
     write(&other, &idle(4));
     std::fs::remove_file(followed.path()).unwrap();
@@ -140,7 +140,7 @@ fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
 }
 
 #[test]
-fn what_is_wrong_leaves_what_was_right_and_says_where() {
+fn a_mistake_keeps_the_last_right_value_and_names_its_line_and_column() {
     let followed = FollowedConfiguration::new(|path| write(path, "[timeouts]\nidle = 7\nstale = 8\n"));
     let path = followed.path();
     std::fs::write(&path, "[timeouts]\nidle = 'soon'\nstale = 9\n").unwrap();
@@ -176,7 +176,7 @@ fn what_is_wrong_leaves_what_was_right_and_says_where() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_or_may_not_be_read_is_told() {
+fn an_unreadable_configuration_file_is_a_problem() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let path = followed.path();
     std::fs::remove_file(&path).unwrap();
@@ -200,7 +200,7 @@ fn what_is_no_file_or_may_not_be_read_is_told() {
 }
 
 #[test]
-fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
+fn a_mistake_in_the_archive_settings_removes_no_archive() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "[archive]\nenabled = true\nbudget = '20.5GiB'\n"));
     let settings = followed.configuration.settings();
@@ -217,11 +217,11 @@ fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
     followed.until("the mistake", |_, view| !view.problems.is_empty());
     let settings = followed.configuration.settings();
     assert_eq!((settings.archive.budget, settings.archive.gives_up), (20 << 30, true), "what was last right");
-    assert!(settings.problems[0].detail.ends_with("what was last right counts until then"));
+    assert!(settings.problems[0].detail.ends_with("the last right value counts until then"));
 }
 
 #[test]
-fn where_it_never_was_known_what_may_be_stored_nothing_is() {
+fn a_mistake_in_exclude_at_the_start_stores_nothing() {
     let followed = FollowedConfiguration::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
     let doubt = followed.configuration.settings().doubt.clone().unwrap();
     assert!(doubt.contains("line 2, column 11: store.exclude"), "{doubt}");
@@ -254,7 +254,7 @@ fn where_it_never_was_known_what_may_be_stored_nothing_is() {
 }
 
 #[test]
-fn a_running_engine_takes_other_timeouts() {
+fn a_running_engine_takes_changed_timeouts() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "[timeouts]\nstale = \"1h\"\nidle = \"1h\"\n"));
     let folder = Folder::new();
@@ -275,7 +275,7 @@ fn a_running_engine_takes_other_timeouts() {
 }
 
 #[test]
-fn what_the_window_saves_is_in_the_file_with_its_comments() {
+fn the_window_saves_into_the_file_and_keeps_its_comments() {
     let text =
         "# mine\n[timeouts]\nidle = 600 # minutes\n\n[store]\nexclude = [\n  '~/a', # one\n  '~/b',\n]\n";
     let followed = FollowedConfiguration::new(|path| write(path, text));
@@ -290,7 +290,7 @@ fn what_the_window_saves_is_in_the_file_with_its_comments() {
         "told at once"
     );
 
-    // A default takes the line out, and what was there comes back with every byte.
+    // Setting the default removes the line, and setting the old value restores it byte for byte.
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("10m".into())).unwrap();
     assert_eq!(read(), text.replace("idle = 600 # minutes\n", ""));
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
@@ -307,7 +307,7 @@ fn what_the_window_saves_is_in_the_file_with_its_comments() {
 }
 
 #[test]
-fn all_changes_or_none() {
+fn a_set_of_changes_is_saved_whole_or_not_at_all() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "roots = ['~/x']\n[alerts]\nsound = true\n"));
     let before = std::fs::read_to_string(followed.path()).unwrap();
@@ -320,10 +320,10 @@ fn all_changes_or_none() {
 }
 
 #[test]
-fn a_change_by_somebody_else_is_not_written_over() {
+fn a_change_by_another_program_is_not_overwritten() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let theirs = "# theirs\n[timeouts]\nidle = 2\n";
-    // The change and theirs race for who is first; whoever is, nothing of theirs is lost.
+    // The change and the other program's write race; whichever comes first, none of their text is lost.
     std::fs::write(followed.path(), theirs).unwrap();
     let answer = followed.change(SettingKey::AlertsSound, SettingValue::Flag(true));
     let text = std::fs::read_to_string(followed.path()).unwrap();
@@ -340,7 +340,7 @@ fn a_change_by_somebody_else_is_not_written_over() {
 }
 
 #[test]
-fn windows_that_change_it_at_once_lose_nothing() {
+fn concurrent_changes_lose_nothing() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let keys = [
         SettingKey::AlertsApproval,
@@ -363,7 +363,7 @@ fn windows_that_change_it_at_once_lose_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_keeps_its_mode() {
+fn a_changed_file_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     let followed = FollowedConfiguration::new(|path| {
         write(path, "");
@@ -375,7 +375,7 @@ fn a_file_keeps_its_mode() {
 }
 
 #[test]
-fn what_an_option_or_a_variable_decides_is_said_and_not_changed() {
+fn a_setting_fixed_by_a_variable_is_reported_and_not_changed() {
     let followed = FollowedConfiguration::with(
         |path| write(path, "roots = ['~/file']\n"),
         |home| vec![("WATCHBILL_CLAUDE_DIR", home.join("variable").to_str().unwrap().to_owned())],

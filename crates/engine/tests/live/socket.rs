@@ -1,4 +1,5 @@
-//! The socket as a client finds it: greeted, answered, subscribed, and cut off without harm to the engine.
+//! The socket as its clients use it: greeting, answers, subscriptions, and lost connections that do not harm the
+//! engine.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -17,10 +18,10 @@ use watchbill_settings::Settings;
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now};
 use crate::user_commands::house;
 
-/// Changes while a subscriber does not read.
+/// The number of changes while a subscriber does not read.
 const CHANGES: usize = 500;
 
-/// A connection as another program would make it, line by line.
+/// The connection of another program, line by line.
 struct Raw {
     lines: BufReader<UnixStream>,
     hello: Value,
@@ -71,7 +72,7 @@ fn a_client_is_greeted_and_answered_in_order() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_stops_nothing() {
+fn invalid_requests_are_refused_and_the_connection_goes_on() {
     let (_folder, author, data, _ear) = house();
     let mut raw = Raw::connect(&data);
     for (line, id) in [
@@ -94,7 +95,7 @@ fn what_makes_no_sense_is_refused_and_stops_nothing() {
     let name = json!({"do": "rename", "session": author.session, "name": "the leak"});
     let named = raw.asks(&json!({"id": "2", "request": "command", "command": name}));
     assert_eq!(named, json!({"id": "2", "reply": author.session}));
-    // A line without an end is not gathered for ever.
+    // An endless line is not collected without a limit.
     let mut endless = Raw::connect(&data);
     let stream = endless.lines.get_mut();
     while stream.write_all(&[b' '; 64 << 10]).is_ok() {}
@@ -105,7 +106,7 @@ fn what_makes_no_sense_is_refused_and_stops_nothing() {
 }
 
 #[test]
-fn a_connection_has_few_subscriptions() {
+fn subscriptions_per_connection_are_limited() {
     let (_folder, _author, data, _ear) = house();
     let mut raw = Raw::connect(&data);
     for n in 0..12 {
@@ -139,17 +140,17 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
         }
     }
     drop(messages);
-    // Its next message finds nobody who wants it.
+    // No receiver is left for its next message.
     folder.append(&author, &author.prompt(2, now()));
     assert_eq!(follows.join().unwrap(), Ok(()));
 }
 
 #[test]
-fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_when_it_reads_again() {
+fn a_subscriber_that_does_not_read_delays_nothing_and_later_gets_the_current_roster() {
     let (_folder, author, data, mut subscriber) = house();
     let mut asleep = Raw::connect(&data);
     asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
-    // Far more than a socket and a mailbox hold.
+    // Far more messages than a socket and a mailbox hold.
     for n in 0..CHANGES {
         let name = format!("name {n} of the chain");
         subscriber
@@ -173,7 +174,7 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_
 }
 
 #[test]
-fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
+fn the_end_of_the_engine_ends_its_connections_and_removes_the_socket() {
     let (_folder, _author, data, subscriber) = house();
     let mut raw = Raw::connect(&data);
     raw.send(r#"{"id":"s","request":"subscribe"}"#);
@@ -185,9 +186,9 @@ fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
     assert!(Client::connect(&data).is_none());
 }
 
-/// A killed engine leaves its socket behind.
+/// A killed engine leaves its socket in the folder.
 #[test]
-fn a_socket_that_was_left_behind_is_replaced() {
+fn the_socket_of_a_killed_engine_is_replaced() {
     let folder = Folder::new();
     let data = folder.root.parent().unwrap().join("data");
     std::fs::create_dir_all(data.join("run")).unwrap();
@@ -208,7 +209,7 @@ fn a_data_folder_deep_in_a_tree_has_a_socket_too() {
     crate::until("the first scan to end", || client.roster(false).is_ok());
 }
 
-/// More than are allowed at once: each is given back.
+/// More connections than are allowed at once: each one is released at its end.
 #[test]
 fn a_connection_ends_with_its_client() {
     let (_folder, _author, data, _ear) = house();

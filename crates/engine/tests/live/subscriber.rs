@@ -1,4 +1,4 @@
-//! A folder, an engine that watches it, and somebody who listens.
+//! A client's folder, an engine that watches it, and a subscriber.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -13,17 +13,17 @@ use watchbill_settings::Settings;
 
 use crate::records::Author;
 
-/// Longer than anything may take on a busy machine; nothing waits for it to pass.
+/// Longer than any step takes on a busy machine; a passing test never waits that long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The agent's folder in a temporary one.
+/// The client's folder in a temporary one.
 pub struct Folder {
     _dir: tempfile::TempDir,
     pub root: PathBuf,
 }
 
 impl Folder {
-    /// With `projects/` and `sessions/`, as the agent makes them.
+    /// With `projects/` and `sessions/`, as the client makes them.
     pub fn new() -> Self {
         let folder = Self::missing();
         std::fs::create_dir_all(folder.root.join("projects/p")).unwrap();
@@ -31,7 +31,7 @@ impl Folder {
         folder
     }
 
-    /// A root that is not there yet.
+    /// A root that does not exist yet.
     pub fn missing() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap().join("home/.claude");
@@ -82,14 +82,14 @@ impl Subscriber {
         Self::of(start(settings).unwrap())
     }
 
-    /// Another listener of a running engine, whose first scan has ended.
+    /// Another subscriber of a running engine; waits for the end of the first scan.
     pub fn of(handle: Handle) -> Self {
         let mut subscriber = Self::from_the_first(handle);
         subscriber.until("the first scan to end", |copy| !copy.reading);
         subscriber
     }
 
-    /// The same as soon as there is anything to be told.
+    /// The same, without the wait for the first scan.
     pub fn from_the_first(handle: Handle) -> Self {
         let (sender, messages) = channel();
         let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
@@ -100,7 +100,7 @@ impl Subscriber {
         Self { handle, messages, copy }
     }
 
-    /// Waits for a message until the copy is as wanted.
+    /// Applies messages until the copy is as wanted.
     pub fn until(&mut self, what: &str, wanted: impl Fn(&RosterSnapshot) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !wanted(&self.copy) {
@@ -113,7 +113,7 @@ impl Subscriber {
         }
     }
 
-    /// Takes in what comes next, if anything comes so soon.
+    /// Applies the next message, if one comes within this time.
     pub fn hear(&mut self, at_most: Duration) {
         match self.messages.recv_timeout(at_most) {
             Ok(RosterMessage::Delta(delta)) => self.apply(delta),

@@ -1,4 +1,4 @@
-//! Commands of the person while the store cannot be written, and from other programs through the socket.
+//! User commands while the store cannot be written, and from other programs through the socket.
 
 use std::path::PathBuf;
 
@@ -39,11 +39,11 @@ fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> 
     row(copy, author).unwrap().work_chain_name.clone()
 }
 
-/// As on a full disk: reading goes on, and no step can be stored. A link to the database is the same database for
-/// SQLite, and another folder for the lock that keeps a second writer away.
+/// As on a full disk: reading works, and no step can be stored. For SQLite a link to the database is the same
+/// database; for the lock that keeps a second writer away it is another folder.
 #[cfg(unix)]
 #[test]
-fn done_means_stored() {
+fn a_command_succeeds_only_when_it_is_stored() {
     let (_folder, author, data, mut subscriber) = house();
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
@@ -53,7 +53,7 @@ fn done_means_stored() {
 
     let error = subscriber.handle.say(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
-    assert!(error.message.starts_with("that counts now, but is not stored yet"), "{}", error.message);
+    assert!(error.message.starts_with("the command is in force, but not stored yet"), "{}", error.message);
     let mut client = Client::connect(&data).unwrap();
     let id = CommandId::new();
     let by_another = name(&author, "by another program");
@@ -67,7 +67,7 @@ fn done_means_stored() {
 
     drop(lock);
     drop(other);
-    // Until the engine tries the store again, what it owes is not there.
+    // The engine reports the command as not stored until it tries the store again.
     crate::until("it to be stored", || match client.command(&id, &by_another) {
         Ok(done) => done == author.session,
         Err(AccessError::Refused(error)) if error.code == ErrorCode::Unreadable => false,
@@ -78,7 +78,7 @@ fn done_means_stored() {
 
 #[cfg(unix)]
 #[test]
-fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
+fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
     let (folder, author, data, subscriber) = house();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let beside = data.with_file_name("beside");
@@ -93,7 +93,7 @@ fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
 }
 
 #[test]
-fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_place() {
+fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
     let (folder, author, data, mut holder) = house();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.handle.say(name(&author, "first")).unwrap();
@@ -112,7 +112,7 @@ fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_pla
 }
 
 #[test]
-fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
+fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
     let (folder, author, data, mut holder) = house();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
@@ -142,9 +142,9 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
     drop(next);
 }
 
-/// As `index` holds it: another program writes the store and answers nobody.
+/// Another program writes the store and answers no requests, as `index` does.
 #[test]
-fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
+fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     let (folder, author, data, mut holder) = house();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
@@ -169,9 +169,9 @@ fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
     assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }
 
-/// The data folder may hold what is not ours.
+/// The data folder may hold files of the user.
 #[test]
-fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
+fn mailbox_files_of_earlier_programs_are_removed_and_other_files_stay() {
     for (own, stays) in [(None, false), (Some("birthday.txt"), true)] {
         let folder = Folder::new();
         let data = folder.root.parent().unwrap().join("data");
@@ -188,9 +188,9 @@ fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
     }
 }
 
-/// Named, joined to what came before it, and then forgotten: the name is nowhere, whoever shows the sessions.
+/// A session is named, joined to an earlier one, and then forgotten: no engine shows the name afterwards.
 #[test]
-fn the_name_of_a_forgotten_session_is_shown_no_more() {
+fn the_name_of_a_forgotten_session_is_no_longer_shown() {
     for forgotten in [0, 1] {
         let (folder, first, data, mut subscriber) = house();
         let second = folder.author(2);

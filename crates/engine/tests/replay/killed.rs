@@ -1,4 +1,4 @@
-//! A client that is killed at any moment is told as ended at that moment, whatever it had last said.
+//! A client that is killed at any moment is shown as ended at that moment, whatever its last report was.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use watchbill_engine::replay::{Operation, Recording};
 
 use crate::play::{Player, Witnesses, all};
 
-/// The steps after which a row is different, so that every state is killed in at least once.
+/// The steps that change a row, so that a kill hits every state at least once.
 fn steps_that_matter(recording: &Recording, witnesses: Witnesses) -> Vec<usize> {
     let mut player = Player::new(recording, witnesses);
     let mut steps = Vec::new();
@@ -30,7 +30,7 @@ fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
 }
 
 #[test]
-fn the_same_where_hooks_are_heard() {
+fn a_process_killed_at_any_step_ends_its_session_also_with_hooks() {
     killed_everywhere(Witnesses::ALL);
 }
 
@@ -68,7 +68,7 @@ fn killed_everywhere(witnesses: Witnesses) {
                         );
                         assert!(!row.has_pending_tool_use);
                     }
-                    // Nothing of it was ever written but modes: there is nothing to show.
+                    // Only its modes were written: there is nothing to show.
                     None => {
                         let written =
                             player.engine.main_file(&SessionId::new(&id)).and_then(|(_, file)| file.main());

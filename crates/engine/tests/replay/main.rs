@@ -1,4 +1,4 @@
-//! Every recording of the real client, replayed through files into states, compared with checked-in timelines.
+//! Every recording of the real client, replayed through files into states, and compared with checked-in timelines.
 
 #![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 

@@ -14,7 +14,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recordings")
 }
 
-/// One recording: its name, its text, and what was read from it.
+/// One recording: its name, its text, and its parsed form.
 pub struct Named {
     pub name: String,
     pub text: String,
@@ -38,7 +38,7 @@ pub fn all() -> Vec<Named> {
     all
 }
 
-/// Who is heard beside the transcripts.
+/// The witnesses beside the transcripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Witnesses {
     pub registry: bool,
@@ -49,11 +49,11 @@ impl Witnesses {
     pub const ALL: Self = Self { registry: true, hooks: true };
     pub const REGISTRY: Self = Self { registry: true, hooks: false };
     pub const HOOKS: Self = Self { registry: false, hooks: true };
-    /// Files alone, and no process is looked at.
+    /// Files alone; no process is probed.
     pub const FILES: Self = Self { registry: false, hooks: false };
 }
 
-/// A stage, an engine that looks at it, and the time.
+/// A stage, an engine on it, and the time.
 pub struct Player<'a> {
     pub recording: &'a Recording,
     pub stage: Stage,
@@ -63,7 +63,7 @@ pub struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    /// An engine before an empty stage, its first scan done.
+    /// An engine on an empty stage, after its first scan.
     pub fn new(recording: &'a Recording, witnesses: Witnesses) -> Self {
         let stage = Stage::new(Path::new("/home/dev/.claude"), || {});
         stage.enter(recording);
@@ -75,7 +75,7 @@ impl<'a> Player<'a> {
         Self { recording, stage, engine, now: recording.begin, witnesses }
     }
 
-    /// Lets every deadline up to `until` fire at its own time; `seen` is shown the engine after each.
+    /// Fires every deadline up to `until` at its own time; calls `seen` with the engine after each.
     pub fn run_to(&mut self, until: Timestamp, seen: &mut dyn FnMut(&Engine, Timestamp, &[Output])) {
         while let Some(due) = self.engine.next_deadline().filter(|due| *due <= until) {
             self.now = self.now.max(due);
@@ -85,7 +85,7 @@ impl<'a> Player<'a> {
         self.now = self.now.max(until);
     }
 
-    /// Acts one operation out at its time and tells the engine.
+    /// Performs one operation at its time and hands it to the engine.
     pub fn act(
         &mut self,
         at: Millis,
@@ -118,7 +118,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// What silence alone changes after the recording's end.
+    /// The changes that silence alone makes after the recording's end.
     pub fn run_out(&mut self, seen: &mut dyn FnMut(&Engine, Timestamp, &[Output])) {
         self.run_to(self.recording.begin + self.recording.length() + Millis::from_secs(3600), seen);
     }

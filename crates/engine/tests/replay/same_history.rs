@@ -1,4 +1,4 @@
-//! The history of states is the same however the bytes arrive, and whoever watches.
+//! The history of states is the same however the bytes arrive, watched or not.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,11 +36,11 @@ fn transcripts(recording: &Recording) -> BTreeMap<PathBuf, String> {
     texts
 }
 
-/// Everything that reading one transcript has told.
+/// All results of reading one transcript.
 #[derive(Debug, PartialEq)]
 struct History {
     effects: Vec<Effect>,
-    /// What can be asked of the fold afterwards.
+    /// The fold's answers afterwards, as text.
     outcome: String,
     problems: Vec<String>,
 }
@@ -70,7 +70,7 @@ fn history<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Histo
     History { effects, outcome, problems }
 }
 
-/// Runs `test` for some random values, always the same ones.
+/// Runs `test` for some random values, the same ones in each run.
 fn sample<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -115,7 +115,7 @@ fn random_pieces_are_the_same_as_whole() {
 }
 
 #[test]
-fn fields_and_types_of_tomorrow_change_nothing_but_their_count() {
+fn unknown_fields_and_types_change_nothing_but_their_count() {
     let all: Vec<_> = all().iter().flat_map(|named| transcripts(&named.recording)).collect();
     sample(4, &prop::collection::vec(0u8..12, 1..60), |dice| {
         for (path, text) in &all {
@@ -170,7 +170,7 @@ fn cold(player: &Player<'_>, live: bool) -> Engine {
 }
 
 #[test]
-fn files_that_were_watched_say_what_a_cold_start_says() {
+fn watched_files_equal_a_cold_start() {
     for named in all() {
         let mut player = Player::new(&named.recording, Witnesses::FILES);
         let every = (named.recording.operations.len() / 6).max(1);
@@ -189,14 +189,14 @@ fn files_that_were_watched_say_what_a_cold_start_says() {
 }
 
 #[test]
-fn sessions_that_were_watched_live_are_what_a_cold_start_finds() {
+fn sessions_watched_live_equal_a_cold_start() {
     let mut compared = 0;
     for named in all() {
         let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
         let every = (named.recording.operations.len() / 6).max(1);
         for (n, (at, operation)) in named.recording.operations.iter().enumerate() {
             player.act(*at, operation, &mut |_, _, _| {});
-            // A registry file in the middle of a rewrite says nothing to one who comes just then.
+            // A registry file in the middle of a rewrite is no evidence for a program that starts just then.
             let torn = matches!(operation, Operation::Write { path, text }
                 if path.starts_with("sessions") && serde_json::from_str::<serde_json::Value>(text).is_err());
             if n % every != 0 || torn {

@@ -1,4 +1,4 @@
-//! Subagents with transcripts of their own hang at the call that started them, running or done.
+//! Subagents with transcripts of their own are nested at the call that started them, running or done.
 
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Engine;
@@ -25,7 +25,7 @@ fn subagents(items: &[TimelineItem]) -> Vec<(u64, &Subagent)> {
 }
 
 #[test]
-fn what_a_subagent_did_hangs_at_its_call_and_moves_no_index() {
+fn a_subagents_items_are_nested_at_its_call_and_shift_no_index() {
     for name in ["07a-subagent-foreground", "07b-subagent-background"] {
         let named = named(name);
         let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
@@ -60,7 +60,7 @@ fn what_a_subagent_did_hangs_at_its_call_and_moves_no_index() {
 }
 
 #[test]
-fn a_subagent_that_still_runs_is_found_by_the_file_beside_its_transcript() {
+fn a_running_subagent_is_found_by_its_meta_file() {
     let named = named("07b-subagent-background");
     let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
     let mut seen = false;
@@ -85,7 +85,7 @@ fn a_subagent_that_still_runs_is_found_by_the_file_beside_its_transcript() {
 }
 
 #[test]
-fn every_record_has_a_place_also_those_of_subagents() {
+fn every_record_has_a_timeline_place_also_in_subagents() {
     for named in all() {
         let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
         player.stage.act_until(&named.recording, Millis::from_secs(100_000));

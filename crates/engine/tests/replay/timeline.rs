@@ -1,13 +1,12 @@
-//! Writes a replay down so that a person can check it by eye: on the left of each line what stands
-//! behind it, then what the roster shows.
+//! Writes a replay as a text that a reviewer can check: each line has a sign for its source, then the text.
 //!
 //! | sign | line |
 //! |---|---|
-//! | `#` | what the driver of the recording did or saw: the ground truth |
-//! | `~` | a hook fired, with its tool or reason: ground truth too, and a witness where hooks are heard |
+//! | `#` | an action or observation of the recording's driver: the ground truth |
+//! | `~` | a hook event with its tool or reason: ground truth too, and a witness in timelines with hooks |
 //! | `@` | a registry file as it was written |
 //! | `+` | records that reached a transcript; only those that concern a turn, a title or a queue |
-//! | `>` | the state the roster shows from here on; `!` instead of `>`: the row stands among those that need the person |
+//! | `>` | the state that the roster shows from here on; `!` instead of `>`: the state needs the user |
 //! | `.` | other facts of the row, where one of them changed |
 //! | `-` | the row left the list, or came back to it |
 
@@ -60,17 +59,17 @@ pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
     page.text
 }
 
-/// Whether its state is one that needs the person once it has lasted.
+/// Whether its state needs the user once it has lasted.
 fn asks(row: &TrackedSession) -> bool {
     let kind = row.state_kind.as_deref();
     row.state == "waiting_for_approval"
         || (row.state == "waiting_for_input" && matches!(kind, Some("error" | "limit")))
 }
 
-/// The page that is being written, and what it said last of each session.
+/// The page under construction, and the last written lines of each session.
 #[derive(Default)]
 struct Page {
-    /// Of what was looked at last.
+    /// The revision of the last look.
     revision: Option<u64>,
     begin: Timestamp,
     text: String,
@@ -91,7 +90,7 @@ impl Page {
         );
     }
 
-    /// Writes down what is different from what was written last.
+    /// Writes the differences from the last written lines.
     fn look(&mut self, engine: &Engine, now: Timestamp) {
         let revision = Some(engine.current(true).revision);
         if std::mem::replace(&mut self.revision, revision) == revision {
@@ -103,7 +102,7 @@ impl Page {
         for row in &rows {
             let id = &row.session_id;
             let state = state_words(row);
-            // At once, before it counts: the page tells what a state means, and a state is written when it begins.
+            // The sign comes at once, before the need counts: the page shows a state when it begins.
             let alarm = asks(row);
             if self.states.get(id) != Some(&state) {
                 let sign = if alarm { '!' } else { '>' };
@@ -124,7 +123,7 @@ impl Page {
             self.facts.remove(&id);
         }
         for id in &known {
-            // A row that is new and shown is the usual case and needs no line of its own.
+            // A new row that is shown is the usual case and gets no line of its own.
             match (listed.contains(id), self.listed.contains(id)) {
                 (false, true) => self.line(now, '-', &format!("{} left the list", short(id))),
                 (true, false) if self.seen.contains(id) => {
@@ -191,7 +190,7 @@ fn cut(text: &str, most: usize) -> String {
     cut
 }
 
-/// One line for each hook of the recording; empty where the event says nothing about a state.
+/// One line for each hook event of the recording; empty if the event reports no state.
 fn hooks(text: &str) -> VecDeque<String> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| line["op"] == "hook").map(|line| hook_words(&line["payload"])).collect()

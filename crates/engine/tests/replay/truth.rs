@@ -1,5 +1,5 @@
-//! The timelines against the client's own hooks: what they say happened, the roster has to have shown, and nothing
-//! else, whether it hears them or not.
+//! The timelines against the client's own hooks: the roster must have shown exactly the reported events, with and
+//! without hooks as witness.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::play::{Named, Player, Witnesses, all};
 
-/// How much earlier or later than a hook the registry may say the same, in milliseconds: 800 were measured
-/// where hooks on every event slowed the client down.
+/// How much earlier or later than a hook the registry may report the same, in milliseconds. 800 were measured while
+/// hooks on every event slowed the client down.
 const LAG: i64 = 1_000;
 
 /// One hook of a recording.
@@ -20,7 +20,7 @@ struct Hook {
     in_background: bool,
 }
 
-/// What the roster showed of one session, from when on.
+/// A state of one session in the roster, and the time when it was first shown.
 #[derive(Debug, Clone)]
 struct Shown {
     at: i64,
@@ -77,13 +77,13 @@ fn shown(named: &Named, witnesses: Witnesses) -> BTreeMap<String, Vec<Shown>> {
     all
 }
 
-/// Everything that was shown at some time between `from` and `to`.
+/// All states that were shown at some time between `from` and `to`.
 fn between(shown: &[Shown], from: i64, to: i64) -> impl Iterator<Item = &Shown> {
     let ends = shown.iter().skip(1).map(|next| next.at).chain([i64::MAX]);
     shown.iter().zip(ends).filter(move |(shown, end)| shown.at <= to && *end >= from).map(|(shown, _)| shown)
 }
 
-/// Print mode refuses what nobody is there to allow, and asks nobody.
+/// Print mode refuses calls that need a permission, and asks no one.
 fn asks_nobody(named: &Named) -> bool {
     named.name.starts_with("14-")
 }
@@ -110,7 +110,7 @@ fn requests_are_shown(witnesses: Witnesses) {
         let asked: Vec<&Hook> = hooks.iter().filter(|hook| hook.event == "PermissionRequest").collect();
         let shown = shown(&named, witnesses);
         if !asks_nobody(&named) {
-            // Hooks cannot tell a reviewer that is no person from one that is; who answers within the dwell is not shown.
+            // Hooks do not distinguish an automatic reviewer from the user; an answer within the dwell is not shown.
             let at_once = |asked: &Hook| {
                 !witnesses.registry
                     && hooks.iter().any(|hook| {
@@ -179,7 +179,7 @@ fn turns_are_shown(witnesses: Witnesses) {
             });
             let next = next.map(|other| other.at).min().unwrap_or(i64::MAX);
             match &*hook.event {
-                // The session that leaves no transcript is over before its row is due.
+                // A session without a transcript is over before its row is due.
                 "UserPromptSubmit" if !shown.is_empty() => {
                     let works = between(shown, hook.at - LAG, hook.at + LAG)
                         .any(|shown| matches!(&*shown.state, "working" | "waiting_for_approval"));
@@ -208,7 +208,7 @@ fn turns_are_shown(witnesses: Witnesses) {
 }
 
 #[test]
-fn files_alone_never_claim_to_have_seen_a_request_for_permission() {
+fn files_alone_only_infer_permission_requests() {
     let mut guesses = 0;
     for named in all() {
         let hooks = hooks(&named);

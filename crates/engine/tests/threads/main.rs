@@ -1,8 +1,8 @@
-//! What a process can be asked about itself as a whole, and so needs a process of its own: its threads and its
-//! memory, with a transcript of three gigabytes.
+//! Measurements of a whole process, which need a process of their own: its threads and its memory, with a transcript
+//! of three gigabytes.
 
 #![cfg(target_os = "linux")]
-// A test that cannot go on says so by panicking.
+// A test that cannot go on panics.
 #![allow(clippy::expect_used)]
 
 use std::collections::BTreeSet;
@@ -23,14 +23,14 @@ fn threads() -> BTreeSet<String> {
     tasks
         .flatten()
         .map(|task| {
-            // A thread may end between the two looks at it.
+            // A thread may end between the two reads.
             let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
             format!("{} {}", task.file_name().to_string_lossy(), name.trim())
         })
         .collect()
 }
 
-/// The most memory that this process ever held, in bytes.
+/// The peak memory of this process, in bytes.
 fn most_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("every process has a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("with its memory");
@@ -47,7 +47,7 @@ fn prompt(path: &Path) {
 }
 
 #[test]
-fn a_huge_file_of_nothing_delays_nobody_and_a_stop_leaves_no_thread() {
+fn a_huge_empty_file_delays_no_session_and_a_stop_leaves_no_thread() {
     let dir = tempfile::tempdir().expect("there is room for a temporary folder");
     let project = dir.path().join("projects/p");
     std::fs::create_dir_all(&project).expect("a temporary folder can be written");
@@ -78,8 +78,8 @@ fn a_huge_file_of_nothing_delays_nobody_and_a_stop_leaves_no_thread() {
         std::thread::yield_now();
     }
 
-    // Read to its end, it costs one line's worth of memory, and is named. A sixth of it is enough for that, since
-    // nothing here is built to be fast.
+    // The whole file costs the memory of one line, and is reported as a problem. A sixth of the file is enough for
+    // that in a debug build.
     huge.set_len(512 << 20).expect("a file can be cut");
     let handle = start(Settings::for_roots(vec![dir.path().to_owned()])).expect("the engine starts");
     let end = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! A file system in which archived transcripts stand in the places of those that are gone.
+//! A file system that shows archived transcripts at the paths of deleted ones.
 
 use std::collections::HashSet;
 use std::io;
@@ -12,8 +12,8 @@ use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, Wa
 
 use super::found::META;
 
-/// The files with archived transcripts in the places of those that are gone, also of those that are archived from now on.
-/// Without a data folder the files as they are.
+/// Wraps `fs` so that archived transcripts appear at the paths of deleted ones, also those that are archived later.
+/// Returns `fs` unchanged without a data folder.
 pub fn over(fs: Arc<dyn Fs>, data_dir: Option<&Path>) -> Arc<dyn Fs> {
     match data_dir {
         Some(data_dir) => Arc::new(ArchivedFs::over(fs, data_dir)),
@@ -21,27 +21,27 @@ pub fn over(fs: Arc<dyn Fs>, data_dir: Option<&Path>) -> Arc<dyn Fs> {
     }
 }
 
-/// A file system in which a transcript that was archived is there, whether its file is or not.
+/// A file system in which an archived transcript exists, even if its own file is gone.
 pub struct ArchivedFs {
     real: Arc<dyn Fs>,
     archive: Archive,
     data_dir: PathBuf,
-    /// Where the archive lies, once there is one.
+    /// The archive's folder, which may not exist yet.
     folder: PathBuf,
-    /// Opened when it is first needed, and again after it failed.
+    /// Opened when it is first needed, and again after an error.
     store: Mutex<Option<Store>>,
 }
 
 impl ArchivedFs {
-    /// Over another file system.
+    /// Wraps another file system.
     pub fn over(real: Arc<dyn Fs>, data_dir: &Path) -> Self {
         let archive = Archive::new(data_dir);
         let folder = data_dir.join(ARCHIVE);
         Self { real, archive, data_dir: data_dir.to_path_buf(), folder, store: Mutex::new(None) }
     }
 
-    /// Asks the store. What it does not know or cannot say is not archived. Most people archive nothing: to them every
-    /// missing file costs one look at a folder more.
+    /// Queries the store. An unknown path, or a store that cannot answer, counts as not archived. Most users archive
+    /// nothing: for them, every missing file costs one more look at a folder.
     fn ask<T: Default>(&self, ask: impl FnOnce(&Store) -> Result<T, StoreError>) -> T {
         if !self.folder.is_dir() {
             return T::default();
@@ -52,13 +52,13 @@ impl ArchivedFs {
         }
         let Some(open) = &*store else { return T::default() };
         ask(open).unwrap_or_else(|error| {
-            tracing::debug!(%error, "the archive cannot be asked");
+            tracing::debug!(%error, "the store cannot answer a query about the archive");
             *store = None;
             T::default()
         })
     }
 
-    /// What stood beside a subagent's transcript that is archived: it goes along.
+    /// The meta file beside the transcript of an archived subagent. The archive keeps it with the transcript.
     fn companion(&self, path: &Path) -> Option<Vec<u8>> {
         let transcript = format!("{}.jsonl", path.to_str()?.strip_suffix(META)?);
         let row = self.ask(|store| store.archived(&transcript))?;
@@ -66,13 +66,13 @@ impl ArchivedFs {
     }
 
     fn archived(&self, path: &Path) -> Option<ArchiveRow> {
-        // Nothing but transcripts is archived; other files are asked for that are seldom there, `.git` above all.
+        // Only transcripts are archived. Callers also ask for other files that are often missing, mostly `.git`.
         let path = path.to_str().filter(|path| path.ends_with(".jsonl"))?;
         self.ask(|store| store.archived(path))
     }
 }
 
-/// The one that stands in says what the transcript itself said, so that nothing seems to have changed.
+/// The `stat` that the transcript itself had, so that the file seems unchanged.
 fn stat_of(row: &ArchiveRow) -> FileStat {
     let id = FileId { dev: row.dev, ino: row.inode };
     FileStat { id, len: row.bytes, mtime: row.mtime, kind: FileKind::File }
@@ -127,7 +127,8 @@ impl Fs for ArchivedFs {
         walk
     }
 
-    /// Companions of archived transcripts are read alone: neither is looked for, nor do they change.
+    /// Meta files of archived transcripts appear in this call alone: no caller lists them or uses their `stat`, and
+    /// they never change.
     fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         match self.real.read_small(path, limit) {
             Err(error) if is_gone(&error) => self.companion(path).ok_or(error),
@@ -143,7 +144,7 @@ impl Fs for ArchivedFs {
     }
 }
 
-/// An archived transcript in its file's place.
+/// An archived transcript, opened at its file's path.
 struct ArchivedFile {
     frames: Frames,
     stat: FileStat,

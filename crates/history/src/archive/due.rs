@@ -1,4 +1,4 @@
-//! What is to be archived now, and how one transcript after the other is.
+//! Which transcripts to archive now, and how to archive one after the other.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use super::found::{CLEANUP_DAYS, DAY, META, cleanup_days, owner, transcripts};
 use crate::lines::FromStart;
 use crate::removal::left_out::is_told_of;
 
-/// What somebody does with the store while it is theirs.
+/// Work with the store while it is locked.
 pub type Use<'u> = &'u mut dyn FnMut(&mut Store) -> Result<(), StoreError>;
 
-/// What is to be packed and given up now.
+/// Transcripts to pack now, and archived ones to drop.
 pub struct Due {
     found: Vec<Found>,
     plan: ArchivePlan,
     settings: ArchiveSettings,
 }
 
-/// Decides what is due. Of sessions that `left_out` names nothing is archived.
+/// Decides which transcripts are due. Nothing is archived of a session for which `left_out` is true.
 pub fn due(
     fs: &dyn Fs,
     roots: &[PathBuf],
@@ -38,7 +38,7 @@ pub fn due(
 ) -> Due {
     let found: Vec<Found> = transcripts(fs, roots).into_iter().filter(|found| !left_out(found)).collect();
     let days = roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
-    // Before the agent comes: half its time, where the person has made that short.
+    // Before the client removes the transcript: half of its clean-up time, if the user made that short.
     let settings = ArchiveSettings { after: settings.after.min(Millis(days * DAY / 2)), ..*settings };
     let candidates: Vec<Candidate> = found
         .iter()
@@ -58,12 +58,13 @@ impl Due {
         self.plan.pack.is_empty() && self.plan.prune.is_empty()
     }
 
-    /// Gives one up, or packs one, unless it tells of what `exclude` leaves out. The store is locked by `with_store` for as long as it is written only.
+    /// Drops one archived transcript, or packs one, unless that one mentions something that `exclude` names.
+    /// `with_store` locks the store only while it is used.
     ///
-    /// Says whether one was packed.
+    /// Returns whether a transcript was packed.
     ///
     /// # Errors
-    /// When the store or the archive cannot be written. A transcript that cannot be read is left out.
+    /// When the store or the archive cannot be written. A transcript that cannot be read is skipped.
     pub fn do_one(
         &mut self,
         fs: &dyn Fs,

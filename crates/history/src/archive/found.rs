@@ -1,4 +1,4 @@
-//! Transcripts that may be archived: whose they are, and when the agent removes them.
+//! Transcripts that may be archived: their sessions, and when the client removes them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ use watchbill_watch::scan::{Found, scan};
 
 use crate::lines::first_lines;
 
-/// So far into a file its records name their session.
+/// The records in this many first bytes of a file name its session.
 pub(super) const FIRST_RECORDS: usize = 256 << 10;
-/// How the file beside a subagent's transcript ends that says which call it belongs to.
+/// Suffix of the file beside a subagent's transcript that names the call that started the subagent.
 pub(super) const META: &str = ".meta.json";
-/// The agent's own settings are a few kilobytes.
+/// Size limit for the client's settings, which have a few kilobytes.
 const AGENT_SETTINGS_LIMIT: u64 = 1 << 20;
-/// What the agent removes by itself is so old, unless the person has told it otherwise (`cleanupPeriodDays`).
+/// Age at which the client removes transcripts, unless the user sets another one (`cleanupPeriodDays`).
 pub(super) const CLEANUP_DAYS: i64 = 30;
 pub(super) const DAY: i64 = 86_400_000;
 
-/// How the person has set the agent's own clean-up. Its settings are read for this alone.
+/// The user's setting for the client's clean-up. Watchbill reads the client's settings for this alone.
 pub(super) fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
     let read = |name: &str| {
         let bytes = fs.read_small(&root.join(name), AGENT_SETTINGS_LIMIT).ok()?;
@@ -28,12 +28,12 @@ pub(super) fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
     read("settings.json").filter(|days| *days > 0).unwrap_or(CLEANUP_DAYS)
 }
 
-/// All transcripts that are there.
+/// All transcripts on disk.
 pub(super) fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
     scan(fs, roots).found.into_iter().filter(|found| found.kind.is_transcript()).collect()
 }
 
-/// Whose transcript it is: forgetting the session is forgetting this too.
+/// The session of a transcript, and the subagent if it is one's. Forgetting the session forgets this transcript too.
 pub fn owner(fs: &dyn Fs, found: &Found) -> Option<(String, Option<String>)> {
     match found.place()? {
         Place::Transcript { session, .. } => Some((session.to_string(), None)),

@@ -1,4 +1,5 @@
-//! Archived transcripts: read as if their files were still there, and kept up to date; [`offer()`] says what that would take.
+//! Archived transcripts, read as if their files still existed, and kept up to date. [`offer()`] estimates what
+//! archiving would cost.
 
 mod archived_fs;
 pub(crate) mod due;

@@ -1,4 +1,4 @@
-//! What archiving would take, with numbers: of what is excluded or was forgotten nothing is archived, so it does not count.
+//! What archiving would cost, in numbers. Excluded and forgotten sessions are never archived, so they do not count.
 
 use std::collections::HashSet;
 
@@ -16,19 +16,19 @@ use crate::lines::FromStart;
 use crate::query::owner::FEW;
 use crate::size;
 
-/// Files that are packed for an estimate.
+/// Number of files packed for an estimate.
 const SAMPLES: usize = 8;
 
-/// What archiving would take, for the person to decide.
+/// What archiving would cost, so that the user can decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offer {
     /// Transcripts that would be archived.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What they would take, estimated from some of them.
+    /// Their bytes in the archive, estimated from some of them.
     pub expected: u64,
-    /// After so many days the agent removes a transcript.
+    /// The client removes a transcript after this many days.
     pub cleanup_days: i64,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Display for Offer {
     }
 }
 
-/// Looks at what there is and packs a little of it.
+/// Scans the transcripts and packs some of them for the estimate.
 pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
     offer_of(settings, fs, &wanted(settings, fs))
 }
@@ -63,13 +63,13 @@ fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
             Archive::ratio(&mut source, settings.archive.level).ok()
         })
         .collect();
-    // The mean of what is left of each byte, so that one that packs very well does not promise too much.
+    // The mean of the remaining shares, so that one file that packs very well does not promise too much.
     let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
     let cleanup_days = settings.roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
     Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
 }
 
-/// The same for the window, with what the agent will remove soon.
+/// The same for the window, with the transcripts that the client will remove soon.
 pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
     let found = wanted(settings, fs);
     let Offer { files, bytes, expected, cleanup_days } = offer_of(settings, fs, &found);
@@ -93,21 +93,21 @@ fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
     let known = known.unwrap_or_default();
     found.retain(|found| !known.leaves_out(found, fs, exclude));
     let is_new = |found: &&Found| !known.files.contains(&*found.path.to_string_lossy());
-    // As where a store is asked what it lags behind: to look into all files of a first index takes long.
+    // The same limit as in `lag`: looking into all files of a first index takes long.
     if !exclude.is_empty() && found.iter().filter(is_new).count() <= FEW {
         found.retain(|found| !is_new(&found) || !begins_excluded(fs, found, exclude));
     }
     found
 }
 
-/// What the store knows of transcripts of which nothing is archived.
+/// What the store knows about transcripts that must not be archived.
 #[derive(Default)]
 struct Known {
-    /// Every transcript that is stored.
+    /// All stored transcripts.
     files: HashSet<String>,
-    /// Those that tell of what is excluded.
+    /// Transcripts of which `exclude` left out a part.
     partly: HashSet<String>,
-    /// Forgotten, or begun in a folder that is excluded.
+    /// Sessions that were forgotten, or began in an excluded folder.
     sessions: HashSet<String>,
 }
 
@@ -137,7 +137,7 @@ impl Known {
     }
 }
 
-/// Whether the first records of a transcript that is not stored yet name what is excluded, the folder above all.
+/// Whether the first records of a transcript that is not stored yet name something excluded, mostly its folder.
 fn begins_excluded(fs: &dyn Fs, found: &Found, exclude: &Exclude) -> bool {
     let mut head = vec![0; FIRST_RECORDS];
     let count = fs.open(&found.path).and_then(|file| file.read_at(&mut head, 0)).unwrap_or(0);

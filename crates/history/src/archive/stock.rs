@@ -1,4 +1,5 @@
-//! What the store knows that decides what is due: what is archived, and whose transcripts are not to be.
+//! What the store contributes to the archiving plan: the archived transcripts, and the sessions that must not be
+//! archived.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,15 +15,15 @@ use watchbill_watch::scan::Found;
 use super::due::{Due, due};
 use super::found::owner;
 
-/// As the store says at one moment, so that it is free while transcripts are looked at.
+/// A copy of these facts at one moment, so that the store is free while the transcripts are scanned.
 pub struct Stock {
     rows: Vec<ArchiveRow>,
-    /// Sessions that were forgotten, or have worked in a folder that `exclude` names.
+    /// Sessions that were forgotten, or whose folder `exclude` names.
     left_out: HashSet<String>,
 }
 
 impl Stock {
-    /// Puts the archive's folder and its table in agreement, and takes stock.
+    /// Makes the archive's folder and its table agree, then copies the facts.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -38,7 +39,7 @@ impl Stock {
         Ok(Self { rows, left_out })
     }
 
-    /// What is to be packed and given up now.
+    /// Transcripts to pack now, and archived ones to drop.
     pub fn due(
         &self,
         fs: &dyn Fs,

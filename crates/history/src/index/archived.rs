@@ -1,4 +1,5 @@
-//! The archive after a run of the index: who has no window that runs all day keeps transcripts by this.
+//! The archive after a run of the index. For users who do not keep the window running, this archives their
+//! transcripts.
 
 use watchbill_protocol::store::IndexReport;
 use watchbill_settings::Settings;
@@ -8,8 +9,8 @@ use watchbill_watch::fs::Fs;
 
 use crate::archive::stock::Stock;
 
-/// Brings the archive up to date, one transcript after the other, as long as `go_on` says so. What cannot be archived is
-/// counted, and tried again by the next run.
+/// Brings the archive up to date, one transcript after the other, while `go_on` returns true. A transcript that
+/// cannot be archived counts as a problem, and the next run tries it again.
 ///
 /// # Errors
 /// When the store cannot be read.

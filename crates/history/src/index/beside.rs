@@ -1,29 +1,29 @@
-//! A second receiver of the same reading, so that a transcript is read and parsed once for both.
+//! A second receiver of the same reading, so that a transcript is read and parsed only once for both.
 
 use watchbill_core::transcript::parse::LineReport;
 use watchbill_core::transcript::record::Record;
 
 use crate::reader::Reader;
 
-/// Is handed all that the history reads of one file. Generic and not a trait object: it is called for every record of a
-/// first index.
+/// Receives everything that the history reads of one file. Generic and not a trait object: a first index calls it for
+/// every record.
 pub trait Beside {
     /// Everything received before is void.
     fn restarted(&mut self);
 
-    /// The next record, without what is not to be stored.
+    /// The next record, without the parts that must not be stored.
     fn record(&mut self, record: &Record<'_>);
 
-    /// A line is over.
+    /// The end of a line.
     fn line(&mut self, report: &LineReport);
 
-    /// A line is over that is too long to be held.
+    /// The end of a line that is too long to be held.
     fn huge_line(&mut self);
 
     /// This many bytes of an unfinished line are held.
     fn carried(&mut self, bytes: u64);
 
-    /// The reading has come so far.
+    /// The position of the reading.
     fn stands(&mut self, at: &Reader);
 }
 

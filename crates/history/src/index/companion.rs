@@ -1,4 +1,5 @@
-//! The engine's part in a run of the index: from the same reading it folds the transcripts that the store does not know.
+//! The engine's part in a run of the index: it folds the transcripts that the store does not know, from the same
+//! reading.
 
 use std::path::Path;
 
@@ -8,18 +9,18 @@ use watchbill_watch::scan::Found;
 
 use super::beside::Beside;
 
-/// Goes along with a run of the index.
+/// The engine's receiver during a run of the index.
 pub trait Companion {
-    /// What is folded of one file.
+    /// The fold of one file.
     type File: Beside;
 
-    /// These files are about to be read. `known` are the paths of which something is stored.
+    /// The files that the run will read. `known` are the paths of which something is stored.
     fn expect(&mut self, files: &[Found], known: &mut dyn Iterator<Item = &str>);
 
-    /// A transcript that the store does not know is read from its beginning.
+    /// The run begins to read a transcript that the store does not know.
     fn begin(&mut self, path: &Path, place: Place) -> Self::File;
 
-    /// It was read to its end, in this step. `skipped`: the history stores nothing of it.
+    /// The run has read the file to its end, in this step. `skipped`: the history stores nothing of it.
     ///
     /// # Errors
     /// When the store cannot be written.

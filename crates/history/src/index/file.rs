@@ -1,4 +1,4 @@
-//! The history of one file: where we are in it, and its fold.
+//! The history of one file: the read position, and the fold.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,21 +21,21 @@ use crate::reader::{Lines, Reader};
 
 /// One file.
 pub struct FileHistory {
-    /// Whose it is, as its path or its records say.
+    /// The file's session, from its path or its records.
     owner: Option<SessionId>,
     agent: Option<Arc<str>>,
     reader: Reader,
-    /// What the store calls it; `None` until something of it is stored.
+    /// The keys of the file and its session in the store; `None` until something of the file is stored.
     keys: Option<(FileKey, SessionKey)>,
     fold: Option<HistoryFold>,
     seen: IdSet,
     ids: IdParts,
-    /// Lines that could not be read while nothing of it was stored that they could be counted with.
+    /// Unreadable lines, counted while the store has no row of the file that could hold the count.
     early_problems: u64,
 }
 
 impl FileHistory {
-    /// As the store knows it, or from its beginning.
+    /// Restores the file's state from the store, or begins with the first byte.
     pub fn take_up(store: &Store, path: &Path, place: &Place) -> Result<Self, StoreError> {
         let (owner, agent) = match place {
             Place::Transcript { session, .. } => (Some(session.clone()), None),
@@ -70,18 +70,19 @@ impl FileHistory {
         Ok(file)
     }
 
-    /// Rows of an earlier form are stored.
+    /// The stored rows have an earlier form, so the file is read anew.
     fn is_stale(&mut self, keys: (FileKey, SessionKey)) {
         (self.keys, self.reader) = (Some(keys), Reader::anew());
     }
 
-    /// Its fold, when it is the session's own transcript: made, if a hook speaks before the first record.
+    /// The fold, if this is the session's own transcript. It is created if a hook event comes before the first
+    /// record.
     pub fn own_of(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
         let own = self.agent.is_none() && self.owner.as_ref() == Some(session);
         own.then(|| self.fold.get_or_insert_with(|| HistoryFold::new(session.clone(), None)))
     }
 
-    /// Nothing of it is to be stored.
+    /// Removes all stored rows of the file.
     pub fn remove(&mut self, step: &mut Step<'_>) -> Result<(), StoreError> {
         if let Some((file, _)) = self.keys.take() {
             step.remove_file(file)?;
@@ -98,7 +99,7 @@ impl FileHistory {
         self.early_problems = 0;
     }
 
-    /// Reads what is new into the step.
+    /// Reads the new part of the file and stores it in the step.
     pub fn read<B: Beside>(
         &mut self,
         fs: &dyn Fs,
@@ -153,12 +154,12 @@ impl FileHistory {
     }
 }
 
-/// What one read is done with.
+/// The other arguments of one read.
 pub struct With<'w, B> {
     pub settings: &'w HistorySettings,
     pub forgotten: &'w HashSet<SessionId>,
     pub scratch: &'w mut Vec<u8>,
-    /// Is handed every record too.
+    /// Receives every record too.
     pub beside: Option<&'w mut B>,
 }
 
@@ -243,7 +244,7 @@ impl<B: Beside> Run<'_, '_, B> {
         }
     }
 
-    /// Whether it is known whose file it is, and something of it may be stored.
+    /// Whether the file's session is known and may be stored. Creates the keys and the fold if they are missing.
     fn begun(&mut self) -> bool {
         if self.file.fold.is_some() && self.file.keys.is_some() {
             return true;
@@ -269,7 +270,7 @@ impl<B: Beside> Run<'_, '_, B> {
         true
     }
 
-    /// Stores what was kept back.
+    /// Stores the items that the fold has held back.
     fn settle(&mut self) {
         let (Some((key, session)), Some(fold)) = (self.file.keys, &mut self.file.fold) else { return };
         if self.failed.is_some() {

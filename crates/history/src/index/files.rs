@@ -1,8 +1,8 @@
-//! Transcripts into the store: what is new of each file, read in full, as rows.
+//! Stores transcripts: reads the new part of each file in full and makes rows of it.
 //!
-//! One [`HistoryIndex`] belongs to one thread. It is asked for one file after another, within a step of the store that
-//! the caller commits; a failed step makes it forget what it thinks is stored ([`HistoryIndex::void`]). What it keeps
-//! of a file over a restart lies in the store beside the rows, in the same transaction.
+//! One [`HistoryIndex`] belongs to one thread. The caller asks it to read one file after another, within a step of
+//! the store that the caller commits. After a failed step the caller calls [`HistoryIndex::void`], because the index
+//! then expects rows that are not stored. The state of each file is stored beside its rows, in the same transaction.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,30 +18,30 @@ use super::file::{FileHistory, With};
 use super::indexed::{IndexError, IndexedFile};
 use super::rows::{Rows, hook_event};
 
-/// Where the store remembers how much of each text is in it.
+/// Name of the store's entry for the size limit of a tool's text.
 pub(crate) const CUT: &str = "index_cut";
-/// Files that are kept ready: those that grow at the moment, or are to be read in one step.
+/// Number of files kept in memory: those that grow at the moment, and those of one step.
 pub(crate) const READY: usize = 64;
 
-/// The reader of histories.
+/// Reads transcripts into the store.
 pub struct HistoryIndex {
     settings: HistorySettings,
     forgotten: HashSet<SessionId>,
     ready: HashMap<PathBuf, FileHistory>,
-    /// The files of `ready`, the one used last at the end.
+    /// The files of `ready`, the last used one at the end.
     used: Vec<PathBuf>,
     scratch: Vec<u8>,
-    /// The number of the store that it reads for.
+    /// The number of the store for which it reads.
     store: u64,
 }
 
 impl HistoryIndex {
-    /// Knows nothing yet. `store` says which sessions the person wants forgotten.
+    /// Begins without any file. `store` has the ids of forgotten sessions.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn new(mut settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
-        // What is stored already was cut so, and all texts are to be cut alike.
+        // Stored texts have this limit, and all texts must have the same one.
         if let Some(cut) = store.meta(CUT)?.and_then(|cut| cut.parse().ok()) {
             settings.cut = cut;
         }
@@ -55,18 +55,19 @@ impl HistoryIndex {
         })
     }
 
-    /// Whether it reads for this store, and not for one that was removed.
+    /// Whether it reads for this store, and not for one that was deleted.
     pub fn is_of(&self, store: &Store) -> bool {
         self.store == store.number()
     }
 
-    /// Takes up what the store knows of a file. To be called before the step begins in which it is read; for a file
-    /// that is ready already it costs nothing.
+    /// Restores the state of a file from the store. The caller does so before it begins the step that reads the file.
+    /// It costs nothing if the file is ready.
     ///
     /// # Errors
-    /// When the store cannot be read. What is stored in another form is no error: the file is read from its beginning.
+    /// When the store cannot be read. State in another form is no error: the file is read from its beginning.
     pub fn take_up(&mut self, store: &Store, path: &Path, place: &Place) -> Result<(), StoreError> {
-        // Most are not there, and to compare with each one that is takes a hundredth of a first index.
+        // Most files are not ready. Comparing their paths with all ready ones would take a hundredth of a first
+        // index.
         if self.ready.contains_key(path) {
             if let Some(at) = self.used.iter().rposition(|used| used == path) {
                 self.used[at..].rotate_left(1);
@@ -82,11 +83,11 @@ impl HistoryIndex {
         Ok(())
     }
 
-    /// Reads what is new of a file that was taken up, at most `budget` bytes, and stores it in the step.
+    /// Reads at most `budget` new bytes of a file that was taken up, and stores them in the step.
     ///
     /// # Errors
-    /// When the file cannot be read, or the store cannot be written: then the step must be dropped and
-    /// [`HistoryIndex::void`] be called.
+    /// When the file cannot be read, or the store cannot be written. After an error of the store the caller must drop
+    /// the step and call [`HistoryIndex::void`].
     pub fn read(
         &mut self,
         fs: &dyn Fs,
@@ -97,7 +98,7 @@ impl HistoryIndex {
         self.read_both(fs, step, path, budget, None::<&mut Alone>)
     }
 
-    /// The same; what is folded `beside` is handed every record too.
+    /// The same; `beside` receives every record too.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -118,7 +119,7 @@ impl HistoryIndex {
         file.read(fs, step, path, budget, With { settings, forgotten, scratch, beside })
     }
 
-    /// Stores what a hook event tells, once however often it is heard. The session's own transcript need not be there yet.
+    /// Stores a hook event, once even if it arrives several times. The session's own transcript need not exist yet.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -135,12 +136,14 @@ impl HistoryIndex {
         if let Some(cwd) = heard.payload.cwd.as_deref() {
             step.note_hook_folder(session, cwd)?;
         }
-        // The fold of its transcript knows which prompts both tell; without one each is told by the hook alone.
+        // The fold of the transcript knows which prompts both sources have. Without a fold, the hook event is the
+        // only source.
         let known = self.ready.values_mut().find_map(|file| file.own_of(id));
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
         let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
-        // What it tells was stored with it; told again, it might go to a plan or a turn that has come since.
+        // A repeated event stores nothing: its items were stored with the first one, and could now go to a later plan
+        // or turn.
         let mut sink = |item: Item<'_>| {
             if is_new {
                 rows.take(item)
@@ -150,13 +153,14 @@ impl HistoryIndex {
         rows.failed.map_or(Ok(()), Err)
     }
 
-    /// The step in which files were read was not committed: what is known of them is what the store says.
+    /// The step that read files was not committed: drops their states, so that the next read takes them from the
+    /// store.
     pub fn void(&mut self) {
         self.ready.clear();
         self.used.clear();
     }
 
-    /// The person wants a session forgotten, or stored again.
+    /// Replaces the set of sessions that the user wants forgotten.
     pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
         self.forgotten = forgotten.into_iter().collect();
         self.void();

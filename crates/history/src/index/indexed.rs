@@ -3,7 +3,7 @@
 use watchbill_store::StoreError;
 use watchbill_watch::tail::TailError;
 
-/// What one look at a file gave.
+/// Counts of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexedFile {
     /// Bytes read.
@@ -12,11 +12,11 @@ pub struct IndexedFile {
     pub records: u64,
     /// Texts stored.
     pub texts: u64,
-    /// Lines that could not be read.
+    /// Unreadable lines.
     pub problems: u64,
-    /// More is there than the budget allowed.
+    /// The file has more than the budget allowed.
     pub more: bool,
-    /// Nothing of it is to be stored: the person has said so, or nobody knows yet whose it is.
+    /// Nothing of the file is stored: the user excluded or forgot it, or its session is not known yet.
     pub skipped: bool,
 }
 
@@ -26,7 +26,7 @@ pub enum IndexError {
     /// The transcript cannot be read.
     #[error(transparent)]
     File(#[from] TailError),
-    /// The store cannot be read or written: the step must not be committed.
+    /// The store cannot be read or written. The caller must not commit the step.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

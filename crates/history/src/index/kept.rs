@@ -1,7 +1,7 @@
-//! What is kept of one file's history over a restart, as parts of a snapshot in the store.
+//! The stored state of one file's history, as parts of a snapshot in the store.
 //!
-//! The first part is written with every change and is small. What is remembered of each record, its id against
-//! doubles, only grows: it follows in further parts, eight bytes for each, of which only the last one is written anew.
+//! The first part is small and is written with every change. The ids of the records, which detect doubles, only grow.
+//! They follow in further parts, eight bytes each, and only the last part is written anew.
 
 use std::path::Path;
 
@@ -16,20 +16,21 @@ use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::FileId;
 use watchbill_watch::tail::{Cursor, Fingerprint};
 
-/// Bytes of a part that is full: a row of the store then lies in one page, as in its table of states.
+/// Bytes of a full part. Its row in the store then fits into one page, as in the table of states.
 const PART: usize = 230 * 8;
 
-/// The ids that are stored, in parts.
+/// The stored ids, in parts.
 #[derive(Debug, Clone, Default)]
 pub struct IdParts {
-    /// How many parts are full.
+    /// Number of full parts.
     full: u32,
-    /// The bytes of the one behind them.
+    /// The bytes of the part after them.
     open: Vec<u8>,
 }
 
 impl IdParts {
-    /// As they are stored. Parts of any length that an earlier program has written are full.
+    /// From the stored parts. Only a short last part is open. The others are full, also those of another length that
+    /// an earlier version wrote.
     fn of(stored: &[SnapshotPart]) -> Self {
         match stored.split_last() {
             Some((last, others)) if last.bytes.len() < PART => {
@@ -62,7 +63,7 @@ impl IdParts {
     }
 }
 
-/// What stands in the first part.
+/// The content of the first part.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     /// Where the unfinished line begins.
@@ -73,7 +74,7 @@ struct Head {
     fold: Vec<u8>,
 }
 
-/// A file as the store knows it.
+/// The stored state of a file.
 pub struct Kept {
     pub file: FileKey,
     pub session: SessionKey,
@@ -86,15 +87,15 @@ pub struct Kept {
 
 /// What the store knows of a file.
 pub enum Known {
-    /// Nothing.
+    /// The file is not stored.
     New,
-    /// Where we were in it.
+    /// The complete state of the file.
     Whole(Box<Kept>),
-    /// Rows, but not where we were, or in another form: it is to be read from its beginning.
+    /// Rows, but no state in the current form: the file must be read from its beginning.
     Rows(FileKey, SessionKey),
 }
 
-/// Asks the store.
+/// Reads the stored state of a file.
 pub fn read(store: &Store, path: &Path, agent: Option<&str>) -> Result<Known, StoreError> {
     let Some((file, row)) = store.file(&path.to_string_lossy())? else { return Ok(Known::New) };
     let parts = store.snapshot(file, SnapshotKind::History)?;
@@ -130,7 +131,7 @@ fn whole(file: FileKey, row: &FileRow, parts: &[SnapshotPart], agent: Option<&st
     Some(Kept { file, session: row.session, cursor, line_start, seen, fold, ids: IdParts::of(pieces) })
 }
 
-/// Writes what has changed.
+/// Writes the changed state of a file.
 pub fn write(
     step: &mut Step<'_>,
     file: FileKey,

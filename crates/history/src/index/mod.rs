@@ -1,4 +1,4 @@
-//! Transcripts into rows: one file at a time for the worker, all of them in one go for `watchbill index`.
+//! Makes rows of transcripts: one file at a time for the worker, all files in one go for `watchbill index`.
 
 mod archived;
 pub mod beside;

@@ -6,7 +6,7 @@ use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, SessionKey, Step, StoreError};
 
-/// What is kept of the event itself.
+/// The stored row of the event itself.
 pub(super) fn hook_event(heard: Heard<'_>) -> HookEventRow {
     let payload = heard.payload;
     let call = payload.event.call();
@@ -20,14 +20,14 @@ pub(super) fn hook_event(heard: Heard<'_>) -> HookEventRow {
     }
 }
 
-/// Items on their way into a step.
+/// Stores items in a step.
 pub(super) struct Rows<'r, 's> {
     pub(super) step: &'r mut Step<'s>,
     pub(super) session: SessionKey,
-    /// `None`: a hook told it.
+    /// `None` for items of a hook event.
     pub(super) file: Option<FileKey>,
     pub(super) texts: u64,
-    /// The first refusal; nothing is stored after it.
+    /// The first error; nothing is stored after it.
     pub(super) failed: Option<StoreError>,
 }
 

@@ -1,4 +1,4 @@
-//! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
+//! Brings the store up to date with the transcripts, in one go and as fast as possible: `watchbill index`.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -23,45 +23,47 @@ use crate::live_state::LiveState;
 use crate::query::owner::ForgottenSessions;
 use crate::removal::left_out;
 
-/// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
-/// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.
+/// A transaction ends after this many bytes of transcripts, or this many files. This limits what an unclean exit
+/// costs, and how long a reader of the store waits during a first index. With four times as many files, a busy
+/// machine refuses readers.
 const STEP_BYTES: u64 = 64 << 20;
 const STEP_FILES: usize = 48;
 const _: () = assert!(STEP_FILES <= READY, "the files of one step are taken up before it begins");
-/// From so many bytes on the index is built in large pieces.
+/// From this many bytes on, the full-text index is built in large pieces.
 const MANY: u64 = 8 << 20;
-/// How the store is brought up to date.
+/// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Everything is read anew, whatever is stored.
+    /// Reads all files anew, even if they are stored.
     pub full: bool,
-    /// Bytes of each tool's input and output that are stored; without it as before.
+    /// Stored bytes of each tool's input and output; `None` keeps the previous limit.
     pub cut: Option<usize>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Bytes that were read.
+    /// Bytes read so far.
     pub bytes: u64,
-    /// Bytes that there are to read.
+    /// All bytes to read.
     pub total_bytes: u64,
 }
 
-/// What came of it.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Indexed {
-    /// It was done here.
+    /// This process has done it.
     Here(IndexReport),
     /// Another process writes the store, and keeps it up to date.
     ByAnother {
-        /// Which one, where that is known.
+        /// Its process id, if known.
         pid: Option<u32>,
     },
 }
 
-/// Reads what is new in all transcripts into the store. `progress` is told now and then, and ends the run by `false`:
-/// what was read until then stays. The `companion` takes what the store did not know from the same reading.
+/// Stores the new part of all transcripts. `progress` is called after each read and ends the run by returning
+/// `false`; everything read until then stays. The `companion` receives the files that the store did not know, from
+/// the same reading.
 ///
 /// # Errors
 /// When the store cannot be opened or written.
@@ -80,7 +82,7 @@ pub fn run<C: Companion>(
     let data_dir = data_dir(settings)?;
     let mut store = match Store::open(data_dir, Mode::WriteOrRead) {
         Ok(store) => store,
-        // Only who has to read meets these: the other one makes it at this moment.
+        // Only a reader gets these errors: another process creates the store at this moment.
         Err(StoreError::BeingFilled { .. } | StoreError::Absent { .. }) => {
             return Ok(Indexed::ByAnother { pid: watchbill_store::last_writer(data_dir) });
         }
@@ -118,11 +120,11 @@ fn update<C: Companion>(
     store.finish_wiping()?;
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
-    // Another cut makes other texts of every file.
+    // Another limit changes the texts of every file.
     let full = options.full || before.is_some_and(|before| before != cut);
     let cut_before = store.totals()?.cut_bytes;
     let scan = scan(fs, &settings.roots);
-    // A folder that is not there yet has nothing that could not be read.
+    // A folder that does not exist yet is no problem: it holds nothing to read.
     let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
     let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
     let forgotten = ForgottenSessions::of(store)?;
@@ -135,7 +137,7 @@ fn update<C: Companion>(
     files.retain(|found| full || !is_stored(found, &known));
     begin(store, cut, full, &known, !files.is_empty())?;
     report.skipped = report.files - files.len() as u64;
-    // The newest texts shall be the last in the store: they are found first.
+    // Stores the newest texts last, because a search finds the last texts first.
     files.reverse();
     let stored =
         |found: &Found| known.get(&*found.path.to_string_lossy()).map_or(0, |(_, cursor)| cursor.offset);
@@ -158,7 +160,7 @@ fn update<C: Companion>(
     Ok(report)
 }
 
-/// What is stored of each file.
+/// The key and the cursor of each stored file.
 type Known = HashMap<String, (FileKey, FileCursor)>;
 
 fn known(store: &Store) -> Result<Known, StoreError> {
@@ -169,8 +171,8 @@ fn known(store: &Store) -> Result<Known, StoreError> {
     Ok(known)
 }
 
-/// Notes the cut, that rows of sessions will be behind where anything is `new`, and for a full run that every file is
-/// behind: should the run be ended, the next one goes on.
+/// Notes the limit and, if there are `new` files, that session rows will be behind. A full run also marks every file
+/// as behind, so that the next run goes on if this one is ended.
 fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) -> Result<(), StoreError> {
     let mut step = store.step()?;
     step.set_meta(CUT, &cut.to_string())?;
@@ -183,7 +185,7 @@ fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) ->
     step.commit()
 }
 
-/// Nothing about the file has changed since it was stored.
+/// Whether the file is unchanged since it was stored.
 fn is_stored(found: &Found, known: &Known) -> bool {
     known.get(&*found.path.to_string_lossy()).is_some_and(|(_, cursor)| {
         (cursor.size, cursor.mtime) == (found.stat.len, found.stat.mtime)
@@ -195,11 +197,11 @@ struct Run<'r, C> {
     fs: &'r dyn Fs,
     companion: &'r mut C,
     known: Known,
-    /// Rows of known files are removed before they are read anew.
+    /// The rows of known files are removed before the files are read anew.
     full: bool,
     total_bytes: u64,
     report: IndexReport,
-    /// What was stored of files that cannot be read anew.
+    /// Known files that cannot be read now; their rows and cursors stay.
     spared: Vec<(FileKey, FileCursor)>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
 }
@@ -234,19 +236,19 @@ impl<C: Companion> Run<'_, C> {
         Ok(())
     }
 
-    /// Whether a file is to be read now. What is stored of one that cannot be is more than there would be after it.
+    /// Whether the file can be read now. If not, its stored rows stay: they are more than a new reading would give.
     fn may_be_read(&mut self, found: &Found) -> bool {
         let Some((file, cursor)) = self.known.get(&*found.path.to_string_lossy()) else { return true };
         let tried = self.fs.open(&found.path).and_then(|file| file.try_all());
         if let Err(error) = &tried {
-            tracing::warn!(path = %found.path.display(), %error, "what is stored of it stays as it is");
+            tracing::warn!(path = %found.path.display(), %error, "the transcript cannot be read; its stored rows stay");
             self.report.problems += 1;
             self.spared.push((*file, *cursor));
         }
         tried.is_ok()
     }
 
-    /// Takes away what is stored of files that are read anew.
+    /// Removes the stored rows of files that are read anew.
     fn remove(&mut self, store: &mut Store, batch: &[&Found]) -> Result<(), StoreError> {
         let files: Vec<FileKey> = batch
             .iter()
@@ -267,7 +269,7 @@ impl<C: Companion> Run<'_, C> {
         step.commit()
     }
 
-    /// Reads files to their ends; a very large one takes several steps.
+    /// Reads files to their ends. A very large one takes several steps.
     fn batch(
         &mut self,
         store: &mut Store,
@@ -288,7 +290,7 @@ impl<C: Companion> Run<'_, C> {
                         self.count(&indexed)
                     }
                     Err(IndexError::Store(error)) => return Err(error),
-                    // It went away, or may not be read: the others go on.
+                    // The file is gone or may not be read. The run goes on with the others.
                     Err(IndexError::File(error)) => {
                         tracing::debug!(path = %found.path.display(), %error, "not stored");
                         self.report.problems += 1;
@@ -312,7 +314,7 @@ impl<C: Companion> Run<'_, C> {
         step.commit()
     }
 
-    /// Adds up, and tells how far it is. Says whether there is more to read in the file.
+    /// Adds to the report and reports the progress. Returns whether the file has more to read.
     fn count(&mut self, read: &IndexedFile) -> bool {
         self.report.bytes += read.bytes;
         self.report.records += read.records;

@@ -1,4 +1,4 @@
-//! What a document that is passed on leaves out: whatever the store leaves out as private, by the same rule.
+//! Removes private text from exported documents, by the same rule as the store.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use watchbill_core::history::{keep_public, strip_private};
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::timeline::{TimelineItem, What};
 
-/// The chain without what is private. Of what somebody said that is private as a whole, nothing is left.
+/// The chain without private text. An item that is private as a whole is left out.
 pub fn public(mut export: ExportChain) -> ExportChain {
     export.title = export.title.and_then(kept);
     export.chain.name = export.chain.name.and_then(kept);
@@ -45,7 +45,7 @@ fn kept(text: String) -> Option<String> {
     keep_public(&text).map(Cow::into_owned)
 }
 
-/// JSON in which no sign of a tag is written as an escape, such as `\u003c` for `<`: it means the same.
+/// The same JSON with no character of a tag written as an escape, such as `\u003c` for `<`.
 fn plainly_written(json: &str) -> Cow<'_, str> {
     if !json.contains("\\u00") && !json.contains("\\/") {
         return Cow::Borrowed(json);
@@ -55,7 +55,7 @@ fn plainly_written(json: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('\\') {
         plain.push_str(&rest[..at]);
         let escape = &rest[at..];
-        // What else an escape stands for has to be written as one.
+        // All other escapes stay.
         let (sign, len) = match escape.get(1..2) {
             Some("u") => (escape.get(2..6).and_then(sign_of), 6),
             Some("/") => (Some('/'), 2),
@@ -67,7 +67,7 @@ fn plainly_written(json: &str) -> Cow<'_, str> {
                 len
             }
             None => {
-                // One that is cut off is the last there is.
+                // An escape that is cut off is the last one in the text.
                 let len = escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at);
                 plain.push_str(&escape[..len]);
                 len
@@ -79,7 +79,7 @@ fn plainly_written(json: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The visible sign of ASCII that these four digits stand for, unless it has to be escaped.
+/// The visible ASCII character that these four digits stand for, unless it must be escaped.
 fn sign_of(digits: &str) -> Option<char> {
     let sign = char::from(u8::from_str_radix(digits.strip_prefix("00")?, 16).ok()?);
     (sign.is_ascii_graphic() && !matches!(sign, '"' | '\\')).then_some(sign)
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_that_are_written_as_escapes_are_read_as_what_they_are() {
+    fn escaped_ascii_characters_are_decoded_and_other_escapes_stay() {
         for (json, plain) in [
             (r#"{"a":"b\n\"c\u00e9"}"#, r#"{"a":"b\n\"c\u00e9"}"#),
             (r#"{"a":"\u003cprivate\u003E<\/private>"}"#, r#"{"a":"<private></private>"}"#),

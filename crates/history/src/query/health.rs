@@ -13,15 +13,15 @@ use watchbill_watch::fs::Fs;
 use super::lag::lag;
 use crate::archive::offer::offer;
 
-/// For so long the doctor looks at the pages of the database.
+/// How long the doctor checks the pages of the database.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The folders of which nothing new can be stored, since they are not there or cannot be read, in the words of the roster.
+/// The folders that are missing or cannot be read, so that nothing new is stored of them, in the words of the roster.
 pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
     watchbill_watch::scan::troubles_with_roots(fs, &settings.roots)
 }
 
-/// The health of the store in the data folder. Never an error: what is wrong is part of it.
+/// The health of the store in the data folder. It is never an error: faults are part of it.
 pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
     let data_dir = settings.data_dir.as_deref()?;
     let path = data_dir.join(watchbill_store::DATABASE);
@@ -31,14 +31,14 @@ pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
         ..StoreHealth::default()
     };
     if let Err(error) = examine(data_dir, settings, fs, &mut health) {
-        // That nothing is stored yet is no trouble, unless nothing could be.
+        // An absent store is no fault, unless something prevents it from being made.
         let trouble = match error {
             StoreError::Absent { .. } => watchbill_store::obstacle(data_dir),
             other => Some(other),
         };
         health.trouble = trouble.map(|error| error.to_string());
     }
-    // Last, since to read a database may be what sets it aside.
+    // Last, because reading a database may set it aside.
     let damaged = watchbill_store::damaged_files(data_dir).into_iter().map(|file| DamagedFile {
         path: file.path.to_string_lossy().into_owned(),
         bytes: file.bytes,
@@ -92,7 +92,7 @@ fn examine(
     Ok(())
 }
 
-/// Files of the archive in which their transcripts are no longer whole, as far as their frames tell.
+/// Archive files whose transcripts are damaged, as far as their frames show.
 fn unreadable(store: &Store, data_dir: &Path) -> Result<Vec<String>, StoreError> {
     let archive = Archive::new(data_dir);
     let bad = store.all_archived()?.into_iter().filter(|row| archive.open(row).is_err());
@@ -103,7 +103,7 @@ fn unreadable(store: &Store, data_dir: &Path) -> Result<Vec<String>, StoreError>
 fn runs(pid: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // A process of somebody else's is one too.
+    // A process of another user runs too.
     pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
 }
 
@@ -112,7 +112,7 @@ fn runs(_: u32) -> bool {
     true
 }
 
-/// The schema as SQL with comments, for people.
+/// The schema as SQL with comments, for the user.
 pub fn schema() -> String {
     watchbill_store::schema::text()
 }

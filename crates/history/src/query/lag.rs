@@ -1,4 +1,4 @@
-//! How far what is stored lies behind the transcripts.
+//! How far the store lags behind the transcripts.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,25 +12,25 @@ use watchbill_watch::scan::{Found, scan};
 use super::owner::{FEW, ForgottenSessions, Owner, owner};
 use crate::removal::left_out::is_due;
 
-/// What is there and not stored yet.
+/// Data on disk that is not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lag {
-    /// All files of which anything is to be stored.
+    /// All files that may be stored.
     pub all: u64,
-    /// Folders and files that cannot be looked into.
+    /// Folders and files that cannot be read.
     pub problems: u64,
     /// Files with something new.
     pub files: u64,
-    /// Bytes in them that are still to be read.
+    /// Their bytes that are still to be read.
     pub bytes: u64,
-    /// Files that the settings leave out, whole or in part: nobody is to read these for what is not stored of them.
+    /// Files that the settings leave out, whole or in part. Their missing parts are not to be read.
     pub left_out: u64,
-    /// The settings leave out something else than when the store was written.
+    /// The rules have changed since the store applied them.
     pub exclude_changed: bool,
 }
 
-/// Looks at every transcript: which of them have grown or changed since they were stored, or are to be read anew, since
-/// something of them was left out by other rules than those of now.
+/// Compares every transcript with the store. It counts files that grew or changed since they were stored, and files
+/// that must be read anew because earlier rules left a part out.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -51,7 +51,7 @@ pub fn lag(
     lag.problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count() as u64;
     let mut found = scan.found;
     found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
-    // Nothing is stored either of what was written anew and has held no record since.
+    // A rewritten file without a record so far has no stored rows either.
     let is_begun =
         |found: &Found| known.get(&*found.path.to_string_lossy()).is_some_and(|(_, read)| *read > 0);
     let few = found.iter().filter(|found| !is_begun(found)).count() <= FEW;
@@ -68,13 +68,13 @@ pub fn lag(
             false => known.get(&*path).copied().unwrap_or_default(),
         };
         let is_storable = || match owner(fs, found) {
-            // It is among the problems.
+            // It counts among the problems.
             Owner::Nobody => false,
             Owner::Session(session) => !forgotten.contains(&session),
             Owner::Unknown => true,
         };
         if size != found.stat.len && few && !is_begun(found) && !is_storable() {
-            // Nobody will read it.
+            // The history will never store it.
         } else if size != found.stat.len {
             lag.files += 1;
             lag.bytes += found.stat.len.saturating_sub(read);

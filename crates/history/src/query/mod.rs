@@ -1,4 +1,4 @@
-//! Questions about what is stored: search, statistics, timelines, exports, health.
+//! Queries over stored data: search, statistics, timelines, exports, health.
 
 pub mod export;
 pub mod health;

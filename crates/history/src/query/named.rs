@@ -1,51 +1,51 @@
-//! Which session somebody means, and the words where that cannot be told: the same whatever is asked.
+//! Finds the session that a user names by an id or its beginning, with one wording of errors for all commands.
 
 use watchbill_core::ids::SessionId;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
-/// So many of those that may be meant are named.
+/// How many candidates an error names.
 pub const SHOWN: u32 = 5;
 
-/// Among what somebody's word is looked for.
+/// Where the name is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among {
-    /// All that is there now, work chains too.
+    /// All present sessions and work chains.
     Known,
-    /// What is stored.
+    /// Stored sessions.
     Stored,
-    /// What is stored, work chains too.
+    /// Stored sessions and work chains.
     StoredOrChains,
-    /// The work chains that are there now, after no session was meant.
+    /// Present work chains, after no session matched.
     KnownChains,
-    /// The work chains that are stored, after no session was meant.
+    /// Stored work chains, after no session matched.
     StoredChains,
-    /// What was forgotten.
+    /// Forgotten sessions.
     Forgotten,
 }
 
-/// The one that is meant by its id, or by the beginning of one, of those that `begin` with what was asked. [`SHOWN`] and one
-/// more of them are enough.
+/// The one id that the user means by `asked`, which is an id or its beginning. `begin` holds the ids that begin with
+/// it; [`SHOWN`] + 1 of them are enough.
 ///
 /// # Errors
-/// When nothing was asked for, or there is none, or there are several.
+/// When `asked` is empty, or no id matches, or several do.
 pub fn one<'s, S: AsRef<str>>(among: Among, asked: &str, begin: &'s [S]) -> Result<&'s S, ApiError> {
     is_named(asked)?;
     match begin {
         [] => Err(unknown(among, asked)),
         [one] => Ok(one),
-        // An id may begin another one.
+        // One id may be the beginning of another one.
         several => {
             several.iter().find(|id| id.as_ref() == asked).ok_or_else(|| ambiguous(among, asked, several))
         }
     }
 }
 
-/// What is empty begins them all, and the only one there is may not be meant.
+/// Refuses an empty name. It begins every id, and even a single session need not be the one that is meant.
 ///
 /// # Errors
-/// When it is.
+/// When the name is empty.
 pub fn is_named(asked: &str) -> Result<(), ApiError> {
     if asked.trim().is_empty() {
         let message = "no session was named; `watchbill roster --all` lists them";
@@ -54,7 +54,7 @@ pub fn is_named(asked: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Nothing begins so.
+/// The error if no id begins with `asked`.
 pub fn unknown(among: Among, asked: &str) -> ApiError {
     let what = match among {
         Among::Known | Among::KnownChains => "session or work chain",
@@ -80,7 +80,8 @@ fn ambiguous(among: Among, asked: &str, several: &[impl AsRef<str>]) -> ApiError
     ApiError::new(ErrorCode::Ambiguous, message)
 }
 
-/// The one session that begins so in the store, for when no transcript of it is there: a search may have named it.
+/// The one stored session whose id begins with `asked`, for a session without a transcript: a search may have named
+/// it.
 pub fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId> {
     let store = Store::open(settings.data_dir.as_deref()?, Mode::Read).ok()?;
     let begin = store.session_ids(asked, SHOWN + 1).ok()?;

@@ -1,4 +1,4 @@
-//! Whose a transcript is, and whether the person wants it forgotten.
+//! The session of a transcript, and whether the user has forgotten it.
 
 use std::collections::HashSet;
 
@@ -11,17 +11,17 @@ use watchbill_watch::scan::Found;
 
 use crate::lines::first_lines;
 
-/// The sessions of which nothing is to be stored any more.
+/// The sessions that must not be stored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ForgottenSessions(HashSet<SessionId>);
 
 impl ForgottenSessions {
-    /// As the store has them.
+    /// Reads them from the store.
     pub(crate) fn of(store: &Store) -> Result<Self, StoreError> {
         Ok(Self(store.forgotten()?.into_iter().collect()))
     }
 
-    /// Whether the transcript is of one of them, as far as its path tells: it is never read then.
+    /// Whether the transcript belongs to one of them, by its path. Such a transcript is never read.
     pub(crate) fn has(&self, found: &Found) -> bool {
         !self.0.is_empty()
             && found.place().and_then(owner_by_path).is_some_and(|session| self.contains(&session))
@@ -33,23 +33,24 @@ impl ForgottenSessions {
     }
 }
 
-/// So much of a file is looked into for something that is to be stored.
+/// How much of a file is searched for a record that can be stored.
 const HEAD: usize = 64 << 10;
-/// Of more files than these it is taken for granted that each has something: to look into those of a first index takes long.
+/// With more files than this, each counts as having something to store: looking into all files of a first index takes
+/// long.
 pub(crate) const FEW: usize = 64;
 
-/// Whose a transcript is of which nothing is stored.
+/// The session of a transcript that is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Nobody's: it cannot be read, holds no record, or none that names a session. The store will never know it.
+    /// None: the file cannot be read, holds no record, or none that names a session. It will never be stored.
     Nobody,
-    /// This session's.
+    /// This session.
     Session(SessionId),
-    /// Its beginning does not tell.
+    /// The beginning of the file does not tell.
     Unknown,
 }
 
-/// Whose it is, as its path says, as far as it does.
+/// The session that the path names, if it names one.
 fn owner_by_path(place: Place) -> Option<SessionId> {
     match place {
         Place::Transcript { session } | Place::Subagent { session, .. } => Some(session),
@@ -57,7 +58,7 @@ fn owner_by_path(place: Place) -> Option<SessionId> {
     }
 }
 
-/// Looks into the beginning of a transcript that the store does not know.
+/// Finds the session of an unstored transcript by its beginning.
 pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> Owner {
     let Ok(file) = fs.open(&found.path) else { return Owner::Nobody };
     let (mut records, mut named) = (0, None);

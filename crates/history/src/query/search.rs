@@ -1,4 +1,5 @@
-//! Looks for words in all that is stored: questions as people ask them, answers as the contract has them.
+//! Full-text search over everything stored: takes questions as the user types them, gives answers as the contract
+//! defines them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,14 @@ use super::named::{Among, SHOWN, one};
 use crate::errors::refusal;
 use crate::reach::{Reach, Reached};
 
-/// Hits of an answer, where nobody said how many.
+/// Hits of an answer without a given limit.
 const USUAL: u32 = 20;
 /// Most hits of one answer.
 const MOST: u32 = 1000;
-/// How long it is taken for granted that nothing new has been written, in milliseconds.
+/// How long the state of the index is taken for unchanged, in milliseconds.
 const FRESH: u128 = 10_000;
 
-/// Looks into one store. It keeps its connection, so that each keystroke costs a query alone.
+/// Searches one store. It keeps its connection, so that each keystroke costs only a query.
 pub struct Searcher {
     data_dir: Option<PathBuf>,
     roots: Vec<PathBuf>,
@@ -42,12 +43,12 @@ pub struct Searcher {
 #[derive(Default)]
 struct Kept {
     store: Option<Store>,
-    /// When it was last looked whether everything is stored, and what was seen.
+    /// When all transcripts were last compared with the store, and the result.
     looked: Option<(Instant, IndexState)>,
 }
 
 impl Searcher {
-    /// For the store and the transcripts that the settings name. Nothing is opened before somebody asks.
+    /// For the store and the transcripts that the settings name. It opens nothing before the first question.
     pub fn new(settings: &Settings) -> Self {
         Self {
             data_dir: settings.data_dir.clone(),
@@ -58,13 +59,13 @@ impl Searcher {
         }
     }
 
-    /// Where whoever keeps the history says how far it goes. What is said there need not be looked for.
+    /// Where the history's thread publishes how up to date it is. While that is known, no comparison is needed.
     pub fn reach(&self) -> &Arc<Reach> {
         &self.reach
     }
 
-    /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer. `history` says what
-    /// is not to be stored now.
+    /// Answers a question. No typed text is an error, and an empty store gives an answer. `history` has the current
+    /// rules.
     ///
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
@@ -86,7 +87,7 @@ impl Searcher {
         let (found, store) = match found {
             Ok(found) => found,
             Err(StoreError::Absent { .. }) => return Ok(nothing(asked)),
-            // The connection is not kept: the file may have been set aside, and the next question finds the new one.
+            // The connection is dropped: the file may have been set aside, and the next question finds the new one.
             Err(error) => {
                 self.damaged.fetch_or(matches!(error, StoreError::IndexDamaged { .. }), Ordering::Relaxed);
                 return Err(refusal(&error));
@@ -103,7 +104,7 @@ impl Searcher {
         Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
     }
 
-    /// Whether damage was met in the index since this was asked last.
+    /// Whether a search has met damage in the index since the last call.
     pub fn has_met_damage(&self) -> bool {
         self.damaged.swap(false, Ordering::Relaxed)
     }
@@ -119,8 +120,8 @@ impl Searcher {
 }
 
 impl Kept {
-    /// Whether all transcripts are stored, where nobody here knows. Looking at all of them takes longer than a search, so it
-    /// is not done for each keystroke.
+    /// Whether all transcripts are stored, if this process does not keep the history. Comparing all of them takes
+    /// longer than a search, so it is not done for each keystroke.
     fn state(
         &mut self,
         store: &Store,
@@ -150,7 +151,7 @@ fn nothing(asked: &SearchQuery) -> SearchAnswer {
     }
 }
 
-/// The hits, and whether there are more; or what is wrong with the question.
+/// The hits and whether there are more, or the fault of the question.
 type Found = Result<(Vec<Hit>, bool), ApiError>;
 
 fn find(store: &Store, asked: &SearchQuery) -> Result<Found, StoreError> {
@@ -176,7 +177,7 @@ fn find(store: &Store, asked: &SearchQuery) -> Result<Found, StoreError> {
     Ok(Ok((hits, answer.more)))
 }
 
-/// The sessions to which project and chain narrow the search; `None` for all.
+/// The sessions of the wanted project and chain; `None` for all.
 fn sessions(
     store: &Store,
     asked: &SearchQuery,
@@ -218,16 +219,15 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
 fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query, ApiError> {
     let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
     let role = match &asked.role {
-        Some(word) => Some(
-            Role::of(word)
-                .ok_or_else(|| invalid(format!("`{word}` is no role; there are: {}", roles().join(", "))))?,
-        ),
+        Some(word) => Some(Role::of(word).ok_or_else(|| {
+            invalid(format!("`{word}` is not a role; the roles are: {}", roles().join(", ")))
+        })?),
         None => None,
     };
     let since = match &asked.since {
         Some(since) => Some(
             Timestamp::parse(since)
-                .ok_or_else(|| invalid(format!("`{since}` is no time; expected 2026-11-20T15:30:00Z")))?,
+                .ok_or_else(|| invalid(format!("`{since}` is not a time; expected 2026-11-20T15:30:00Z")))?,
         ),
         None => None,
     };
@@ -265,7 +265,7 @@ fn hit(found: StoredHit, project: String) -> Hit {
     }
 }
 
-/// The snippet, cut where what was found begins and ends. A mark that fits no character is passed over.
+/// The snippet, cut at the marks of the matches. A mark that does not fit the text is skipped.
 fn parts(snippet: &str, marks: &[std::ops::Range<usize>]) -> Vec<SnippetPart> {
     let mut parts = Vec::new();
     let mut at = 0;

@@ -11,7 +11,7 @@ use watchbill_store::{Mode, Store, StoreError};
 
 use crate::errors::{data_dir, refusal};
 
-/// What statistics are by.
+/// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatsBy {
     /// The day, in UTC.
@@ -24,7 +24,7 @@ pub enum StatsBy {
     Tool,
 }
 
-/// What was used since a moment, each request once.
+/// The usage since a time; each request counts once.
 ///
 /// # Errors
 /// When nothing is stored, or the store cannot be read.

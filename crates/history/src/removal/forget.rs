@@ -1,4 +1,4 @@
-//! Forgetting for good, by a store that may be written.
+//! Forgets sessions for good. It needs a store that can be written.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use crate::errors::refusal;
 use crate::live_state::LiveState;
 use crate::query::named::{Among, SHOWN, one};
 
-/// The one session that is meant, or those of the work chain with its id. What begins the id of a session means that
-/// session, as everywhere.
+/// The session that `asked` names, or all sessions of the work chain with that id. A beginning of a session's id
+/// means that session, as in all commands.
 ///
 /// # Errors
-/// When there is none, or there are several.
+/// When nothing matches, or several ids do.
 pub fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
     let stored = |error: StoreError| refusal(&error);
     let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
@@ -39,10 +39,10 @@ pub fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), Ap
     Ok((Removal::ForgetAll(sessions), Some(chain.clone())))
 }
 
-/// Carries it out, by a store that may be written. `tell` is told how far it is.
+/// Carries out a removal. `tell` receives its progress.
 ///
 /// # Errors
-/// When the store, or what hooks have told, cannot be written.
+/// When the store or the hook events cannot be written.
 pub fn carry_out(
     store: &mut Store,
     data_dir: &Path,
@@ -66,8 +66,8 @@ pub fn carry_out(
     Ok(Some(report(gone, freed, false)))
 }
 
-/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
-/// is still stored, and can be named again.
+/// Also removes the engine's facts, which no file repeats, and recent hook events. The hook events go first: after an
+/// interruption the session is still stored, so the user can name it again.
 fn forget_all_of(
     store: &mut Store,
     data_dir: &Path,
@@ -92,14 +92,15 @@ fn forget_all_of(
         selection.facts = facts;
         store.remove(&selection, now, tell)
     });
-    // Whoever keeps hook events knows from the store that none of these are to be kept, and what came before that goes now.
+    // From now on the store names these sessions as forgotten, so that new hook events are not kept. This removes
+    // those that arrived before.
     if let Err(error) = out_of_hooks() {
-        tracing::warn!(%error, "the last hook events of what was forgotten may still be in the journal");
+        tracing::warn!(%error, "the last hook events of forgotten sessions may still be in the journal");
     }
     forgotten.map_err(|error| refusal(&error))
 }
 
-/// What it would remove.
+/// The report of a removal that is not carried out.
 ///
 /// # Errors
 /// When the store cannot be read.

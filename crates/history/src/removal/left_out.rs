@@ -1,5 +1,5 @@
-//! What the person excludes after it was stored: it is removed at the next start, when the configuration changes, or
-//! by `index`, once for each change of the rules.
+//! Removes stored data that the user excludes later: at the next start, when the configuration changes, or in
+//! `index`, once for each change of the rules.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -21,7 +21,7 @@ use watchbill_watch::layout::{Place, below, classify};
 use crate::lines::{FromStart, any_line};
 use crate::live_state::{Finding, LiveState};
 
-/// Whether these rules were not carried out yet.
+/// Whether these rules have not been carried out yet.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -29,11 +29,11 @@ pub fn is_due(store: &Store, settings: &HistorySettings) -> Result<bool, StoreEr
     store.is_left_out_by(settings.exclude.patterns()).map(|done| !done)
 }
 
-/// Removes from the store what the rules leave out, if these rules were not carried out yet, also on what was found just now
-/// in the archive.
+/// Removes excluded data from the store, if these rules have not been carried out yet. Transcripts found again in the
+/// archive just now make the rules due again.
 ///
 /// # Errors
-/// When the store cannot be written. It is tried again the next time.
+/// When the store cannot be written. The next run tries again.
 pub fn carry_out(
     store: &mut Store,
     fs: &dyn Fs,
@@ -57,8 +57,8 @@ pub fn carry_out(
     store.remove(&selection, now, &mut |_| ()).map(drop)
 }
 
-/// What hooks have told lately lies in files of its own. Those first: when this is cut short, the rules count as not
-/// carried out.
+/// Removes recent hook events, which lie in files of their own. They go first: after an interruption the rules count
+/// as not carried out.
 fn leave_out_of_hooks(
     store: &Store,
     exclude: &Exclude,
@@ -70,14 +70,14 @@ fn leave_out_of_hooks(
     let gone = watchbill_hooks::forget::leave_out(&places, exclude, &ids)
         .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
     if gone > 0 {
-        tracing::info!(gone, "events of hooks were removed, since `exclude` names them now");
+        tracing::info!(gone, "hook events were removed, because `exclude` names them now");
     }
     Ok(())
 }
 
-/// Who has ever worked in a folder of which nothing is to be stored. The history notes the folders of each transcript; the
-/// engine may have kept more of one than the history has read yet, and the store's rows of sessions know only where
-/// each began.
+/// Sessions and subagents that have ever worked in an excluded folder. The history notes the folders of each
+/// transcript. The engine may have read further than the history, and the store's session rows name only the first
+/// folder.
 fn worked_in(
     store: &Store,
     fs: &dyn Fs,
@@ -95,10 +95,10 @@ fn worked_in(
             Finding::Rest(rest) => heads.push((path.to_owned(), head.to_vec(), rest)),
         }
     })?;
-    // Of what was read before folders were noted only the transcript tells them, if it is still there.
+    // For files read before the store noted folders, only the transcript has them, if it still exists.
     store.without_folders(&mut |session, subagent, path| {
-        // Of a session the engine has kept where it worked. A subagent whose transcript may not be read now is removed: its words
-        // come back from there, where they may be stored.
+        // For a session, the engine has kept its folders. A subagent whose transcript may not be read now is removed:
+        // its texts come back from the transcript where they may be stored.
         let may_have = |error: io::Error| subagent && error.kind() == io::ErrorKind::PermissionDenied;
         if has_worked_in(fs, Path::new(&path), exclude).unwrap_or_else(may_have) {
             worked.add(session, subagent, path);
@@ -108,8 +108,8 @@ fn worked_in(
     Ok((worked, heads))
 }
 
-/// The same of archived transcripts of which not all is stored, since the database was made anew for instance.
-/// What cannot be read of one tells nothing: it stays.
+/// The same for archived transcripts that are not stored completely, for example because the database was made anew.
+/// One that cannot be read gives no evidence, and stays.
 fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) -> Result<(), StoreError> {
     let Some(archive) = store.path().parent().map(Archive::new) else { return Ok(()) };
     let mut read = HashMap::new();
@@ -117,7 +117,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
         read.insert(file.path, (file.cursor.size, file.cursor.mtime));
     })?;
     let partly = store.partly_left_out()?;
-    // Of those from which single calls were removed it is not known either.
+    // If single calls of a transcript were left out, its rows do not tell either.
     let is_read = |row: &ArchiveRow| read.get(&row.path) == Some(&(row.bytes, row.mtime));
     for row in store.all_archived()? {
         if is_read(&row) && !partly.contains(&row.path) {
@@ -131,7 +131,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
             worked_there
         });
         if let Err(error) = looked {
-            tracing::warn!(path = row.path, %error, "of what is archived not all can be read");
+            tracing::warn!(path = row.path, %error, "an archived transcript cannot be read to its end");
         }
         if worked_there {
             worked.add(row.session_id, row.subagent.is_some(), row.path);
@@ -142,7 +142,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
     Ok(())
 }
 
-/// What a transcript is, also one below a root at which nobody looks now: the rules count for everything that is stored.
+/// The kind of a transcript, also below a root that is not watched now: the rules apply to everything stored.
 fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     let elsewhere = || {
         let root =
@@ -153,8 +153,8 @@ fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     classify(relative).filter(Place::is_transcript)
 }
 
-/// Whether a transcript tells of work in a folder, or on a file, of which nothing is to be stored: then it is not archived
-/// either, since the archive keeps it whole. One that cannot be read now is not archived now.
+/// Whether a transcript names an excluded folder or file. If so, it is not archived, because the archive keeps
+/// complete transcripts. One that cannot be read now is not archived now.
 pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     if exclude.is_empty() {
         return false;
@@ -163,12 +163,12 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     fs.open(path).and_then(|file| any_line(&mut FromStart { file, at: 0 }, is_told_of)).unwrap_or(true)
 }
 
-/// Whether a transcript names an excluded folder as one in which was worked.
+/// Whether a transcript has an excluded folder as a working folder.
 fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
     any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| is_work_in(line, exclude))
 }
 
-/// Whether a line names an excluded folder as one in which was worked.
+/// Whether a line has an excluded folder as its working folder.
 fn is_work_in(line: &[u8], exclude: &Exclude) -> bool {
     let mut worked = false;
     parse_line(line, &mut |record| {

@@ -1,4 +1,4 @@
-//! Removals for the person: sessions to be forgotten, and what `exclude` names since it was stored.
+//! Removals for the user: forgotten sessions, and stored data that `exclude` names later.
 
 pub mod forget;
 pub mod left_out;

@@ -6,30 +6,30 @@ use watchbill_protocol::error::ApiError;
 use watchbill_protocol::socket::Request;
 use watchbill_protocol::store::ForgetReport;
 
-/// What is to be forgotten.
+/// What to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetWhat {
-    /// One session, or all of a work chain: by the id of either, or the unique beginning of one.
+    /// One session, or all sessions of a work chain: by its id, or a unique beginning of one.
     Session(String),
-    /// Every session that has been silent since before this moment.
+    /// Every session that has been silent since before this time.
     Before(Timestamp),
 }
 
 /// A request to the program that writes the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
-    /// This session is removed for good.
+    /// Removes this session for good.
     Forget(SessionId),
-    /// These sessions are, which are all of a work chain.
+    /// Removes these sessions for good. They are all sessions of one work chain.
     ForgetAll(Vec<SessionId>),
-    /// Every session that has been silent since before this moment is.
+    /// Removes every session that has been silent since before this time.
     ForgetBefore(Timestamp),
-    /// A session that was removed may be stored again.
+    /// Allows a removed session to be stored again.
     RememberAgain(SessionId),
 }
 
 impl Removal {
-    /// The same as a request to the program that holds the store.
+    /// The same as a request to the holder of the store.
     pub fn request(&self) -> Request {
         let text = |session: &SessionId| session.to_string();
         match self {
@@ -41,5 +41,5 @@ impl Removal {
     }
 }
 
-/// What came of it: what was removed, if that was asked for.
+/// The outcome of a removal: its report, if it was one that removes.
 pub type Outcome = Result<Option<ForgetReport>, ApiError>;

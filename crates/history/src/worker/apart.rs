@@ -1,5 +1,5 @@
-//! Work of seconds: removals with their bytes, and making a damaged index anew. It has a connection of its own, so that the
-//! engine does not wait for the store meanwhile.
+//! Work that takes seconds: removals with their bytes, and the rebuild of a damaged index. It uses a second
+//! connection, so that the engine does not wait for the store.
 
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -11,17 +11,17 @@ use crate::removal::forget;
 use crate::removal::left_out;
 use crate::removal::request::{Outcome, Removal};
 
-/// What is known of damage to the index.
+/// Known damage of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// Somebody who looked for words has met it.
+    /// A search has met it.
     Suspected,
-    /// It was met here.
+    /// This thread has met it.
     Met,
 }
 
-/// Makes a damaged index anew from the stored texts, and says whether it was damaged. `damage` is kept up to date, also when
-/// the store refuses. `is_first`: it was not tried just before.
+/// Rebuilds a damaged index from the stored texts, and returns whether it was damaged. `damage` is updated even when
+/// the store refuses. `is_first`: the previous try did not fail.
 pub(super) fn mend(
     parts: &HistorianParts,
     damage: &mut Option<Damage>,
@@ -33,21 +33,21 @@ pub(super) fn mend(
             *damage = None;
             return Ok(false);
         }
-        // Should it not be made anew now, nobody has to look again.
+        // If the rebuild fails now, the next try need not check again.
         *damage = Some(Damage::Met);
     }
     if is_first {
-        tracing::warn!("the search index is damaged; it is made anew");
+        tracing::warn!("the search index is damaged; rebuilding it");
     }
     store.rebuild_index()?;
     drop(store);
-    tracing::info!("the search index was made anew");
+    tracing::info!("the search index was rebuilt");
     *damage = None;
     Ok(true)
 }
 
-/// Removes what the person has excluded since it was stored, and the bytes that an earlier removal has left. Says whether
-/// anything was due.
+/// Removes data that the user excluded after it was stored, and the bytes that an earlier removal left. Returns
+/// whether anything was due.
 pub(super) fn leave_out(parts: &HistorianParts, now: Timestamp) -> Result<bool, Refusal> {
     let due = {
         let mut shelf = parts.shelf.in_turn("history: whether to leave out");
@@ -61,10 +61,10 @@ pub(super) fn leave_out(parts: &HistorianParts, now: Timestamp) -> Result<bool, 
     Ok(due)
 }
 
-/// Forgets what is to be forgotten, or lets it be stored again, and gives the outcome.
+/// Forgets sessions, or allows one to be stored again, and returns the outcome.
 ///
 /// # Errors
-/// When the store cannot be opened for it, so that it was not begun.
+/// When the store cannot be opened, so that the removal did not begin.
 pub(super) fn remove(parts: &HistorianParts, removal: &Removal, now: Timestamp) -> Result<Outcome, ApiError> {
     let mut store = match parts.shelf.apart("history: forget") {
         Ok(Some(store)) => store,
@@ -72,7 +72,7 @@ pub(super) fn remove(parts: &HistorianParts, removal: &Removal, now: Timestamp) 
         Err(error) => return Err(refusal(&error)),
     };
     let outcome = forget::carry_out(&mut store, &parts.data_dir, &*parts.live, removal, now, &mut |_| ());
-    // Also when it was cut short: some of it may be gone.
+    // Also after an interrupted removal: some sessions may be gone.
     store.note_removal();
     Ok(outcome)
 }

@@ -1,4 +1,5 @@
-//! Transcripts into the archive and out of it, one at a time, when the history has nothing else to do.
+//! Packs transcripts into the archive and drops archived ones, one at a time, when the history has nothing else to
+//! do.
 
 use watchbill_core::time::{Millis, Timestamp};
 
@@ -8,10 +9,11 @@ use crate::archive::due::Due;
 use crate::archive::stock::Stock;
 use crate::removal::left_out;
 
-/// So often is looked at what is to be archived: days decide about it.
+/// How often the thread looks for transcripts to archive. Their age counts in days.
 pub(super) const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
 
-/// What is to be archived, and whether what was found again in the archive may tell of what is excluded.
+/// The archiving that is due, and whether the `exclude` rules are due again, because of transcripts found in the
+/// archive.
 pub(super) fn look(parts: &HistorianParts, now: Timestamp) -> Result<(Due, bool), Refusal> {
     let exclude = &parts.settings.exclude;
     let mut shelf = parts.shelf.in_turn("history: what to archive");
@@ -22,11 +24,11 @@ pub(super) fn look(parts: &HistorianParts, now: Timestamp) -> Result<(Due, bool)
     Ok((stock.due(&*parts.fs, &parts.roots, exclude, &parts.archive, now), is_due))
 }
 
-/// One transcript into the archive, or out of it; nothing else waits.
+/// Packs or drops one transcript. No other work waits.
 pub(super) fn archive_one(parts: &HistorianParts, due: &mut Due, now: Timestamp) {
     let done = due.do_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
         let mut shelf = parts.shelf.in_turn("history: archive");
-        // Where another process has become the writer, the archive is its own.
+        // If another process has become the writer, it owns the archive.
         shelf.as_mut().map_or(Ok(()), write)
     });
     if let Err(error) = done {

@@ -1,4 +1,4 @@
-//! What was missed while nobody looked: files that have grown or changed since they were stored.
+//! Files that grew or changed while no thread watched them.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -12,18 +12,19 @@ use super::queues::SLICE_FILES;
 use super::refusal::{Refusal, writer};
 use super::task::HistorianParts;
 
-/// With more files behind than these, the index is put in order when all of them are read.
+/// With more files behind than this, the index is tidied after all of them are read.
 const MANY_FILES: usize = 8 * SLICE_FILES;
 
-/// Files that have grown or changed since they were stored, older first, and whether they are so many that the index is to be
-/// put in order behind them.
+/// Files that grew or changed since they were stored, older first, and whether they are so many that the index must
+/// be tidied after them.
 pub(super) fn find(parts: &HistorianParts) -> Result<(Vec<PathBuf>, bool), Refusal> {
-    // What is stored is not held beside what was found: each is as large as the other, and there may be thousands.
+    // Stored files are not collected beside the files on disk: both lists have the same size and may have thousands
+    // of entries.
     let mut behind = transcripts_there(parts);
     let mut shelf = parts.shelf.in_turn("history: what is behind");
     let store = writer(&mut shelf)?;
     store.files(&mut |_, file| {
-        // A name that is no text is rare enough to be looked at at each start.
+        // A path that is not UTF-8 never matches, and is read again at each start. That is rare enough.
         let (path, cursor) = (Path::new(&file.path), file.cursor);
         let stored = (cursor.size, cursor.mtime, cursor.inode);
         if behind.get(path).is_some_and(|stat| (stat.len, stat.mtime, stat.id.ino) == stored) {
@@ -40,8 +41,8 @@ pub(super) fn find(parts: &HistorianParts) -> Result<(Vec<PathBuf>, bool), Refus
     Ok((behind.into_iter().map(|(_, path)| path).collect(), many))
 }
 
-/// All transcripts of which anything is to be stored, and how they stand. A thread of its own looks, since the memory that this
-/// takes is given back with the thread, and else never is.
+/// All transcripts that may be stored, with their `stat`. A thread of its own scans for them: the memory of the scan
+/// is given back when that thread ends, and never on a thread that goes on.
 fn transcripts_there(parts: &HistorianParts) -> HashMap<PathBuf, FileStat> {
     let HistorianParts { fs, roots, settings, .. } = parts;
     let look = || {
@@ -55,7 +56,7 @@ fn transcripts_there(parts: &HistorianParts) -> HashMap<PathBuf, FileStat> {
         let thread = Builder::new().name("watchbill-history-look".to_owned());
         match thread.spawn_scoped(scope, look) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // The system has no thread left: it is a matter of memory alone.
+            // The system cannot start another thread. The scan then only costs more memory.
             Err(_) => look(),
         }
     })

@@ -1,23 +1,24 @@
-//! Files that have grown, on their way to the history's thread: lines that come in quick succession arrive together.
+//! Grown files on their way to the history's thread. Lines in quick succession arrive together.
 //!
-//! A step of the store costs as much as a dozen lines do: two threads wake, the index writes a piece, the log a copy of
-//! each page. So the thread takes what has grown at once, and then pauses. What grows meanwhile lies here, and wakes nobody.
+//! A step of the store costs as much as a dozen lines: two threads wake, the index writes a piece, and the log gets a
+//! copy of each page. So the thread takes grown files at once, and then pauses. Files that grow during the pause wait
+//! here and wake no thread.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two times at which what has grown is taken: never a wait before the first line, and a person who searches
-/// does not notice that they found a line of this moment a fifth of a second later.
+/// Pause after grown files were taken. The first line never waits for it. A user who searches does not notice that a
+/// line of this moment is found a fifth of a second later.
 pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
-/// What has grown since it was last taken.
+/// Files that have grown since the last take.
 #[derive(Debug, Default)]
 pub struct Grown(Mutex<BTreeSet<PathBuf>>);
 
 impl Grown {
-    /// Adds files. Says whether there were none, so that the thread has to be told.
+    /// Adds files. Returns whether there were none before, so that the caller must wake the thread.
     pub fn add(&self, paths: Vec<PathBuf>) -> bool {
         let mut grown = self.lock();
         let first = grown.is_empty();
@@ -26,38 +27,38 @@ impl Grown {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        // A set of paths is whole after any panic.
+        // A panic cannot leave a set of paths half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The end at which it is taken.
+/// The receiving end of [`Grown`].
 #[derive(Debug)]
 pub struct Takes {
     from: Arc<Grown>,
-    /// There is something.
+    /// Files are waiting.
     told: bool,
     taken_at: Option<Instant>,
 }
 
 impl Takes {
-    /// Takes from there.
+    /// Takes files from `from`.
     pub fn new(from: Arc<Grown>) -> Self {
         Self { from, told: false, taken_at: None }
     }
 
-    /// There is something to be taken.
+    /// Notes that files are waiting.
     pub fn tell(&mut self) {
         self.told = true;
     }
 
-    /// How long until something is to be taken; `None`: there is nothing.
+    /// How long until files are to be taken; `None` if none are waiting.
     pub fn patience(&self) -> Option<Duration> {
         let pause = || self.taken_at.map_or(Duration::ZERO, |at| PAUSE.saturating_sub(at.elapsed()));
         self.told.then(pause)
     }
 
-    /// Everything that has grown, when its time has come.
+    /// All grown files, if the pause is over.
     pub fn take(&mut self) -> BTreeSet<PathBuf> {
         if self.patience() != Some(Duration::ZERO) {
             return BTreeSet::new();
@@ -66,14 +67,14 @@ impl Takes {
         self.take_all()
     }
 
-    /// The same, whatever the time.
+    /// All grown files, also during the pause.
     pub fn take_all(&mut self) -> BTreeSet<PathBuf> {
-        // Whatever is added from here on is told of anew.
+        // A file added from here on is announced again.
         self.told = false;
         std::mem::take(&mut *self.from.lock())
     }
 
-    /// As if it had been taken at that moment.
+    /// Sets the time of the last take.
     #[cfg(test)]
     pub fn was_taken(&mut self, at: Option<Instant>) {
         self.taken_at = at;

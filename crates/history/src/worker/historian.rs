@@ -1,8 +1,8 @@
 //! Keeps the history in the store up to date while the engine runs, on a thread of its own.
 //!
-//! What has just grown goes before what is behind, and whoever publishes goes before both: the store is held for a
-//! slice at a time. Nothing to do costs nothing: the thread sleeps until it is told of something, or until a turn may
-//! have got stuck.
+//! Files that have just grown go before files that are behind, and the thread that publishes goes before both: the
+//! history holds the store for one slice at a time. Without work the thread sleeps, until it gets a task or until a
+//! turn may have got stuck.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::task::{HistorianParts, OnRemoved, Settled, Task};
 use super::turns::Worker;
 use crate::removal::request::Removal;
 
-/// The thread. Dropping it ends it after the slice that it is at.
+/// The thread. Dropping it ends the thread after its current slice.
 pub struct Historian {
     tasks: Option<Sender<Task>>,
     grown: Arc<Grown>,
@@ -25,8 +25,8 @@ pub struct Historian {
 }
 
 impl Historian {
-    /// Starts the thread. Until it is told to [begin](Self::begin) it copies the store's log and stores what it is told of,
-    /// and looks for nothing. Without a thread there is no history, and everything else goes on.
+    /// Starts the thread. Until [`begin`](Self::begin) it copies the store's log and does the tasks that it gets, and
+    /// looks for no files. If the thread cannot start there is no history, and everything else goes on.
     pub fn start(parts: HistorianParts) -> Self {
         let (tasks, told) = channel();
         let grown = Arc::<Grown>::default();
@@ -34,17 +34,17 @@ impl Historian {
         let worker = move || Worker::new(parts, takes).run(&told);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
-            tracing::warn!(%error, "no thread for the history; `watchbill index` stores it");
+            tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
         }
         Self { tasks: Some(tasks), grown, thread: thread.ok() }
     }
 
-    /// The roster is there: the history begins with all that is behind.
+    /// The roster is complete: the history begins to read all files that are behind.
     pub fn begin(&self) {
         self.tell(Task::Begin);
     }
 
-    /// Something was stored, whose log may be due to be copied.
+    /// The engine has stored something, so the store's log may be due for copying.
     pub fn stored(&self) {
         self.tell(Task::Stored);
     }
@@ -56,41 +56,41 @@ impl Historian {
         }
     }
 
-    /// Hooks have told this.
+    /// Hooks have sent these messages.
     pub fn heard(&self, messages: Vec<HookMessage>) {
         if !messages.is_empty() {
             self.tell(Task::Heard(messages));
         }
     }
 
-    /// This is to be forgotten, or stored again. Who waits for it is given back where there is no thread to do it.
+    /// Carries out a removal, and gives its outcome to `told`.
     ///
     /// # Errors
-    /// When there is no thread; gives the receiver of the outcome back.
+    /// When there is no thread; returns `told`.
     pub fn remove(&self, removal: Removal, told: OnRemoved) -> Result<(), OnRemoved> {
         let task = Task::Remove(removal, told);
         let Err(untold) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
         if let Task::Remove(_, told) = untold.0 { Err(told) } else { Ok(()) }
     }
 
-    /// Tells `told` when everything is stored that the thread knows of by now.
+    /// Calls `told` when everything that the thread knows by now is stored.
     pub fn settle(&self, told: Settled) {
         self.tell(Task::Settle(told));
     }
 
-    /// The index is to be looked through, and made anew if it is damaged.
+    /// The thread checks the index, and rebuilds it if it is damaged.
     pub fn mend_index(&self) {
         self.tell(Task::Damaged);
     }
 
-    /// From now on these settings count; to be followed by [begin](Self::begin), if that was said before. The thread may
-    /// be at work for seconds that the old ones ask for, and nobody waits for it.
+    /// These settings apply from now on. Call [`begin`](Self::begin) after it, if the history has begun. The thread
+    /// may still work for seconds under the old settings; the caller does not wait for that.
     pub fn follow(&self, settings: &Settings) {
         self.tell(Task::Settings(Box::new(settings.clone())));
     }
 
     fn tell(&self, task: Task) {
-        // A thread that has ended wants to know nothing.
+        // A thread that has ended needs no tasks.
         let _ = self.tasks.as_ref().map(|tasks| tasks.send(task));
     }
 }

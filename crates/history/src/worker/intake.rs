@@ -16,9 +16,9 @@ use crate::index::files::HistoryIndex;
 use crate::index::indexed::{IndexError, IndexedFile};
 use crate::reach::Read;
 
-/// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
+/// Bytes between two checks, within a slice, for an urgent caller that waits for the store.
 const PIECE: u64 = 64 << 10;
-/// The place in each file, and the size of one slice.
+/// The state of each file, and the size of a slice.
 #[derive(Default)]
 pub(super) struct Intake {
     index: Option<HistoryIndex>,
@@ -32,12 +32,12 @@ pub(super) struct Slice {
     pub(super) done: usize,
     /// Something was stored.
     pub(super) wrote: bool,
-    /// A file was there and could not be read.
+    /// A file existed and could not be read.
     pub(super) missed: bool,
 }
 
 impl Intake {
-    /// Forgets the places: the next slice asks the store for them.
+    /// Drops the states of files. The next slice takes them from the store.
     pub(super) fn forget(&mut self) {
         self.index = None;
     }
@@ -74,7 +74,7 @@ impl Intake {
                             indexed.more
                         }
                         Err(IndexError::Store(error)) => return Err(error.into()),
-                        // The engine says what is wrong with the file; it is told again when that changes.
+                        // The engine reports a file that cannot be read, and sends it again when that changes.
                         Err(IndexError::File(error)) => {
                             slice.missed |= !matches!(error, TailError::Gone);
                             tracing::debug!(path = %path.display(), %error, "not stored");
@@ -98,17 +98,17 @@ impl Intake {
         Ok(slice)
     }
 
-    /// Stores hook events. Says whether there was one among the messages.
+    /// Stores hook events. Returns whether the messages had any.
     pub(super) fn hear(&mut self, parts: &HistorianParts, heard: &[HookMessage]) -> Result<bool, Refusal> {
         let Self { index, .. } = self;
         let mut shelf = parts.shelf.in_turn("history: hear");
         let store = writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
-        // What is no event of the agent's has been counted by the engine.
+        // The engine has counted the messages that are no events of the client.
         let payloads: Vec<_> =
             heard.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
         for (_, payload) in &payloads {
-            // The transcript may know the prompt that the event is about, or may have to be told.
+            // The transcript may have the prompt of this event, or its fold must learn it.
             if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
                 && let Some(place) = place(&parts.roots, path)
             {
@@ -131,7 +131,7 @@ fn ready<'i>(
     settings: &HistorySettings,
     store: &Store,
 ) -> Result<&'i mut HistoryIndex, StoreError> {
-    // What is known of files holds for the store from which it was taken up.
+    // The states of files are valid only for the store that they were taken from.
     index.take_if(|index| !index.is_of(store));
     match index {
         Some(index) => Ok(index),

@@ -1,15 +1,15 @@
-//! What slices and engine have written goes from the store's log into the database: here, where nobody waits for it.
+//! Copies the store's write-ahead log into the database, on a thread whose work is not urgent.
 
 use watchbill_store::{LogCopier, Store};
 
 use crate::shelf::Shelf;
 
-/// The copier, once the store is ours.
+/// The copier, once this process writes the store.
 #[derive(Default)]
 pub struct Log(Option<LogCopier>);
 
 impl Log {
-    /// Copies the log if that is due; the store is not held meanwhile.
+    /// Copies the log if that is due, without holding the store.
     pub fn copy(&mut self, shelf: &Shelf) {
         if self.0.is_none() {
             let opened = shelf.in_turn("history: log").as_ref().map(Store::log_copier);
@@ -21,7 +21,7 @@ impl Log {
         }
         match copier.copy() {
             Ok((log, copied)) => tracing::trace!(log, copied, "the store's log was copied"),
-            // The commits do it, when the log is too long.
+            // Commits copy it when it becomes too long.
             Err(error) => tracing::warn!(%error, "the store's log is not copied"),
         }
     }

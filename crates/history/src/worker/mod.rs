@@ -1,4 +1,4 @@
-//! The history on a thread of its own: brought up to date while the engine runs.
+//! Keeps the history up to date while the engine runs, on a thread of its own.
 
 mod apart;
 mod archiving;

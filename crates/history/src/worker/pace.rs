@@ -1,13 +1,12 @@
-//! How much is read in one slice: as much as keeps the store from others for a few milliseconds, on this machine and
-//! at this moment.
+//! The size of a slice: as many bytes as hold the store for a few milliseconds, on this machine at this moment.
 
 use std::time::Duration;
 
 /// Bytes of transcripts in one slice, at most.
 const MOST: u64 = 1 << 20;
-/// And at least, however slow the machine is.
+/// Bytes of one slice, at least, however slow the machine is.
 const LEAST: u64 = 64 << 10;
-/// The store is to be held for about so long.
+/// Intended time for which one slice holds the store.
 const HOLD: Duration = Duration::from_millis(8);
 
 /// Bytes of the next slice.
@@ -26,7 +25,7 @@ impl Pace {
         self.0
     }
 
-    /// A slice has taken so long. Whether it was a `full` one decides if the next may be longer.
+    /// Notes how long a slice took. Only after a `full` slice may the next one be longer.
     pub fn took(&mut self, span: Duration, full: bool) {
         if span > HOLD {
             self.0 = (self.0 / 2).max(LEAST);
@@ -50,7 +49,7 @@ mod tests {
             pace.took(slow, false);
         }
         assert_eq!(pace.bytes(), LEAST);
-        // A slice that found little to read says nothing.
+        // A short slice that found little to read changes nothing.
         pace.took(quick, false);
         assert_eq!(pace.bytes(), LEAST);
         for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! Files to be read: those that have just grown, and behind them those that grew before the thread looked.
+//! Files to read: those that have just grown, and after them those that were behind at the last comparison.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use super::grown::Takes;
 /// Files in one slice.
 pub(super) const SLICE_FILES: usize = 16;
 
-/// The files that are to be read.
+/// The files to read.
 pub(super) struct Queues {
     pub(super) takes: Takes,
-    /// What has grown and was taken.
+    /// Grown files that were taken.
     grown: VecDeque<PathBuf>,
-    /// What `grown` holds.
+    /// The same files as in `grown`.
     waiting: HashSet<PathBuf>,
-    /// Older first, so that the newest texts are the last in the store.
+    /// Older files first, so that the newest texts are the last in the store.
     behind: VecDeque<PathBuf>,
 }
 
 /// The files of one slice.
 pub(super) struct Batch {
     pub(super) paths: Vec<PathBuf>,
-    /// They have grown just now.
+    /// The files have just grown.
     urgent: bool,
 }
 
@@ -37,7 +37,7 @@ impl Queues {
         self.behind = paths.into_iter().collect();
     }
 
-    /// The next files, those that have grown first.
+    /// The next files; grown ones come first.
     pub(super) fn next(&mut self) -> Batch {
         for path in self.takes.take() {
             if self.waiting.insert(path.clone()) {
@@ -50,7 +50,7 @@ impl Queues {
         Batch { paths, urgent }
     }
 
-    /// The first `count` files of the batch were read to their ends. The others come next.
+    /// The first `count` files of the batch were read to their ends. The others are read next.
     pub(super) fn done(&mut self, mut batch: Batch, count: usize) {
         let rest = batch.paths.split_off(count);
         for path in &batch.paths {
@@ -64,17 +64,17 @@ impl Queues {
         if urgent { &mut self.grown } else { &mut self.behind }
     }
 
-    /// Whether nothing is to be read now.
+    /// Whether no file is to be read now.
     pub(super) fn are_empty(&self) -> bool {
         self.grown.is_empty() && self.behind.is_empty()
     }
 
-    /// How long until files that have grown are to be taken; `None` when there are none.
+    /// How long until grown files are to be taken; `None` if there are none.
     pub(super) fn patience(&self) -> Option<Duration> {
         self.takes.patience()
     }
 
-    /// Forgets all of them.
+    /// Drops all files.
     pub(super) fn clear(&mut self) {
         (self.grown, self.behind) = Default::default();
         self.waiting.clear();

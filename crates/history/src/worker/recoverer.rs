@@ -1,4 +1,4 @@
-//! Recovery over what is stored: turns, sessions and calls that nobody ended, and the log of it.
+//! Recovers stored turns, sessions and calls that never ended, and logs each recovery.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -10,33 +10,34 @@ use watchbill_store::tables::recoveries::RecoveryRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{SessionKey, Step, Store, StoreError};
 
-/// So much is put right in one step: others wait for the store meanwhile, some milliseconds at most. A first index of
-/// many old sessions leaves thousands of calls that no turn claims.
+/// Recoveries in one step: other threads wait for the store meanwhile, some milliseconds at most. A first index of
+/// many old sessions leaves thousands of calls that belong to no turn.
 const AT_ONCE: usize = 100;
-/// So many sessions are looked at in one step.
+/// Sessions checked in one step.
 const SESSIONS_AT_ONCE: usize = 8;
 
-/// Goes over what nobody ended, a few sessions in each step.
+/// Checks everything that never ended, a few sessions in each step.
 #[derive(Debug, Default)]
 pub struct Recoverer {
-    /// Sessions still to be looked at.
+    /// Sessions still to check.
     left: VecDeque<SessionKey>,
-    /// When to look again, as far as they were looked at.
+    /// Time of the next check, as far as the checked sessions need one.
     next: Option<Timestamp>,
-    /// How much was put right since the look began.
+    /// Recoveries since the check began.
     done: usize,
 }
 
 impl Recoverer {
-    /// There will be something to look at then, of which a look that is under way may know nothing.
+    /// Something will need a check at that time. A check that runs now may not see it.
     pub fn look_again_at(&mut self, at: Timestamp) {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// Puts right what nobody ended, or a part of it; gives back when to look again, which is at once where more is left.
+    /// Recovers what never ended, or a part of it. Returns the time of the next check, which is `now` if more is
+    /// left.
     ///
     /// # Errors
-    /// When the store cannot be read or written; then this step has changed nothing, and the next look begins anew.
+    /// When the store cannot be read or written. This step then changes nothing, and the next check begins anew.
     pub fn put_right(
         &mut self,
         store: &mut Store,
@@ -45,7 +46,7 @@ impl Recoverer {
     ) -> Result<Option<Timestamp>, StoreError> {
         let Self { mut left, next, done } = std::mem::take(self);
         if left.is_empty() {
-            // Who waits for the store need not wait for the first of them too.
+            // A thread that waits for the store need not wait for the first sessions too.
             self.left = store.unfinished_sessions()?.into();
             return Ok((!self.left.is_empty()).then_some(now));
         }
@@ -62,7 +63,10 @@ impl Recoverer {
         }
         if left.is_empty() {
             if done > 0 {
-                tracing::info!(count = done, "what nobody ended was put right; the store has a log of it");
+                tracing::info!(
+                    count = done,
+                    "turns, calls and sessions that never ended were recovered; the store has a log of it"
+                );
             }
             return Ok(next);
         }
@@ -115,11 +119,11 @@ fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Recovered) -> Resul
 
 type Views = (BTreeMap<Arc<str>, SessionKey>, Vec<SessionView>);
 
-/// What these sessions have open.
+/// The open turns and calls of these sessions.
 fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
     let (mut keys, mut views) = (BTreeMap::new(), Vec::new());
     for key in sessions {
-        // Forgotten since the look began.
+        // A session without a row was forgotten since the check began.
         let Some(row) = store.session_of(*key)? else { continue };
         let view = view(store, *key, row)?;
         if view.open || !(view.batches.is_empty() && view.orphans.is_empty()) {
@@ -132,9 +136,10 @@ fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
 
 fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, StoreError> {
     let stateless = row.state.is_none();
-    // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
+    // The engine weighs every witness and writes its verdict into the row. While the row shows a running turn, the
+    // turn runs.
     let orphans: Vec<_> = store.orphaned_activities(key)?.into_iter().map(|stored| stored.activity).collect();
-    // A call without a turn may belong to any of them.
+    // A call without a turn may belong to any turn of the session.
     let batches = if orphans.is_empty() { store.open_batches(key)? } else { store.batches(key)? };
     let mut view = SessionView {
         id: row.session_id.as_str().into(),
@@ -145,7 +150,7 @@ fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, 
         ..SessionView::default()
     };
     if stateless && store.files_of(key)?.is_empty() {
-        // Nothing but hooks told of it, and its end was not among what they told.
+        // Only hook events told of this session, and none of them was its end.
         let last = store.batches(key)?.iter().filter_map(|stored| stored.batch.last_activity_at).max();
         (view.open, view.last_activity_at) = (last.is_some(), view.last_activity_at.max(last));
     }

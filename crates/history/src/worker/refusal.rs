@@ -2,7 +2,7 @@
 
 use watchbill_store::{Access, Store, StoreError};
 
-/// Why a slice came to nothing.
+/// Why a slice failed.
 pub(super) enum Refusal {
     /// Another process writes, or there is no store.
     NotOurs,
@@ -18,7 +18,7 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// The store, if it is ours to write.
+/// The store, if this process writes it.
 pub(super) fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
     match shelf {
         Some(store) if store.access() == Access::Writer => Ok(store),

@@ -1,47 +1,47 @@
-//! When something that the store has refused is tried again: soon, and ever later where a try costs seconds.
+//! When to try again after the store has refused: soon, or after growing pauses if a try costs seconds.
 
 use watchbill_core::time::{Millis, Timestamp};
 
-/// After a refusal the store is left alone for so long.
+/// Pause after a refusal.
 pub(super) const SOON: Millis = Millis::from_secs(2);
-/// And for so long at most: whoever has made room waits no longer for what had none.
+/// Longest pause. A user who has made room on the disk waits no longer than this.
 const LATEST: Millis = Millis::from_secs(300);
 
-/// What was refused, and when it is tried again.
+/// The last refusal, and the time of the next try.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     until: Option<Timestamp>,
-    /// How long it waits, or has waited.
+    /// Length of the current or the last pause.
     span: Millis,
-    /// The last try, and those right before it, were dear ones.
+    /// The last try was a costly one.
     dear: bool,
 }
 
 impl Retry {
-    /// It was refused now. `dear`: it had cost seconds of work, and would again.
+    /// Notes a refusal. `dear`: the try cost seconds of work, and the next one will too.
     pub fn refused(&mut self, now: Timestamp, dear: bool) {
         self.span = if dear && self.dear { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
         self.dear = dear;
         self.until = Some(now + self.span);
     }
 
-    /// Whether to go on waiting. A clock that went back keeps nobody waiting.
+    /// Whether the pause goes on. A clock that goes back ends it.
     pub fn waits(&mut self, now: Timestamp) -> bool {
         self.until = self.until.filter(|until| now < *until && until.since(now) <= self.span);
         self.until.is_some()
     }
 
-    /// Until when, while it waits.
+    /// The end of the pause.
     pub fn until(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// Whether nothing dear was refused since something dear was done.
+    /// Whether no costly work was refused since the last one succeeded.
     pub fn is_first(&self) -> bool {
         !self.dear
     }
 
-    /// What is dear was done.
+    /// Costly work has succeeded.
     pub fn done(&mut self) {
         self.dear = false;
     }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_seconds_is_tried_ever_later_and_everything_else_soon() {
+    fn costly_work_is_retried_after_growing_pauses_and_other_work_soon() {
         let mut retry = Retry::default();
         let mut now = Timestamp::from_millis(1_795_262_400_000);
         assert_eq!(spans(&mut retry, &mut now, &[false; 4]), [2, 2, 2, 2]);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_keeps_nobody_waiting() {
+    fn a_clock_that_goes_back_ends_the_pause() {
         let mut retry = Retry::default();
         let now = Timestamp::from_millis(1_795_262_400_000);
         retry.refused(now, true);

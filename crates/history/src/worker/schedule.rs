@@ -1,24 +1,24 @@
-//! The clock of the history's thread: what is to be done at a time is done when so much has passed, also when the clock was
-//! set back meanwhile.
+//! Timed work of the history's thread. It is done when its time span has passed, even if the clock was set back
+//! meanwhile.
 
 use watchbill_core::time::{Millis, Timestamp};
 
-/// Some seconds are the usual correction of a clock.
+/// A usual correction of a clock is some seconds.
 const CORRECTION: Millis = Millis::from_secs(5);
 
-/// What is to be done at a time.
+/// Work planned for a time.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    /// When it was last looked at the clock.
+    /// Time of the last look at the clock.
     looked_at: Option<Timestamp>,
-    /// To look for turns that nobody has ended.
+    /// Check for turns that never ended.
     pub(super) recover: Option<Timestamp>,
-    /// To look at what is to be archived.
+    /// Look for transcripts to archive.
     pub(super) archive: Option<Timestamp>,
 }
 
 impl Schedule {
-    /// Takes what is planned back by as much as the clock went back.
+    /// If the clock went back, moves the planned times back by as much.
     pub(super) fn follow_clock(&mut self, now: Timestamp) {
         let back = self.looked_at.replace(now).map(|before| before.since(now));
         if let Some(by) = back.filter(|by| *by > CORRECTION) {
@@ -28,7 +28,7 @@ impl Schedule {
         }
     }
 
-    /// What comes first.
+    /// The earliest planned time.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.recover.into_iter().chain(self.archive).min()
     }

@@ -1,4 +1,4 @@
-//! What the history's thread is made of, and what it is told.
+//! The parts of the history's thread, and its tasks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,34 +15,34 @@ use crate::reach::Reach;
 use crate::removal::request::{Outcome, Removal};
 use crate::shelf::Shelf;
 
-/// What the thread is made of.
+/// Everything that the thread needs.
 pub struct HistorianParts {
-    /// Where transcripts are read from.
+    /// The file system with the transcripts.
     pub fs: Arc<dyn Fs>,
-    /// Where rows go.
+    /// The store for the rows.
     pub shelf: Arc<Shelf>,
-    /// Canonical.
+    /// Canonical paths of the roots.
     pub roots: Vec<PathBuf>,
-    /// What is kept of texts.
+    /// What to store of texts.
     pub settings: HistorySettings,
-    /// When a turn got stuck.
+    /// When a turn counts as stuck.
     pub recovery: RecoverySettings,
     /// Whether and how transcripts are archived.
     pub archive: ArchiveSettings,
-    /// Where the archive lies.
+    /// The data folder, which holds the archive.
     pub data_dir: PathBuf,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Where it is said how far the history goes.
+    /// Where the thread publishes how up to date the history is.
     pub reach: Arc<Reach>,
-    /// What the engine keeps in the store beside it.
+    /// The engine's own state in the same store.
     pub live: Arc<dyn LiveState>,
-    /// Is called when [`Shelf::trouble`] has changed.
+    /// Called when [`Shelf::trouble`] has changed.
     pub on_trouble: Box<dyn Fn() + Send>,
 }
 
 impl HistorianParts {
-    /// Says why the history is not kept, or that it is: once, however often the store refuses.
+    /// Notes why the history cannot be stored, or `None` if it can. Logs it once, however often the store refuses.
     pub(super) fn note_trouble(&self, trouble: Option<&str>) {
         if self.shelf.note_trouble(trouble) {
             if let Some(error) = trouble {
@@ -53,27 +53,27 @@ impl HistorianParts {
     }
 }
 
-/// Takes the outcome of a removal.
+/// Receives the outcome of a removal.
 pub type OnRemoved = Box<dyn FnOnce(Outcome) + Send>;
 
-/// Is told when everything is stored, or why it cannot be.
+/// Called when everything is stored, or with the reason why it cannot be.
 pub type Settled = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
 
-/// What the thread is told.
+/// A task for the thread.
 pub(super) enum Task {
-    /// The first look is over: now the history is brought up to date.
+    /// The engine's first look is over: brings the history up to date.
     Begin,
-    /// Something was stored by others.
+    /// Another thread has stored something.
     Stored,
-    /// Files have grown, and none were waiting to be taken.
+    /// Files have grown, and none were waiting.
     Grown,
     Heard(Vec<HookMessage>),
-    /// Somebody wants something forgotten, or stored again, and waits for what comes of it.
+    /// A removal. A caller waits for its outcome.
     Remove(Removal, OnRemoved),
-    /// A client waits until nothing is left to do.
+    /// A socket client waits until no work is left.
     Settle(Settled),
-    /// Somebody has met damage in the index.
+    /// A search has met damage in the index.
     Damaged,
-    /// Other settings count from here on.
+    /// New settings apply from here on.
     Settings(Box<Settings>),
 }

@@ -27,27 +27,27 @@ use crate::removal::request::Removal;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
 
-/// What is to be done, and with what.
+/// The pending work, and everything that the work needs.
 pub(super) struct Worker {
     parts: HistorianParts,
     intake: Intake,
     queues: Queues,
     heard: Vec<HookMessage>,
-    /// What is to be forgotten, and who waits for that.
+    /// Pending removals, each with the receiver of its outcome.
     removals: Vec<(Removal, OnRemoved)>,
-    /// To be told when everything is stored that the thread knows of.
+    /// To call when everything that the thread knows is stored.
     settling: Vec<Settled>,
-    /// The store has refused, and is left alone for a while.
+    /// The pause after the store has refused.
     retry: Retry,
-    /// The index is, or may be, damaged, and was not mended yet.
+    /// The index is damaged, or may be, and was not rebuilt yet.
     damage: Option<Damage>,
     /// The slice has stored something.
     wrote: bool,
-    /// Everything is to be looked at, as soon as the store can be written.
+    /// All files must be compared with the store, as soon as it can be written.
     everything: bool,
-    /// Nothing was looked for yet, or another process keeps the history.
+    /// The history has not begun, or another process keeps it.
     at_rest: bool,
-    /// A file was there and could not be read; nobody tells of it again.
+    /// A file existed and could not be read. The engine will not send it again.
     missed: bool,
     schedule: Schedule,
     recoverer: Recoverer,
@@ -98,13 +98,13 @@ impl Worker {
         }
     }
 
-    /// One slice, and what came of it.
+    /// Does one slice and handles its outcome.
     fn turn(&mut self) {
         self.say_reach();
         self.wrote = false;
         match self.slice() {
             Err(refusal) => self.refused(refusal),
-            // What only looks whether there is anything to write says nothing of the store, unless there is nothing.
+            // A slice that wrote nothing does not prove that the store can be written, unless no work is left.
             Ok(()) if self.wrote || self.retry.until().is_none() && !self.has_work() => {
                 self.parts.note_trouble(None)
             }
@@ -122,7 +122,7 @@ impl Worker {
             Task::Remove(removal, told) => self.removals.push((removal, told)),
             Task::Settle(told) => {
                 self.settling.push(told);
-                // Until the history has begun it would keep the roster waiting; its beginning looks at everything.
+                // Not before the history has begun, because it would delay the roster. `Begin` looks at everything.
                 self.everything |= !self.at_rest;
             }
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
@@ -131,7 +131,7 @@ impl Worker {
                 let parts = &mut self.parts;
                 (parts.settings, parts.recovery, parts.archive) =
                     (settings.history, settings.recovery, settings.archive);
-                // What is known of files was read by the other ones; what is due at a time is planned anew.
+                // The states of files come from the old settings. Timed work is planned anew.
                 self.intake.forget();
                 self.archiving = None;
                 (self.schedule.recover, self.schedule.archive) = (None, None);
@@ -155,7 +155,7 @@ impl Worker {
             || !(self.heard.is_empty() && self.queues.are_empty())
     }
 
-    /// How long nothing is to be done; `None`: until something is told.
+    /// How long the thread may sleep; `None`: until the next task.
     fn patience(&self) -> Option<Duration> {
         let clock = &self.parts.clock;
         match (self.has_work(), self.retry.until()) {
@@ -172,7 +172,7 @@ impl Worker {
     fn slice(&mut self) -> Result<(), Refusal> {
         let now = self.parts.clock.now();
         self.schedule.follow_clock(now);
-        // Somebody waits, and is to hear of a refusal at once.
+        // Removals come before the pause: their callers wait, and must hear of a refusal at once.
         self.remove(now);
         if self.retry.waits(now) {
             return Ok(());
@@ -207,7 +207,8 @@ impl Worker {
         self.archive(now)
     }
 
-    /// Says how far the history goes. Where a file could not be read, whoever asks has to look.
+    /// Publishes how up to date the history is. After a file could not be read that is unknown, and readers must
+    /// look.
     fn say_reach(&self) {
         let unsure = self.at_rest || self.missed || self.damage.is_some() || self.retry.until().is_some();
         self.parts.reach.set(if unsure {
@@ -219,17 +220,17 @@ impl Worker {
         });
     }
 
-    /// Forgets what is to be forgotten, and tells the outcome.
+    /// Carries out the pending removals and gives each outcome to its receiver.
     fn remove(&mut self, now: Timestamp) {
         for (removal, told) in std::mem::take(&mut self.removals) {
             let begun = apart::remove(&self.parts, &removal, now);
             if begun.is_ok() {
-                // What is known of files, and what was found to be archived, may be of what is gone.
+                // The states of files and the archiving plan may belong to removed sessions.
                 self.intake.forget();
                 if self.archiving.take().is_some() {
                     self.schedule.archive = Some(now);
                 }
-                // A transcript that is stored again is behind.
+                // Transcripts of a session that may be stored again are behind.
                 self.everything |= matches!(removal, Removal::RememberAgain(_));
             }
             told(begun.and_then(|outcome| outcome));
@@ -245,9 +246,9 @@ impl Worker {
     }
 
     fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        // Before anything is read: what the person has excluded since is not there any more.
+        // Newly excluded data goes before anything is read.
         if apart::leave_out(&self.parts, now)? {
-            // What was heard before has taken files up that may be gone by now, and their keys with them.
+            // Earlier hook events have taken files up, whose rows and keys may be gone by now.
             self.intake.forget();
         }
         let (paths, many) = behind::find(&self.parts)?;
@@ -257,7 +258,7 @@ impl Worker {
         Ok(())
     }
 
-    /// One transcript into the archive, or out of it; nothing else waits.
+    /// Packs or drops one transcript. No other work waits.
     fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
         if self.schedule.archive.is_some_and(|at| at <= now) {
             self.schedule.archive = Some(now + ARCHIVE_EVERY);
@@ -279,7 +280,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Something new was stored: a turn in it may never end.
+    /// New rows were stored: plans a check, because a turn in them may never end.
     fn may_get_stuck(&mut self, now: Timestamp) {
         let at = now + self.parts.recovery.every;
         self.schedule.recover.get_or_insert(at);
@@ -287,7 +288,7 @@ impl Worker {
     }
 
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        // It is a minute since something was read, and perhaps the last time for long that anybody is awake.
+        // A minute has passed since something was read, and the thread may now sleep for long.
         self.parts.fs.close_unread();
         let mut shelf = self.parts.shelf.in_turn("history: recover");
         let store = writer(&mut shelf)?;
@@ -295,7 +296,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells clients that wait for it that nothing is left to do, or why nothing can be done.
+    /// Answers waiting socket clients when no work is left, or when no work can be done.
     pub(super) fn settle(&mut self) {
         if self.settling.is_empty() {
             return;
@@ -310,12 +311,12 @@ impl Worker {
         self.settling.drain(..).for_each(|told| told(settled.clone()));
     }
 
-    /// The slice was refused: what is to be tried again, and what is given up.
+    /// The slice failed: decides which work to repeat and which to give up.
     pub(super) fn refused(&mut self, refusal: Refusal) {
         self.intake.void();
         match refusal {
             Refusal::NotOurs => {
-                // Whoever writes looks at everything; should it become ours, so do we.
+                // The process that writes looks at everything. This thread will too, if the store becomes ours.
                 (self.everything, self.untidy) = (false, false);
                 self.intake.forget();
                 self.at_rest = true;
@@ -328,7 +329,7 @@ impl Worker {
                 self.parts.note_trouble(None);
             }
             Refusal::Store(error) => {
-                // What is locked, or may not be written, is refused before the work.
+                // A locked or read-only store refuses before the costly work.
                 let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
                 let dear = self.damage.is_some() && !at_once;
                 self.retry.refused(self.parts.clock.now(), dear);
@@ -343,7 +344,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Nobody keeps the history from here on, also where it ends in a panic.
+    /// From here on this process keeps no history, also after a panic.
     fn drop(&mut self) {
         self.parts.reach.set(Reached::Unknown);
     }

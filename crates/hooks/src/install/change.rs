@@ -1,4 +1,4 @@
-//! A change of settings on the disk, with all that belongs to it, whoever asks: the command line or the window.
+//! A change of settings on the disk, for the command line and for the window.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use super::{folders, owner};
 use crate::places::Places;
 use crate::sender;
 
-/// Why nothing was installed.
+/// Why the hooks were not installed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// Events would have nowhere to go.
+    /// The folder for events cannot be made.
     #[error(
         "nothing was installed: the folder for events, {}, cannot be made ({source}); name another data folder with --data-dir",
         folder.display()
@@ -22,26 +22,26 @@ pub enum InstallError {
         /// What the system says.
         source: io::Error,
     },
-    /// Events would lie in folders of root's, where the person's agent cannot put them.
+    /// Root would own the folders for events, so the user's client could not write there.
     #[error(
         "nothing was installed: {} belongs to another user, whose agent could not write into folders that root makes there; \
          run this as that user",
         folder.display()
     )]
     OthersFolder {
-        /// The folder around those that would be made.
+        /// The nearest folder that exists above the new ones.
         folder: PathBuf,
     },
-    /// The settings were left as they are.
+    /// The settings were not changed.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
-/// Puts `text`, which has our handlers in it, in the settings' place, with the folders that the file lies in and those in
-/// which events arrive. Says whether the settings were others before.
+/// Replaces the settings by `text`, which has our handlers in it. Makes the folders of the file, and those for
+/// events. Returns whether the text has changed.
 ///
 /// # Errors
-/// When any of that cannot be made; then the settings are as they were.
+/// When a folder or the file cannot be made; then the settings are as they were.
 pub fn put_in(file: &SettingsFile, text: &str, places: &Places) -> Result<bool, InstallError> {
     let around = places.root().ancestors().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?)));
     if let Some((folder, found)) = around
@@ -59,8 +59,8 @@ pub fn put_in(file: &SettingsFile, text: &str, places: &Places) -> Result<bool, 
     Ok(changed)
 }
 
-/// Puts what is `left` without our handlers in the settings' place; where nothing is, file and folders that were made for
-/// them go too. Says whether the settings were others before.
+/// Replaces the settings by `left`, which has none of our handlers. With `None`, removes the file and the folders
+/// that were made for it. Returns whether the text has changed.
 ///
 /// # Errors
 /// When the file cannot be written or removed; then it is as it was.

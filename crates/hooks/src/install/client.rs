@@ -1,4 +1,4 @@
-//! Which client is installed, and where our own program lies: what a settings file has to be written for.
+//! Finds the installed client and our own program: facts that the installer needs for a settings file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::events::Version;
 
-/// A client that has not said its version by now will not.
+/// How long to wait for the client to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The version of the client that a shell would start, or that its own installer has put aside. It is asked itself.
+/// The version of the client that a shell would start, or that the client's own installer has installed. The client
+/// itself prints it.
 pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, claude_dir: &Path) -> Option<Version> {
     let home = env("HOME").map(PathBuf::from);
     let on_path = env("PATH").into_iter().flat_map(|path| {
@@ -22,8 +23,8 @@ pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, claude_dir: &Path)
     ask(&client)
 }
 
-/// Our program as others should start it: by the name under which a shell finds it, since a name survives an update and
-/// the place where it leads to may not.
+/// The path by which other programs should start our program. It is the name on the `PATH`, because that name
+/// survives an update, and its target may not.
 pub fn own_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<PathBuf> {
     let truth = std::env::current_exe()?;
     let same = |named: &PathBuf| named.canonicalize().is_ok_and(|found| found == truth);
@@ -35,8 +36,8 @@ pub fn own_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<Pa
     Ok(found.unwrap_or(truth))
 }
 
-/// The command line program, for another program of ours: the one beside it, else the one on the `PATH`. By the name
-/// under which a shell finds it, where that is the same one.
+/// The command line program, for another program of ours: the one beside it, else the one on the `PATH`. Returns the
+/// name on the `PATH` if it leads to that program.
 ///
 /// # Errors
 /// When there is none.

@@ -1,4 +1,4 @@
-//! The command line that the agent runs: how it is written, and how one of ours is known again.
+//! The command line that the client runs: writing it, and recognising one of ours.
 
 use std::path::{Path, PathBuf};
 
@@ -10,40 +10,40 @@ use crate::sender::Errand;
 /// Our program's name, without the ending that Windows gives it.
 const NAME: &str = "watchbill";
 
-/// The word that marks a handler of ours whose program has another name. Every version's sender passes over words that it
-/// does not know.
+/// The word that marks a handler of ours whose program has another name. The sender of every version skips words that
+/// it does not know.
 const MARK: &str = "--watchbill";
 
-/// Whose rules split a command line into words.
+/// The rules that split a command line into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shell {
-    /// A shell of POSIX, in which a backslash takes the next character as it is.
+    /// A POSIX shell: a backslash takes the next character literally.
     Posix,
-    /// The shells of Windows, in which a backslash is a part of a path.
+    /// The shells of Windows: a backslash is a part of a path.
     Windows,
 }
 
 impl Shell {
-    /// The one of this system.
+    /// The rules of this system.
     pub const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Posix };
 }
 
-/// What is written for the agent to run. Its paths are text, since settings are.
+/// The command that the client runs. Its paths are text, because settings are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
-    /// The program, with its whole path: an agent started from a desktop has another `PATH` than a shell.
+    /// The program's full path: a client started from a desktop has another `PATH` than a shell.
     pub program: String,
-    /// The data folder, where it is not the default one.
+    /// The data folder, if it is not the default.
     pub data_dir: Option<String>,
-    /// Compactions leave a marker in the project's folder.
+    /// Whether a compaction leaves a marker in the project's folder.
     pub markers: bool,
 }
 
 impl HookCommand {
-    /// Starts `program`, which is to hand events to this data folder.
+    /// A command that starts `program` and sends events to this data folder.
     ///
     /// # Errors
-    /// When a path is not text: settings could only hold another one.
+    /// When a path is not valid UTF-8, so that settings cannot hold it.
     pub fn new(program: &Path, data_dir: Option<&Path>, markers: bool) -> Result<Self, SettingsError> {
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).ok_or_else(|| SettingsError::NotText { path: path.to_owned() })
@@ -51,10 +51,10 @@ impl HookCommand {
         Ok(Self { program: text(program)?, data_dir: data_dir.map(text).transpose()?, markers })
     }
 
-    /// The line for the agent's shell.
+    /// The line for the client's shell.
     ///
-    /// Not the form with separate arguments: a client that does not know it yet would run the program without any, and take
-    /// its complaint for a veto.
+    /// It is not the form with separate arguments. A client that does not know that form would run the program
+    /// without arguments, and take its error for a veto.
     pub fn line(&self) -> String {
         self.line_for(Shell::HERE)
     }
@@ -80,9 +80,9 @@ impl HookCommand {
         format!("{{ \"type\": \"command\", \"command\": {line}{wait} }}")
     }
 
-    /// Whether a handler of ours gives its events to another data folder.
+    /// Whether a handler of ours sends its events to another data folder.
     pub fn goes_elsewhere(&self, handler: &Called) -> bool {
-        // A folder may be spelled in several ways.
+        // A folder may have several spellings.
         let folder = |named: Option<PathBuf>| {
             named.or_else(platform_data_dir).map(|path| path.canonicalize().unwrap_or(path))
         };
@@ -90,16 +90,16 @@ impl HookCommand {
     }
 }
 
-/// What a handler of ours starts.
+/// The program that a handler of ours starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Called {
     /// The program.
     pub program: PathBuf,
-    /// The data folder, if it is named.
+    /// The data folder, if the command line names one.
     pub data_dir: Option<PathBuf>,
 }
 
-/// What a command line starts, if it is one of ours, of whatever version, wherever installed.
+/// The program that a command line starts, if the line is ours. The line may be of any version and any installation.
 pub fn called_by(line: &str) -> Option<Called> {
     called_by_for(line, Shell::HERE)
 }
@@ -108,13 +108,13 @@ fn called_by_for(line: &str, shell: Shell) -> Option<Called> {
     called(&words(line, shell)?, shell)
 }
 
-/// The same of a handler that names its words one by one.
+/// The same for a handler with separate arguments.
 pub fn called_with(program: &str, args: &[&str]) -> Option<Called> {
     let words: Vec<String> = std::iter::once(&program).chain(args).map(|word| (*word).to_owned()).collect();
     called(&words, Shell::HERE)
 }
 
-/// Ours is what calls the sender of a program with our name, or bears our mark. A copy may have any name.
+/// A line is ours if it calls the sender of a program with our name, or has our mark. A copy may have any name.
 fn called(words: &[String], shell: Shell) -> Option<Called> {
     let [program, command, rest @ ..] = words else { return None };
     let ours = is_our_name(file_name(program, shell)) || rest.iter().any(|word| word == MARK);
@@ -124,7 +124,7 @@ fn called(words: &[String], shell: Shell) -> Option<Called> {
     })
 }
 
-/// `watchbill`, or that with a version behind it, as a download is named: earlier versions gave no mark to those.
+/// `watchbill`, or that name with a version after it, as downloads are named. Earlier versions did not mark those.
 fn is_our_name(name: &str) -> bool {
     let ending = name.len().saturating_sub(4);
     let name = match name.get(ending..) {
@@ -137,13 +137,13 @@ fn is_our_name(name: &str) -> bool {
     name == NAME || version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The last part of a path, as the shell's system divides it.
+/// The last part of a path, by the rules of the shell's system.
 fn file_name(path: &str, shell: Shell) -> &str {
     let divides = |c: char| c == '/' || (c == '\\' && shell == Shell::Windows);
     path.rsplit(divides).next().unwrap_or(path)
 }
 
-/// The words of a command line as a shell would split it; `None` where it does more than start a program.
+/// The words of a command line, split as a shell splits them; `None` if the line does more than start a program.
 fn words(line: &str, shell: Shell) -> Option<Vec<String>> {
     let (mut words, mut word, mut begun) = (Vec::new(), String::new(), false);
     let mut chars = line.chars();
@@ -191,7 +191,7 @@ fn words(line: &str, shell: Shell) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// A word as a shell takes it, in quotes where it needs them.
+/// A word in the form that a shell reads, quoted if necessary.
 pub fn quoted(word: &str) -> String {
     quoted_for(word, Shell::HERE)
 }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_known_again_whatever_the_folders_are_called() {
+    fn our_command_line_is_recognised_in_any_folder() {
         for program in
             ["/usr/bin/watchbill", "/home/dev/an a/it's \"here\"/$x/watchbill", "/opt/wätch/watchbill"]
         {
@@ -242,7 +242,7 @@ mod tests {
             "'watchbill hook",
             "watchbill-other hook",
         ] {
-            // A command that does more than start us is the person's own, and one that ends in the middle is nobody's.
+            // Each line starts another program, does more than start us, or is incomplete.
             assert_eq!(program_of(line), None, "{line}");
         }
         for line in [
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_under_any_name_is_known_again_by_its_mark_or_its_version() {
+    fn a_renamed_copy_is_recognised_by_its_mark_or_version() {
         for name in ["wb", "watchbill-next", "my watchbill", "watchbill.old", "Überwacher"] {
             let program = format!("/opt/{name}");
             let command = HookCommand { program: program.clone(), data_dir: None, markers: true };
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_for_windows_is_known_again_there() {
+    fn our_command_line_for_windows_is_recognised_on_windows() {
         for program in [
             r"C:\t\watchbill.exe",
             r"C:\Program Files\Watchbill\watchbill.exe",
@@ -301,7 +301,7 @@ mod tests {
             let expected = Called { program: program.into(), data_dir: Some(data_dir.into()) };
             assert_eq!(called, Some(expected), "{line}");
         }
-        // The other reading takes a backslash away.
+        // POSIX rules drop the backslashes.
         let line = r#""C:\t\watchbill.exe" hook"#;
         assert_eq!(called_by_for(line, Shell::Posix), None);
         assert!(called_by_for(line, Shell::Windows).is_some());

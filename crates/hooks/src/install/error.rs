@@ -1,21 +1,21 @@
-//! Why settings of the agent are left as they are.
+//! Errors that leave the client's settings unchanged.
 
 use std::path::PathBuf;
 
-/// Why settings were left as they are.
+/// Why settings were not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// The text is no JSON, or not of the shape that settings have.
+    /// The text is no JSON, or does not have the structure of settings.
     #[error("line {line}, column {column}: {what}; correct it, then run this again")]
     Malformed {
         /// Counted from 1.
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error at that place.
         what: String,
     },
-    /// What would be written into them is no text.
+    /// A path to be written is not valid UTF-8.
     #[error(
         "the path {} is not valid UTF-8, so it cannot be written into settings; use a folder whose name is",
         path.display()
@@ -24,7 +24,7 @@ pub enum SettingsError {
         /// The program's path, or the data folder's.
         path: PathBuf,
     },
-    /// There is nothing in it, which is no JSON either.
+    /// The file is empty, so it is no JSON.
     #[error("it is empty; delete it, or write {{}} into it, then run this again")]
     Empty,
 }

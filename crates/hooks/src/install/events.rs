@@ -1,7 +1,7 @@
-//! The events of the agent that are asked for, and since which version of it they exist.
+//! The events of the client that the hooks subscribe to, and the client version that has each one.
 //!
-//! A client that meets an unknown event name skips the whole settings file, permissions and all (seen with many
-//! programs that install hooks, e.g. stablyai/orca#15548, vibe-notch#85). So an event is only written
+//! A client that meets an unknown event name skips the whole settings file, permissions included. That was seen with
+//! many programs that install hooks, e.g. stablyai/orca#15548, vibe-notch#85. So the installer writes an event only
 //! for a client that is known to have it.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// Reads `2.1.329`, also with words around it, as `claude --version` prints them.
+    /// Reads `2.1.329`, also with other words around it, as `claude --version` prints it.
     pub fn parse(text: &str) -> Option<Self> {
         text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
             let mut parts = word.split('.').map(|part| part.parse().ok());
@@ -29,19 +29,20 @@ impl fmt::Display for Version {
     }
 }
 
-/// One event that is asked for.
+/// One event that the hooks subscribe to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The client's name for it.
+    /// The client's name for the event.
     pub name: &'static str,
-    /// The first version that is known to have it; a later one where the notes of its releases do not say.
+    /// The first version that is known to have it. If the release notes do not say, this may be a later version.
     pub since: Version,
-    /// The client waits for us, which takes milliseconds. Only where it may end right after: it kills the hooks that it does
-    /// not wait for, and of eight `Stop` events of print mode two were lost (2.1.329; anthropics/claude-code#83396).
+    /// Whether the client waits for the hook, which takes milliseconds. It does so only for events after which it may
+    /// end, because an ending client kills the hooks it does not wait for. Of eight `Stop` events of print mode two
+    /// were lost (2.1.329; anthropics/claude-code#83396).
     pub waits: bool,
 }
 
-/// Events of every client that is still in use: since 1.0.85, of August 2025.
+/// Every client that is still in use has these events: since 1.0.85, of August 2025.
 const ALWAYS: Version = Version(1, 0, 85);
 
 const fn event(name: &'static str, since: Version) -> Event {
@@ -52,7 +53,7 @@ const fn last_word(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: true }
 }
 
-/// All events that are asked for. `WorktreeCreate` never is: whoever answers it replaces git.
+/// All events that the hooks subscribe to. `WorktreeCreate` is never among them: a hook for it replaces git.
 pub const EVENTS: &[Event] = &[
     event("SessionStart", ALWAYS),
     last_word("SessionEnd", ALWAYS),
@@ -74,7 +75,7 @@ pub const EVENTS: &[Event] = &[
     event("PostToolBatch", Version(2, 1, 152)),
 ];
 
-/// The events that a client has; of one whose version is not known, those that every client has.
+/// The events that a client has. For an unknown version, the events that every client has.
 pub fn events_of(client: Option<Version>) -> impl Iterator<Item = &'static Event> {
     let client = client.unwrap_or(ALWAYS);
     EVENTS.iter().filter(move |event| event.since <= client)
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_or_unknown_client_is_given_nothing_that_it_does_not_know() {
+    fn an_old_or_unknown_client_gets_only_events_that_it_knows() {
         let names = |client| events_of(client).map(|event| event.name).collect::<Vec<_>>();
         assert_eq!(names(None).len(), 9);
         assert!(!names(Some(Version(2, 1, 77))).contains(&"StopFailure"));

@@ -1,4 +1,4 @@
-//! Settings as a file: read, replaced as a whole, and kept as private as they were.
+//! A settings file: reading it, and replacing it as a whole with the same owner and permissions.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,18 +8,18 @@ use super::error::SettingsError;
 use super::owner;
 use crate::places::{may_be_long, open_private, read_ordinary};
 
-/// Settings longer than this are something else.
+/// A file longer than this is no settings file.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// Why a settings file was left as it is.
+/// Why a settings file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// What is in it is not understood.
+    /// Its text is not understood.
     #[error("{} was left as it is: {source}", path.display())]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in the text.
         source: SettingsError,
     },
     /// It cannot be read or written.
@@ -29,19 +29,20 @@ pub enum FileError {
         path: PathBuf,
         /// `read` or `written`.
         doing: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Its owner has marked it as not to be written. A folder that can be written would let it be replaced all the same.
+    /// The owner has marked it read-only. A writable folder would still let the installer replace the file, so the
+    /// installer checks this itself.
     #[error("{} is marked read-only and was left as it is; make it writable, then try again", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// It has other names. A new file under one of them would leave the others as they are.
+    /// It has other names (hard links). Replacing one name would leave the others with the old file.
     #[error(
         "{} was left as it is: it has {names} names (hard links), and a change would reach this one alone; copy it over itself \
-         (cp -p FILE NEW && mv NEW FILE) to part them, then try again",
+         (cp -p FILE NEW && mv NEW FILE) to separate them, then try again",
         path.display()
     )]
     Linked {
@@ -50,7 +51,7 @@ pub enum FileError {
         /// How many names it has.
         names: u64,
     },
-    /// Somebody else wrote into it meanwhile.
+    /// Another program changed it meanwhile.
     #[error("{} was changed by another program just now and left as it is; run this again", path.display())]
     Changed {
         /// The file.
@@ -58,22 +59,22 @@ pub enum FileError {
     },
 }
 
-/// A settings file at one moment.
+/// A settings file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// As it was named.
+    /// The path by which it was named.
     pub path: PathBuf,
-    /// Where it lies in truth, links followed.
+    /// The path of the file itself, with links followed.
     target: PathBuf,
-    /// What is in it; `None` when there is none.
+    /// The text; `None` when the file does not exist.
     pub text: Option<String>,
 }
 
 impl SettingsFile {
-    /// Reads a settings file, which need not be there.
+    /// Reads a settings file, which may be missing.
     ///
     /// # Errors
-    /// When it is there and cannot be read, or is no text.
+    /// When the file exists and cannot be read, or is not valid UTF-8.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let io = |source| FileError::Io { path: path.to_owned(), doing: "read", source };
         let target = follow(path).map_err(io)?;
@@ -81,25 +82,25 @@ impl SettingsFile {
         Ok(Self { path: path.to_owned(), target, text })
     }
 
-    /// The folders that it lies in, links followed, the innermost first.
+    /// The folders above the file, with links followed, the innermost first.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.target.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// An error about the contents, with the file's name.
+    /// An error about the text, with the file's name.
     pub fn refused(&self, source: SettingsError) -> FileError {
         FileError::Settings { path: self.path.clone(), source }
     }
 
-    /// The system keeps it, or what is to be made for it, from being written.
+    /// An error of the system that prevents writing the file or making its folder.
     pub fn unwritable(&self, source: io::Error) -> FileError {
         FileError::Io { path: self.path.clone(), doing: "written", source }
     }
 
-    /// Puts `text` in the file's place, or removes the file. The old and the new are never mixed, whoever reads meanwhile.
+    /// Replaces the file by `text`, or removes it. A reader never gets a mix of the old and the new text.
     ///
     /// # Errors
-    /// When it cannot or must not be written, or another program has changed it since it was read.
+    /// When the file cannot or must not be written, or another program has changed it since the reading.
     pub fn replace(&self, text: Option<&str>) -> Result<(), FileError> {
         let io = |source| self.unwritable(source);
         if fs::metadata(&self.target).is_ok_and(|found| found.permissions().readonly()) {
@@ -141,7 +142,7 @@ impl SettingsFile {
             self.target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let unfinished = folder.join(format!(".{name}.watchbill-{}", std::process::id()));
         let _ = fs::remove_file(&unfinished);
-        // Settings can hold keys: private until they have the permissions of the file that they replace.
+        // Settings can hold keys: the new file is private until it gets the old file's permissions.
         let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
         let written = may_be_long(text.len() as u64)
             .and_then(|()| file.write_all(text.as_bytes()))
@@ -153,12 +154,12 @@ impl SettingsFile {
         written.map(|()| unfinished)
     }
 
-    /// Gives a file the owner and the permissions of the one that it replaces; a new one belongs to its folder's owner.
+    /// Gives a file the owner and the permissions of the file that it replaces. A new file gets the folder's owner.
     fn like_before(&self, file: &fs::File) -> io::Result<()> {
         match fs::metadata(&self.target) {
             Ok(old) => {
                 owner::give_file(file, &old)?;
-                // After that, since the system takes rights away from a file that changes its owner.
+                // After the owner, because the system clears rights of a file that changes its owner.
                 file.set_permissions(old.permissions())
             }
             Err(_) => match self.target.parent().map(fs::metadata) {
@@ -174,7 +175,7 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Ok(found) if found.len() > SIZE_LIMIT => {
             return Err(io::Error::other("it is far too long for settings"));
         }
-        // Reading a pipe would wait for its writer, and replacing a device would end it.
+        // Reading a pipe would wait for its writer, and the installer must not replace a device.
         Ok(found) if !found.is_file() => return Err(io::Error::other("it is no ordinary file")),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -185,7 +186,7 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
     text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
 
-/// The file that a name leads to, over links, also where nothing lies at their end yet.
+/// The path at the end of all links. The file there may be missing.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut at = path.to_owned();
     for _ in 0..40 {

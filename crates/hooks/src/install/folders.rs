@@ -1,7 +1,7 @@
-//! Folders that were made for settings: noted, so that taking our handlers out leaves no empty ones behind.
+//! Folders that the installer made for settings. It notes them, so that uninstalling leaves no empty ones behind.
 //!
-//! That a folder is empty does not say who made it, so whoever installs writes down which were missing
-//! ([`Places::made_folders`]). Only those are taken away again, from the innermost on, and only while they are empty.
+//! An empty folder does not show who made it, so the installer notes the missing ones before it makes them
+//! ([`Places::made_folders`]). It removes only those, from the innermost on, and only empty ones.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -12,11 +12,10 @@ use super::file::SettingsFile;
 use super::owner;
 use crate::places::{Places, open_private, read_ordinary};
 
-/// Makes the folders in which new settings will lie, and notes those that were missing. Of settings that are there
-/// nothing has to be made.
+/// Makes the folders for new settings, and notes those that were missing. Does nothing for settings that exist.
 ///
 /// # Errors
-/// When one cannot be made or noted.
+/// When a folder cannot be made or noted.
 pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
     if file.text.is_some() {
         return Ok(());
@@ -25,7 +24,7 @@ pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
     let before = noted.clone();
     let mut missing = Vec::new();
     for folder in file.folders() {
-        // What is there by now may have been made anew by somebody else since.
+        // A folder that exists was made by another program since, so it is no longer noted.
         if folder.exists() {
             noted.remove(folder);
         } else {
@@ -34,7 +33,7 @@ pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
     }
     if let Some(innermost) = missing.first() {
         fs::create_dir_all(innermost)?;
-        // They belong to whoever has the folder around them.
+        // The new folders get the owner of the folder around them.
         let around = missing.last().and_then(|outermost| outermost.parent());
         if let Some(around) = around.and_then(|around| fs::metadata(around).ok()) {
             missing.iter().try_for_each(|new| owner::give_new_folder(new, &around))?;
@@ -44,13 +43,13 @@ pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
     if noted == before { Ok(()) } else { write(places, &noted) }
 }
 
-/// Takes the folders away that were made for settings which are gone, as far as nothing else lies in them.
+/// Removes the folders that were made for settings, if they are empty.
 pub fn remove(file: &SettingsFile, places: &Places) {
     let mut noted = read(places);
     let before = noted.len();
     let mut is_left = false;
     for folder in file.folders() {
-        // The system removes no folder that holds anything. What stays has become somebody else's.
+        // The system does not remove a folder that holds anything.
         if noted.remove(folder) && !is_left {
             is_left = fs::remove_dir(folder).is_err();
         }
@@ -62,14 +61,14 @@ pub fn remove(file: &SettingsFile, places: &Places) {
     }
 }
 
-/// One path a line; without the file there are none.
+/// Reads one path a line. A missing file counts as empty.
 fn read(places: &Places) -> BTreeSet<PathBuf> {
     let text = read_ordinary(&places.made_folders()).unwrap_or_default();
     let text = String::from_utf8(text).unwrap_or_default();
     text.lines().map(PathBuf::from).collect()
 }
 
-/// A path that does not fit into a line is not noted: its folder stays.
+/// Writes one path a line. It skips a path that does not fit into a line; that folder will stay.
 fn write(places: &Places, folders: &BTreeSet<PathBuf>) -> io::Result<()> {
     let path = places.made_folders();
     let lines: String = folders

@@ -1,7 +1,7 @@
-//! The installer: our handlers into the agent's settings and out again, and nothing else of them touched.
+//! The installer: puts our handlers into the client's settings and takes them out again, and changes nothing else.
 //!
-//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes, folders are made for it, [`change`]
-//! does all of it; [`status`] looks.
+//! [`install`] and [`uninstall`] turn one text into another. [`mod@file`] reads and writes the file, and `folders`
+//! makes its folders. [`change`] does all of it. [`status`] reports.
 
 pub mod change;
 pub mod client;
@@ -24,27 +24,27 @@ pub use events::{EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
 
-/// What our handlers in settings look like.
+/// One of our handlers in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ours {
     /// The event's name.
     pub event: String,
     /// The command line.
     pub line: String,
-    /// What it starts.
+    /// The program that it starts.
     pub called: Called,
-    /// Whether the agent goes on without waiting.
+    /// Whether the client goes on without waiting for it.
     pub is_async: bool,
-    /// Where it stands: the event's place in `hooks`, the group's place in the event, the handler's in the group.
+    /// Its position: the event's index in `hooks`, the group's in the event, the handler's in the group.
     at: (usize, usize, usize),
 }
 
-/// The settings with our handlers for all `events`, and no other handlers of ours. `None` stands for a file that is not there.
+/// The settings with our handlers for all `events`, and no other handlers of ours. `None` stands for a missing file.
 ///
-/// Where everything is as it should be the text stays as it is, however it is laid out.
+/// If the right handlers are there already, the text stays unchanged, whatever its layout.
 ///
 /// # Errors
-/// When the text is not what settings are; it should be left alone then.
+/// When the text does not have the structure of settings. The caller should leave the file alone then.
 pub fn install(
     before: Option<&str>,
     command: &HookCommand,
@@ -67,7 +67,7 @@ pub fn install(
     Ok(text)
 }
 
-/// The settings without any handler of ours; `None` when the file was made for them alone.
+/// The settings without our handlers; `None` when the file had been made for them alone.
 ///
 /// # Errors
 /// As [`install`].
@@ -83,8 +83,8 @@ pub fn uninstall(before: &str) -> Result<Option<String>, SettingsError> {
     Ok(Some(format!("{mark}{text}")))
 }
 
-/// The events to be asked for in these settings. Where the client cannot be asked for its version, those that were installed
-/// for a version that was named stay.
+/// The events to install for in these settings. If the client's version is unknown, events that were installed for a
+/// named version stay.
 pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
     let there = match (client, before) {
         (None, Some(text)) => find_ours(text).unwrap_or_default(),
@@ -96,7 +96,7 @@ pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static
     EVENTS.iter().filter(wanted).collect()
 }
 
-/// Whether our handlers are there, all of them, as they should be, and no others of ours.
+/// Whether exactly our handlers for these events are there, each as this version writes it.
 ///
 /// # Errors
 /// As [`install`].
@@ -109,7 +109,7 @@ pub fn is_installed(text: &str, command: &HookCommand, events: &[&Event]) -> Res
     Ok(ours.len() == events.len() && events.iter().filter(fits).count() == events.len())
 }
 
-/// Our handlers in settings, of whatever version.
+/// Our handlers in settings, of any version.
 ///
 /// # Errors
 /// As [`install`].
@@ -117,7 +117,7 @@ pub fn find_ours(text: &str) -> Result<Vec<Ours>, SettingsError> {
     ours_in(without_mark(text).1)
 }
 
-/// The byte order mark that some editors write, and the rest.
+/// Splits off the byte order mark that some editors write.
 fn without_mark(text: &str) -> (&str, &str) {
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.split_at(text.len() - rest.len())
@@ -126,7 +126,7 @@ fn without_mark(text: &str) -> (&str, &str) {
 fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
     let root = parse(text)?;
     let mut found = Vec::new();
-    let Some((_, hooks)) = hooks_of(text, object(text, &root, "settings are an object")?)? else {
+    let Some((_, hooks)) = hooks_of(text, object(text, &root, "settings must be an object")?)? else {
         return Ok(found);
     };
     for (e, property) in hooks.properties.iter().enumerate() {
@@ -144,7 +144,7 @@ fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
     Ok(found)
 }
 
-/// The line of a handler, if it is one of ours, what it starts, and whether the agent goes on without waiting.
+/// A handler's line, its program, and whether the client goes on without waiting; `None` if it is not ours.
 fn ours(handler: &Value<'_>) -> Option<(String, Called, bool)> {
     let Value::Object(handler) = handler else { return None };
     let Value::StringLit(line) = &last(handler, "command")?.value else { return None };
@@ -171,10 +171,10 @@ fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     }
 }
 
-/// Takes one handler out, and with it whatever was made for it.
+/// Removes one handler, and the containers that were made for it.
 fn take_out(text: &str, handler: &Ours) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
-    let root = object(text, &root, "settings are an object")?;
+    let root = object(text, &root, "settings must be an object")?;
     let Some((h, hooks)) = hooks_of(text, root)? else { return Ok(Some(text.to_owned())) };
     let (e, g, in_group) = handler.at;
     let Value::Array(groups) = &hooks.properties[e].value else { return Ok(Some(text.to_owned())) };
@@ -213,7 +213,7 @@ fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<Str
         return Ok(format!("{{{nl}{unit}{}{nl}}}{nl}", hooks()));
     }
     let root = parse(text)?;
-    let root = object(text, &root, "settings are an object")?;
+    let root = object(text, &root, "settings must be an object")?;
     let new = match hooks_of(text, root)? {
         None => Container::from(root).append(text, &hooks()),
         Some((_, found)) => match last(found, event.name) {
@@ -224,7 +224,7 @@ fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<Str
     Ok(format!("{mark}{new}"))
 }
 
-/// The `hooks` of settings, and their place in them. Of two the agent takes the last.
+/// The `hooks` of settings, and their index. If there are two, the client uses the last.
 fn hooks_of<'v, 't>(
     text: &str,
     root: &'v Object<'t>,
@@ -232,7 +232,10 @@ fn hooks_of<'v, 't>(
     let Some(at) = root.properties.iter().rposition(|property| property.name.as_str() == "hooks") else {
         return Ok(None);
     };
-    Ok(Some((at, object(text, &root.properties[at].value, "hooks are an object, by event")?)))
+    Ok(Some((
+        at,
+        object(text, &root.properties[at].value, "`hooks` must be an object with a key for each event")?,
+    )))
 }
 
 fn handlers_of<'v, 't>(group: &'v Value<'t>) -> Option<(usize, &'v Array<'t>)> {
@@ -258,11 +261,11 @@ fn object<'v, 't>(text: &str, value: &'v Value<'t>, what: &str) -> Result<&'v Ob
 fn array<'v, 't>(text: &str, property: &'v ObjectProp<'t>) -> Result<&'v Array<'t>, SettingsError> {
     match &property.value {
         Value::Array(array) => Ok(array),
-        other => Err(unexpected(text, other, "an event has a list of groups")),
+        other => Err(unexpected(text, other, "an event must have a list of groups")),
     }
 }
 
-/// What the settings are indented by: the white space before their first property, else two blanks.
+/// The settings' unit of indentation: the white space before the first property, else two blanks.
 fn unit_of_indent(text: &str) -> String {
     let first = parse(text).ok().and_then(|root| match root {
         Value::Object(root) => root.properties.first().map(Ranged::start),

@@ -1,4 +1,4 @@
-//! Whose a file is. A person's file stays theirs, also where root changes it.
+//! Owners of files. A user's file stays the user's, also when root changes it.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -7,8 +7,8 @@ use std::path::Path;
 /// Gives a file the owner and the group of the one that it replaces.
 ///
 /// # Errors
-/// When the system does not allow it. Where only the group is another one it stays so if the old one gave that group no more
-/// than everybody.
+/// When the system does not allow it. If only the group differs, the file keeps the new group, provided that the old
+/// file gave its group no more rights than everybody.
 pub fn give_file(file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -28,7 +28,7 @@ pub fn give_file(file: &File, old: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Gives what root has made in a person's folder to that person.
+/// Gives a file that root has made in a user's folder to that user.
 ///
 /// # Errors
 /// When the system does not allow it.
@@ -56,7 +56,7 @@ pub fn give_new_folder(new: &Path, folder: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether root is about to make something in the folder of somebody else.
+/// Whether this process is root and the folder belongs to another user.
 pub fn is_root_in(folder: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -70,7 +70,7 @@ pub fn is_root_in(folder: &Metadata) -> bool {
     }
 }
 
-/// How many names a file has, where the system says so.
+/// The number of hard links of a file, where the system reports it.
 pub fn names(path: &Path) -> u64 {
     #[cfg(unix)]
     {

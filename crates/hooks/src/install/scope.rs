@@ -1,20 +1,20 @@
-//! Where the agent looks for settings.
+//! The settings files that the client reads.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Whom settings are for.
+/// The sessions that a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// All sessions of this person.
+    /// All sessions of this user.
     User,
-    /// Everybody who works on a project: the file is usually shared with them.
+    /// All users who work on a project. They usually share the file.
     Project,
-    /// This person's sessions in a project.
+    /// This user's sessions in a project.
     Local,
-    /// Everybody on this machine; its administrator writes them, and we only look.
+    /// All users of this machine. Its administrator writes the file; Watchbill only reads it.
     Managed,
 }
 
@@ -22,7 +22,7 @@ impl Scope {
     /// The scopes whose settings can be changed.
     pub const OURS: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
-    /// The settings file, given the agent's folder and the project's.
+    /// The path of the settings file, from the client's folder and the project's.
     pub fn file(self, claude_dir: &Path, project: &Path) -> PathBuf {
         match self {
             Self::User => claude_dir.join("settings.json"),

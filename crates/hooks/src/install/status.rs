@@ -1,4 +1,4 @@
-//! Whether the hooks are installed, and whether the agent will run them.
+//! Whether the hooks are installed, and whether the client will run them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,57 +11,57 @@ use super::text::parse;
 use super::{Event, HookCommand, Ours, Version, events_for, find_ours, without_mark};
 use crate::places::platform_data_dir;
 
-/// One settings file as far as our hooks are concerned.
+/// The state of our hooks in one settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The file.
     pub path: PathBuf,
-    /// Whether it is there.
+    /// Whether the file exists.
     pub exists: bool,
-    /// What our hooks are here.
+    /// The state of our hooks in this file.
     pub state: State,
-    /// Events that our handlers are there for.
+    /// The events that have a handler of ours.
     pub events: Vec<String>,
-    /// Events that we would ask for as well.
+    /// The events that an installation would add.
     pub missing: Vec<String>,
-    /// Events that the client does not know, so that it skips the whole file.
+    /// Events that the client does not know. Because of them it skips the whole file.
     pub unknown: Vec<String>,
-    /// Command lines of ours that are not what we would write now. They may do as well.
+    /// Command lines of ours that differ from those of this version. They may work as well.
     pub outdated: Vec<String>,
-    /// Other data folders that our handlers name: nothing of what they hear arrives in this one.
+    /// Other data folders that our handlers name. Their events do not arrive in this one.
     pub elsewhere: Vec<PathBuf>,
-    /// Some handlers of ours stand there twice, or make the agent wait where it need not, or the other way round.
+    /// Whether a handler of ours is there twice, or has another `async` than this version writes.
     pub irregular: bool,
-    /// Programs that our handlers start and that are not there: nothing of what they should pass on arrives.
+    /// Programs that our handlers start and that do not exist. Their events do not arrive.
     pub missing_programs: Vec<PathBuf>,
-    /// `disableAllHooks`: the agent runs none at all.
+    /// `disableAllHooks`: the client runs no hooks at all.
     pub disabled: bool,
-    /// `allowManagedHooksOnly`: the agent runs only those of its administrator.
+    /// `allowManagedHooksOnly`: the client runs only its administrator's hooks.
     pub managed_only: bool,
     /// Why the file could not be read.
     pub problem: Option<String>,
 }
 
-/// What our hooks are in a settings file.
+/// The state of our hooks in a settings file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Not there.
+    /// No handler of ours.
     #[default]
     Absent,
-    /// All there, and what they hear arrives.
+    /// All handlers are there, and their events arrive.
     Installed,
-    /// Something about them keeps events from arriving as they should; the other fields say what.
+    /// Some events do not arrive as they should; the other fields say why.
     Outdated,
-    /// The file cannot be understood, and then the agent cannot either.
+    /// The file cannot be parsed, so the client cannot read it either.
     Unreadable,
 }
 
-/// Looks at one settings file: whether events of a client of this version arrive where `wanted` would send them.
+/// Checks one settings file: whether events of this client version arrive where `wanted` would send them.
 ///
-/// This is the one judgement behind `hooks status`, `doctor` and the window. Another program of ours than the one that is
-/// wanted does as well, as long as it is there.
+/// `hooks status`, `doctor` and the window all use this function. A handler may start another program of ours than
+/// `wanted`, as long as that program exists.
 pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Status {
     let unread = |error: FileError| Status {
         path: path.to_owned(),
@@ -121,7 +121,7 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
     }
 }
 
-/// The two settings that keep the agent from running our hooks.
+/// The two settings that keep the client from running our hooks.
 fn switches(text: &str) -> (bool, bool) {
     let Ok(Value::Object(root)) = parse(without_mark(text).1) else { return (false, false) };
     let on = |name: &str| {

@@ -1,8 +1,8 @@
-//! Adding to and taking from JSON with comments as text: what is not ours stays as it is, byte for byte.
+//! Adds to JSON with comments, and removes from it, as text: all other bytes stay unchanged.
 //!
-//! Everything that is added can be taken away again without a trace, by the text alone. So the text has to tell a list
-//! that was there and empty from one that was made for us: in the former our first item follows the bracket after
-//! one blank, in the latter on a line of its own.
+//! Each addition can be undone exactly, from the text alone. So the text must show whether a list was empty before,
+//! or was made for our item. In a list that was empty, our first item follows the bracket after one blank. In a list
+//! made for it, the item has a line of its own.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use jsonc_parser::{CollectOptions, ParseOptions};
 
 use super::error::SettingsError;
 
-/// What sets an item apart in a list or an object that was empty before.
+/// The text before an item in a list or an object that was empty.
 const WAS_EMPTY: &str = " ";
 
 /// Parses settings: JSON with comments, nothing looser.
 ///
 /// # Errors
-/// Where the text is no such thing, with its line and column.
+/// When the text is not such JSON, with line and column.
 pub(super) fn parse(text: &str) -> Result<Value<'_>, SettingsError> {
     let options = ParseOptions {
         allow_comments: true,
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Value<'_>, SettingsError> {
     parsed.value.ok_or(SettingsError::Empty)
 }
 
-/// The error that something at `range` is not what settings have there.
+/// The error for a wrong kind of value at `range`.
 pub(super) fn unexpected(text: &str, range: &impl Ranged, what: &str) -> SettingsError {
     let before = &text[..range.start()];
     let line_begin = before.rfind('\n').map_or(0, |at| at + 1);
@@ -52,12 +52,12 @@ pub(super) fn unexpected(text: &str, range: &impl Ranged, what: &str) -> Setting
     }
 }
 
-/// A list or an object: where it stands, and its items.
+/// A list or an object: its position, and its items.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
-    /// With its brackets.
+    /// The range with the brackets.
     pub range: Range<usize>,
-    /// Each item without commas.
+    /// The range of each item, without commas.
     pub items: Vec<Range<usize>>,
 }
 
@@ -76,14 +76,14 @@ impl From<&Object<'_>> for Container {
 }
 
 impl Container {
-    /// Whether it holds only `items[index]` and was made for it.
+    /// Whether `items[index]` is the only item, and the container was made for it.
     pub fn was_made_for(&self, text: &str, index: usize) -> bool {
         let item = &self.items[index];
         let (before, after) = (&text[self.range.start + 1..item.start], &text[item.end..self.range.end - 1]);
         self.items.len() == 1 && before != WAS_EMPTY && before.trim().is_empty() && after.trim().is_empty()
     }
 
-    /// The text with an item more, at the end.
+    /// The text with one more item at the end.
     pub fn append(&self, text: &str, item: &str) -> String {
         let mut new = text.to_owned();
         let Some(last) = self.items.last() else {
@@ -111,20 +111,20 @@ impl Container {
         blank.rfind('\n').map(|at| &blank[at + 1..])
     }
 
-    /// The text without one item, its comma and the white space that sets it apart.
+    /// The text without one item, its comma and the white space before it.
     pub fn remove(&self, text: &str, index: usize) -> String {
         let item = &self.items[index];
         let previous = index.checked_sub(1).map(|previous| self.items[previous].end);
         let begin = previous.unwrap_or(self.range.start + 1);
         let before = begin + text[begin..item.start].trim_end().len();
         let rest = text[item.end..].trim_start_matches([' ', '\t', ',']);
-        // A comment that takes its line would swallow what comes next.
+        // A line comment would swallow the text that follows.
         let keeps_newline = ends_in_line_comment(&text[begin..before]) && !rest.starts_with(['\n', '\r']);
         let instead = if keeps_newline { "\n" } else { "" };
         let comma = comma_after(text, item.end);
         let mut new = text.to_owned();
         if let Some(comma) = comma {
-            // Comments between the item and its comma are somebody's.
+            // Comments between the item and its comma are not ours, so they stay.
             new.replace_range(comma..=comma, "");
         }
         new.replace_range(before..item.end, instead);
@@ -137,7 +137,7 @@ impl Container {
     }
 }
 
-/// Whether the white space, commas and comments of `gap` end within a comment that takes its line.
+/// Whether `gap` ends within a line comment. It has only white space, commas and comments.
 fn ends_in_line_comment(gap: &str) -> bool {
     let mut rest = gap;
     loop {
@@ -153,7 +153,7 @@ fn ends_in_line_comment(gap: &str) -> bool {
     }
 }
 
-/// The comma that follows, if nothing but white space and comments comes before it.
+/// The next comma, if only white space and comments come before it.
 fn comma_after(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -171,7 +171,8 @@ fn comma_after(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comments on the same line, which belong to what they follow; and whether the last one takes the line.
+/// The place after the comments on the same line, which belong to the item before them. Also whether the last one is
+/// a line comment.
 fn after_comments(text: &str, from: usize) -> (usize, bool) {
     let mut place = from;
     loop {
@@ -189,7 +190,7 @@ fn after_comments(text: &str, from: usize) -> (usize, bool) {
     }
 }
 
-/// The line ends of the text.
+/// The line end that the text uses.
 pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",

@@ -1,19 +1,19 @@
-//! What a receiver has met with, counted.
+//! Counters of a receiver.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a receiver has met with.
+/// Counts of a receiver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Events told to the consumer.
+    /// Events delivered to the consumer.
     pub told: u64,
-    /// Files and messages that were no events, or only parts of one.
+    /// Files and messages that were no events, or incomplete ones.
     pub damaged: u64,
-    /// Connections of other users.
+    /// Connections of other users, which were refused.
     pub refused: u64,
-    /// Times that the journal or the spool began to be out of reach.
+    /// How often the journal or the spool became unusable.
     pub unkept: u64,
-    /// It is so now: they cannot be written or read.
+    /// Whether they cannot be written or read now.
     pub in_trouble: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The sessions that the person has forgotten: their agents may still run, and send events.
+//! The sessions that the user has forgotten. Their clients may still run and send events.
 //!
-//! Whoever writes the store keeps the list in a file beside it. That may be another program than the one that writes the
-//! journal, so the file is looked at before anything is kept.
+//! The store's writer keeps their list in a file beside the store. The journal's writer may be another program, so it
+//! reads the file again before it keeps any event.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,12 +13,12 @@ use watchbill_core::hook::HookMessage;
 
 use crate::places::read_ordinary;
 
-/// The list, as far as it is known.
+/// The list as it was read last.
 #[derive(Debug, Default)]
 pub(super) struct Forgotten {
     file: Option<PathBuf>,
     sessions: HashSet<String>,
-    /// Which file was read: it is always replaced as a whole.
+    /// Identifies the file that was read. The file is always replaced as a whole.
     read: Option<Stamp>,
 }
 
@@ -31,15 +31,15 @@ struct Stamp {
 }
 
 impl Forgotten {
-    /// As a file says: one session a line, behind the time at which it was forgotten.
+    /// A list from a file. Each line has the time of forgetting and the session.
     pub fn by(file: Option<PathBuf>) -> Self {
         Self { file, ..Self::default() }
     }
 
-    /// Reads the list if it has changed. Without the file there are none.
+    /// Reads the list if it has changed. A missing file counts as an empty list.
     ///
     /// # Errors
-    /// When it is there and cannot be read. Then it is not known what may be kept.
+    /// When the file exists and cannot be read. Then the caller does not know which events it may keep.
     pub fn refresh(&mut self) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let now = match fs::metadata(file) {
@@ -62,14 +62,14 @@ impl Forgotten {
         Ok(())
     }
 
-    /// Whether an event is of such a session.
+    /// Whether an event is of a forgotten session.
     pub fn has(&self, message: &HookMessage) -> bool {
         if self.sessions.is_empty() {
             return false;
         }
         match message.parsed() {
             Ok(event) => self.sessions.contains(event.session.as_str()),
-            // Cut: what is left of it may hold the person's words all the same.
+            // A shortened payload may still hold the user's text.
             Err(_) => {
                 let text = String::from_utf8_lossy(&message.payload);
                 self.sessions.iter().any(|session| text.contains(&**session))

@@ -1,16 +1,17 @@
-//! Which events a receiver knows already: told, kept, or both.
+//! The events that a receiver knows: delivered, kept, or both.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Ids that are remembered. A spool that waits longer than so many later events is told twice; ids still tell.
+/// How many ids are remembered. An event whose id is no longer among them may be delivered twice; consumers can tell
+/// by the id.
 const LIMIT: usize = 1 << 16;
 
-/// What has happened to an event.
+/// The state of one event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     /// The journal holds it.
     pub kept: bool,
-    /// The consumer has had it.
+    /// The consumer has got it.
     pub told: bool,
 }
 
@@ -22,12 +23,12 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What has happened to an event so far.
+    /// The state of an event.
     pub fn fate(&self, id: u128) -> Fate {
         self.fates.get(&id).copied().unwrap_or_default()
     }
 
-    /// The fate of an event, to be changed.
+    /// The state of an event, to be changed.
     pub fn fate_mut(&mut self, id: u128) -> &mut Fate {
         if !self.fates.contains_key(&id) {
             if self.by_age.len() >= LIMIT

@@ -1,4 +1,4 @@
-//! Which events are told and not kept: those of work that the person excludes, and of sessions that were forgotten.
+//! Events that are delivered but not stored: those of excluded work, and those of forgotten sessions.
 
 use std::collections::HashSet;
 use std::io;
@@ -11,33 +11,33 @@ use watchbill_core::ids::SessionId;
 
 use super::forgotten::Forgotten;
 
-/// Sessions that are remembered; one process hears of no more.
+/// How many sessions are remembered; one process gets events of fewer.
 const SESSIONS: usize = 4096;
 
-/// What is left out, and the sessions that it was met in.
+/// The excluded paths, the forgotten sessions, and the sessions that have worked in an excluded path.
 pub(super) struct LeftOut {
     exclude: Arc<RwLock<Exclude>>,
-    /// They have worked in a folder of which nothing is to be kept: nothing more is kept of them, wherever they go.
+    /// Sessions that have worked in an excluded folder. None of their later events is stored, wherever they work.
     sessions: HashSet<SessionId>,
-    /// Sessions that the person has forgotten.
+    /// Sessions that the user has forgotten.
     forgotten: Forgotten,
 }
 
 impl LeftOut {
-    /// By what the person excludes, as it is at each moment, and what the list of forgotten sessions says.
+    /// Uses the current value of `exclude`, and the file of forgotten sessions.
     pub fn by(exclude: Arc<RwLock<Exclude>>, forgotten: Option<PathBuf>) -> Self {
         Self { exclude, sessions: HashSet::new(), forgotten: Forgotten::by(forgotten) }
     }
 
-    /// Looks whether other sessions are forgotten by now.
+    /// Reads the list of forgotten sessions if it has changed.
     ///
     /// # Errors
-    /// When that cannot be read. Then it is not known what may be kept.
+    /// When the list cannot be read. Then the caller does not know which events it may store.
     pub fn refresh(&mut self) -> io::Result<()> {
         self.forgotten.refresh()
     }
 
-    /// Whether an event is not to be kept.
+    /// Whether an event must not be stored.
     pub fn leaves_out(&mut self, message: &HookMessage) -> bool {
         if self.forgotten.has(message) {
             return true;
@@ -47,7 +47,7 @@ impl LeftOut {
             return false;
         }
         let is_named = || exclude.is_named_in(&String::from_utf8_lossy(&message.payload));
-        // Cut, or of another program: it may name such a path all the same.
+        // A shortened payload, or one of another program, may still name an excluded path.
         let Ok(event) = message.parsed() else { return is_named() };
         let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();
         if works_there.into_iter().any(|path| exclude.leaves_out(path)) {

@@ -1,4 +1,4 @@
-//! Who listens: how, what is told, and what is not to be kept.
+//! The options and callbacks of a receiver.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use watchbill_core::hook::HookMessage;
 /// How a receiver listens.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Events of the journal that are no older than this are told again at the start.
+    /// At the start, events of the journal that are no older than this are delivered again.
     pub recent: Duration,
 }
 
@@ -19,17 +19,18 @@ impl Default for Options {
     }
 }
 
-/// Who listens, and what is not to be kept.
+/// The options and callbacks of a receiver, and the events that it must not store.
 pub struct Listener {
-    /// What is told again at the start.
+    /// Which events are delivered again at the start.
     pub options: Options,
-    /// Events that tell of these paths are told, and not kept: neither in the journal nor in the spool. See
+    /// Events that name these paths are delivered, but not stored: neither in the journal nor in the spool. See
     /// [`Receiver::leave_out`](super::Receiver::leave_out).
     pub exclude: Exclude,
-    /// A file that names sessions of which nothing is to be kept, one a line behind a time. It may change at any time.
+    /// The file that lists forgotten sessions: a time and a session on each line. It may change at any time.
     pub forgotten: Option<PathBuf>,
-    /// Is called with each event on the receiver's thread; while it runs, senders spool.
+    /// Called with each event on the receiver's thread. While it runs, senders spool.
     pub on_event: Box<dyn FnMut(HookMessage) + Send>,
-    /// Is called on the same thread when keeping begins to fail, and when it works again: see [`Tally::in_trouble`](super::Tally::in_trouble).
+    /// Called on the same thread when storing begins to fail, and when it works again: see
+    /// [`Tally::in_trouble`](super::Tally::in_trouble).
     pub on_trouble: Box<dyn FnMut() + Send>,
 }

@@ -1,15 +1,16 @@
-//! The receiver: one thread that hears every hook event once, in order, and keeps it before it is told.
+//! The receiver: one thread that takes each hook event once, in order, and stores it before it delivers it.
 //!
-//! Each program that wants to know opens a receiver of its own, and each hears everything. What is told and when:
+//! Each program opens a receiver of its own, and each receiver gets all events:
 //!
-//! - An event ends in the journal or stays in the spool. The first receiver of a data folder writes the journal, and only
-//!   its acknowledgement lets a sender forget; when that program ends, another one takes over at its next event.
-//! - One round takes the connections that are complete, then what lies in the spool, then (where another program writes) what
-//!   the journal has gained, drops what is known, and hands the rest over by the senders' clocks. The spool is
-//!   looked at after the connections: an event whose sender has ended before another one's began is never told after it.
-//! - To one receiver an event is told once. A program that starts again hears the latest ones again, marked as replayed,
-//!   because nobody here knows how far it had come: ids let it tell.
-//! - A consumer that takes its time holds up this thread and nobody else: senders spool instead.
+//! - An event ends in the journal or stays in the spool. The first receiver of a data folder writes the journal. Only
+//!   its acknowledgement lets a sender drop the event. When that program ends, another receiver takes over at its next
+//!   event.
+//! - One round takes the complete connections, then the spool, then (if another program writes) the journal's new
+//!   events. It drops known events and delivers the rest by the senders' clocks. It reads the spool after the
+//!   connections: an event whose sender ended before another sender began is never delivered after the other's.
+//! - A receiver delivers an event once. After a restart, a program gets the latest events again, marked as replayed,
+//!   because the receiver does not know how far the program had come. The program can tell them by their ids.
+//! - A slow consumer delays only this thread; senders spool meanwhile.
 
 mod counts;
 mod forgotten;
@@ -32,7 +33,7 @@ use counts::Counts;
 pub use counts::Tally;
 pub use listener::{Listener, Options};
 
-/// Why nothing can be heard.
+/// Why a receiver cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiverError {
     /// The folder for sockets, or the socket, cannot be made.
@@ -43,7 +44,7 @@ pub enum ReceiverError {
     Ear {
         /// The folder of the hooks.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The system gives no thread.
@@ -51,7 +52,7 @@ pub enum ReceiverError {
     Thread(io::Error),
 }
 
-/// A running receiver. It stops when it is dropped, and then waits for the consumer to return.
+/// A running receiver. Dropping it stops the thread, and waits for the consumer to return.
 #[derive(Debug)]
 pub struct Receiver {
     waker: thread::Waker,
@@ -61,7 +62,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Listens at a data folder. `on_event` is called on the receiver's thread; while it runs, senders spool.
+    /// Starts a receiver for a data folder. It calls `on_event` on its thread; while that runs, senders spool.
     ///
     /// # Errors
     /// When the folder cannot be used, or the system gives no thread.
@@ -73,7 +74,7 @@ impl Receiver {
         Self::open_at(Places::new(data_dir), options, on_event)
     }
 
-    /// Listens at places of choice.
+    /// Starts a receiver for the given places.
     ///
     /// # Errors
     /// As [`Receiver::open`].
@@ -87,7 +88,7 @@ impl Receiver {
         Self::open_for(places, Listener { options, exclude, forgotten, on_event, on_trouble })
     }
 
-    /// Listens at places of choice for somebody who also wants to know of trouble, and does not want everything kept.
+    /// Starts a receiver for the given places, with all options and callbacks of [`Listener`].
     ///
     /// # Errors
     /// As [`Receiver::open`].
@@ -105,18 +106,18 @@ impl Receiver {
         Ok(Self { waker, counts, exclude, thread: Some(thread) })
     }
 
-    /// From now on events that tell of these paths are told and not kept. What was kept before goes by
-    /// [`crate::forget::leave_out`].
+    /// From now on, events that name these paths are delivered but not stored. [`crate::forget::leave_out`] removes
+    /// the ones stored before.
     pub fn leave_out(&self, exclude: Exclude) {
         *self.exclude.write().unwrap_or_else(PoisonError::into_inner) = exclude;
     }
 
-    /// Looks into the spool and the journal now: for whoever watches the folder and saw something come.
+    /// Reads the spool and the journal now. A caller that watches the folder uses it after a change.
     pub fn sweep(&self) {
         self.waker.wake();
     }
 
-    /// What has been heard so far, and what could not be.
+    /// Counts of received events and of failures.
     pub fn counts(&self) -> Tally {
         self.counts.tally()
     }
@@ -126,7 +127,7 @@ impl Drop for Receiver {
     fn drop(&mut self) {
         self.waker.stop();
         let Some(thread) = self.thread.take() else { return };
-        // The consumer itself may hold the last receiver.
+        // The consumer itself may drop the receiver, on this thread.
         if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
             tracing::error!("the hook receiver's thread had panicked");
         }

@@ -1,4 +1,4 @@
-//! One round of hearing: gather, drop what is known, keep, acknowledge, tell.
+//! One round of receiving: gather, drop known events, store, acknowledge, deliver.
 
 use std::cmp::Reverse;
 use std::io;
@@ -19,40 +19,41 @@ use crate::places::{Places, private_dir, read_ordinary};
 use crate::spool::{self, Spooled};
 use crate::{clock, health};
 
-/// Spooled events that are held in memory at a time.
+/// The most spooled events in memory at a time.
 const CHUNK: usize = 256;
 
-/// Times that the spool is looked at in one round while more keeps coming; then it is the next round's.
+/// How often one round reads the spool again while new events come. The next round takes the rest.
 const LOOKS: usize = 8;
 
-/// The journal is looked at so often for what has become too old. Not once when that is due: time that the machine
-/// sleeps does not count for who waits.
+/// How often the journal is checked for old events. A single timer for the due time would not do: a wait does not
+/// count the time that the machine sleeps.
 const TIDYING: Duration = Duration::from_secs(3600);
 
-/// Acknowledges an event to its sender: whether the journal holds it.
+/// Sends the sender its acknowledgement. The argument says whether the journal holds the event.
 pub(super) type Acknowledge = Box<dyn FnOnce(bool)>;
 
-/// An event that has come, and what the receiver still does with it besides telling it.
+/// A received event, and the data for storing and acknowledging it.
 pub(super) struct Arrived {
     message: HookMessage,
     id: u128,
     boot: Option<Arc<str>>,
-    /// The bytes for the journal, where it may not hold them yet.
+    /// The bytes for the journal; empty if the event comes from the journal.
     frame: Vec<u8>,
-    /// The file in the spool that holds it.
+    /// The file in the spool, if it comes from there.
     file: Option<Spooled>,
-    /// Its sender waits for this.
+    /// The sender's acknowledgement, if a sender waits.
     pub acknowledge: Option<Acknowledge>,
 }
 
 impl Arrived {
-    /// An event of the journal has no `frame`: nothing of it is left to be written.
+    /// For an event of the journal, `frame` is empty: it needs no writing.
     pub fn new(envelope: &Envelope, payload: Arc<[u8]>, frame: Vec<u8>) -> Self {
         let (message, boot) = (envelope.message(payload), envelope.boot.clone());
         Self { message, id: envelope.id, boot, frame, file: None, acknowledge: None }
     }
 
-    /// The order of events: those of earlier boots by the wall clock, then those of this one by the clock since boot.
+    /// The sort key of events. Events of earlier boots come first, by the wall clock; then those of this boot, by the
+    /// clock since boot.
     fn place_in_time(&self, boot: Option<&Arc<str>>) -> (Reverse<bool>, i64, u64, u128) {
         let (earlier_boot, origin) = (self.boot.as_ref() != boot, &self.message.origin);
         let at = if earlier_boot { origin.at.as_millis() } else { 0 };
@@ -60,7 +61,7 @@ impl Arrived {
     }
 }
 
-/// What a receiver knows from round to round.
+/// The receiver's state between rounds.
 pub(super) struct Hearing {
     places: Places,
     options: Options,
@@ -68,17 +69,17 @@ pub(super) struct Hearing {
     on_event: Box<dyn FnMut(HookMessage) + Send>,
     on_trouble: Box<dyn FnMut() + Send>,
     left_out: LeftOut,
-    /// The right to write the journal, once we have it.
+    /// The right to write the journal, if this receiver has it.
     journal: Option<Journal>,
-    /// For as long as another program writes.
+    /// Reads the journal while another program writes it.
     reader: JournalReader,
     known: Known,
-    /// Whether something is in the journal that becomes too old.
+    /// Whether the journal holds events that will get too old.
     holds_events: bool,
     boot: Option<Arc<str>>,
-    /// Whether the journal could not be written or read the last time, so that trouble is reported once.
+    /// Whether storing or reading failed last, so that trouble is reported once.
     in_trouble: bool,
-    /// Whether it was so in this round.
+    /// Whether it failed in this round.
     met_trouble: bool,
 }
 
@@ -107,7 +108,8 @@ impl Hearing {
         }
     }
 
-    /// The first round: what the journal holds is known, the latest of it and the whole spool are told as replayed.
+    /// The first round. All events of the journal become known. The latest of them, and the whole spool, are
+    /// delivered as replayed.
     pub fn begin(&mut self) {
         self.claim();
         let since = clock::wall()
@@ -125,12 +127,12 @@ impl Hearing {
             health::forget_old_losses(&self.places, now);
         }
         self.tidy();
-        // Whoever looks for a spool to watch finds one.
+        // The folder must exist, so that it can be watched.
         let _ = private_dir(&self.places.spool());
     }
 
-    /// Hears what has come, and whatever lies in the spool or the journal by now. Returns whether to look around soon:
-    /// there was something new, or there is trouble that may be over by then.
+    /// Takes these events, and all new ones in the spool or the journal. Returns whether to run another round soon:
+    /// new events came, or there is trouble that may be over by then.
     pub fn round(&mut self, batch: Vec<Arrived>) -> bool {
         self.met_trouble = false;
         let new = self.hear_all(batch);
@@ -141,13 +143,13 @@ impl Hearing {
         new || self.in_trouble
     }
 
-    /// How long nothing has to be looked at, if nothing happens: only what the journal holds becomes too old.
+    /// How long the thread may wait without an event. Only old events in the journal set a limit.
     pub fn patience(&self) -> Option<Duration> {
         self.holds_events.then_some(TIDYING)
     }
 
     fn tidy(&mut self) {
-        // Where another program writes, it may end, and then this is ours to do.
+        // If another program writes the journal, it may end, and then this receiver tidies.
         let holds = self.journal.as_mut().map_or(Ok(true), Journal::tidy);
         self.holds_events = holds.unwrap_or_else(|error| {
             tracing::warn!(%error, "hook events that are too old cannot be removed");
@@ -157,7 +159,7 @@ impl Hearing {
 
     fn hear_all(&mut self, batch: Vec<Arrived>) -> bool {
         if self.journal.is_none() && self.claim() {
-            // The writer before us has gone: its last words first.
+            // The writer before this one has ended: deliver its last events first.
             let last = self.read_journal(Timestamp::from_millis(i64::MIN));
             self.handle(last);
         }
@@ -172,7 +174,7 @@ impl Hearing {
         self.journal.is_some()
     }
 
-    /// What the journal has gained. Older events than `since` count as told.
+    /// The journal's new events. Events older than `since` count as delivered.
     fn read_journal(&mut self, since: Timestamp) -> Vec<Arrived> {
         let Self { reader, known, places, .. } = self;
         let mut news = Vec::new();
@@ -192,10 +194,10 @@ impl Hearing {
         news
     }
 
-    /// Hears the spool in parts that fit into memory, and each event of the batch in its place among them.
+    /// Takes the spool in parts that fit into memory, and each event of the batch in its order among them.
     ///
-    /// The spool is looked at after the connections: a sender that spooled had ended before any of its successors
-    /// connected. What came while we were at it is looked at as well, a few times.
+    /// It reads the spool after the connections: a sender that spooled ended before any of its successors connected.
+    /// It reads the spool again for events that came meanwhile, a few times.
     fn hear_spool_and(&mut self, mut batch: Vec<Arrived>, replayed: bool) -> bool {
         let mut new = !batch.is_empty();
         for _ in 0..LOOKS {
@@ -207,7 +209,7 @@ impl Hearing {
                     part.iter().filter_map(|file| self.read_spooled(file, replayed)).collect();
                 new |= !events.is_empty();
                 if events.len() < part.len() {
-                    // What another program took from the spool meanwhile is in the journal now.
+                    // Another program has moved them from the spool to the journal meanwhile.
                     new |= self.hear_journal(&mut batch);
                 }
                 let last = part.last().filter(|_| parts.peek().is_some()).map_or(u64::MAX, |file| file.order);
@@ -222,7 +224,7 @@ impl Hearing {
         new
     }
 
-    /// Adds what another program has written into the journal.
+    /// Adds the events that another program has written into the journal.
     fn hear_journal(&mut self, batch: &mut Vec<Arrived>) -> bool {
         if self.journal.is_some() {
             return false;
@@ -233,10 +235,11 @@ impl Hearing {
         any
     }
 
-    /// The events in the spools that are news, without any that came before one of them being left out.
+    /// The new events in the spools, complete up to the last one.
     ///
-    /// A folder that changes while it is read may show a file and not an earlier one. Whatever came before a file that
-    /// is seen is there at a second look; what only that one shows is left for the next.
+    /// A folder that changes during the reading may show a later file and miss an earlier one. A second reading shows
+    /// all files older than the last one of the first. Files that only the second reading shows wait for the next
+    /// call.
     fn look_into_spools(&mut self) -> Vec<Spooled> {
         let Some(last) = self.list_spools().last().map(|file| file.order) else { return Vec::new() };
         let mut spooled = self.list_spools();
@@ -271,7 +274,8 @@ impl Hearing {
             Err(error) => {
                 match error.kind() {
                     io::ErrorKind::NotFound => {}
-                    // It is somebody else's, or no ordinary file: that one alone will never be read, and the others are.
+                    // The file belongs to another user, or is no ordinary file. It will never be readable, but the
+                    // others are.
                     io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput => self.give_up(file),
                     _ => self.trouble("a spooled hook event cannot be read", &error),
                 }
@@ -291,7 +295,7 @@ impl Hearing {
         }
     }
 
-    /// What lies there will never be an event: it is counted once.
+    /// Counts a file that will never be an event, once.
     fn give_up(&mut self, file: &Spooled) {
         Counts::add(&self.counts.damaged);
         if self.journal.is_some() {
@@ -301,7 +305,7 @@ impl Hearing {
         }
     }
 
-    /// Keeps, acknowledges and tells.
+    /// Stores, acknowledges and delivers.
     fn handle(&mut self, mut batch: Vec<Arrived>) {
         if batch.is_empty() {
             return;
@@ -328,15 +332,15 @@ impl Hearing {
         }
     }
 
-    /// Writes into the journal what it does not hold yet, if that is ours to do.
+    /// Writes the new events into the journal, if this receiver is its writer.
     fn keep(&mut self, batch: &[Arrived]) {
         if self.journal.is_some() {
-            // What the person does not want kept must not be: until that is known again senders spool.
+            // Forgotten sessions must not be stored. Until the list can be read again, senders spool.
             if let Err(error) = self.left_out.refresh() {
                 return self.trouble("the list of forgotten sessions cannot be read", &error);
             }
             for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
-                // To its sender it is as good as kept: nobody is to see to that any more.
+                // For its sender the event counts as kept: no part has to store it.
                 if self.left_out.leaves_out(&arrived.message) {
                     self.known.fate_mut(arrived.id).kept = true;
                 }
@@ -355,7 +359,7 @@ impl Hearing {
             Ok(()) => {
                 ids.into_iter().for_each(|id| self.known.fate_mut(id).kept = true);
             }
-            // Nobody is told that it is kept, so the senders spool.
+            // No event is acknowledged as kept, so the senders spool.
             Err(error) => self.trouble("hook events cannot be written into the journal", &error),
         }
     }
@@ -370,10 +374,10 @@ impl Hearing {
         }
     }
 
-    /// Whether an event could be kept now. Hours may pass until there is one, and the trouble need not be told of for so
-    /// long.
+    /// Whether an event could be stored now. The next event may be hours away, and the end of trouble should be
+    /// reported earlier.
     fn can_be_kept(&mut self) -> bool {
-        // Where another program writes there is nothing for us to keep.
+        // If another program writes the journal, this receiver stores nothing.
         let Some(journal) = &mut self.journal else { return true };
         self.left_out.refresh().is_ok() && journal.try_to_append().is_ok()
     }

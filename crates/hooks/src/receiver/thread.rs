@@ -1,4 +1,4 @@
-//! The receiver's thread: waits for senders, for whoever wakes it, or for a look around after some activity.
+//! The receiver's thread. It waits for senders, for a wake-up, or for the next round after activity.
 
 #[cfg(not(unix))]
 pub(super) use elsewhere::{Door, Waker};
@@ -7,8 +7,8 @@ pub(super) use unix::{Door, Waker};
 
 use std::time::Duration;
 
-/// After activity the spool is looked at once more when it has been quiet for this long: a sender that could not
-/// wait may have spooled in the meantime.
+/// After activity, another round follows when it has been quiet for this long: a sender that could not wait may have
+/// spooled meanwhile.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 
 #[cfg(unix)]
@@ -28,10 +28,10 @@ mod unix {
     use crate::envelope::{Decoded, HEAD_LIMIT, PAYLOAD_LIMIT, decode};
     use crate::places::Places;
 
-    /// Senders that are listened to at a time; more wait in the system's queue, and then spool.
+    /// The most connections at a time. More senders wait in the system's queue, and then spool.
     const CONNECTIONS: usize = 64;
 
-    /// A sender that has not said all after this long has been stopped. It spools if it ever goes on.
+    /// A sender that is incomplete after this long has been stopped. If it goes on, it spools.
     const PATIENCE: Duration = Duration::from_secs(10);
 
     /// Wakes and stops the thread.
@@ -42,20 +42,20 @@ mod unix {
     }
 
     impl Waker {
-        /// Makes the thread look around.
+        /// Makes the thread run a round.
         pub fn wake(&self) {
-            // When the queue is full the thread has not woken yet, but it will.
+            // If the queue is full, the thread has not woken yet, but it will.
             let _ = (&self.end).write(&[0]);
         }
 
-        /// Makes the thread end after what it is doing.
+        /// Makes the thread end after its current work.
         pub fn stop(&self) {
             self.stopping.store(true, Ordering::Release);
             self.wake();
         }
     }
 
-    /// Where senders knock.
+    /// The thread's side: the ear, and the connections of senders.
     pub struct Door {
         ear: Ear,
         woken: UnixStream,
@@ -76,7 +76,7 @@ mod unix {
     }
 
     impl Door {
-        /// Opens the ear, so that senders find it from now on.
+        /// Opens the ear. From now on senders find it.
         pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
             let ear = Ear::open(places)?;
             let (end, woken) = UnixStream::pair()?;
@@ -87,7 +87,7 @@ mod unix {
             Ok((Self { ear, woken, stopping, connections: Vec::new() }, waker))
         }
 
-        /// Hears until it is stopped.
+        /// Runs rounds until it is stopped.
         pub fn run(mut self, mut hearing: Hearing) {
             hearing.begin();
             let mut restless = true;
@@ -116,7 +116,7 @@ mod unix {
             let interest = if open { PollFlags::IN } else { PollFlags::empty() };
             descriptors.push(PollFd::new(&self.ear.listener, interest));
             descriptors.extend(self.connections.iter().map(|c| PollFd::new(&c.stream, PollFlags::IN)));
-            // An open connection needs a look now and then, for those that never end.
+            // An open connection may never end, so it needs a regular check.
             let limit = if self.connections.is_empty() { limit } else { Some(limit.unwrap_or(PATIENCE)) };
             let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
             let count = poll(&mut descriptors, limit.as_ref())?;
@@ -144,7 +144,7 @@ mod unix {
             }
         }
 
-        /// Reads on where there is something to read, and takes out what is complete, in the order of connecting.
+        /// Reads all connections, and takes out the complete events, in the order of connecting.
         fn read(&mut self, counts: &Counts) -> Vec<Arrived> {
             let mut arrived = Vec::new();
             let mut waiting = Vec::with_capacity(self.connections.len());
@@ -174,7 +174,7 @@ mod unix {
             let mut part = [0; 64 * 1024];
             loop {
                 match self.stream.read(&mut part) {
-                    // It gave up, and spools what it had to say.
+                    // The sender gave up, and spools its event.
                     Ok(0) => return Progress::Gone,
                     Ok(read) => self.bytes.extend_from_slice(&part[..read]),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -188,7 +188,7 @@ mod unix {
             if self.since.elapsed() > PATIENCE { Progress::Gone } else { Progress::Waits }
         }
 
-        /// Whether there is nothing more to wait for: a whole event, or certainly none.
+        /// Whether the connection needs no more bytes: it has a whole event, or can never be one.
         fn is_complete(&self) -> bool {
             self.bytes.len() > HEAD_LIMIT + PAYLOAD_LIMIT || decode(&self.bytes) != Decoded::Incomplete
         }
@@ -199,7 +199,7 @@ mod unix {
             bytes.truncate(used);
             let mut arrived = Arrived::new(&envelope, bytes[payload].into(), bytes);
             arrived.acknowledge = Some(Box::new(move |kept: bool| {
-                // Whoever has given up waiting has spooled.
+                // A sender that gave up waiting has spooled.
                 let _ = (&stream).write(&[if kept { JOURNALED } else { HEARD }]);
             }));
             Some(arrived)
@@ -221,18 +221,18 @@ mod elsewhere {
     pub struct Waker(SyncSender<bool>);
 
     impl Waker {
-        /// Makes the thread look around.
+        /// Makes the thread run a round.
         pub fn wake(&self) {
             let _ = self.0.try_send(false);
         }
 
-        /// Makes the thread end after what it is doing.
+        /// Makes the thread end after its current work.
         pub fn stop(&self) {
             let _ = self.0.send(true);
         }
     }
 
-    /// Without local sockets every event comes by the spool, which is looked at every second.
+    /// Without local sockets, all events come through the spool, which is read every second.
     pub struct Door(Receiver<bool>);
 
     impl Door {
@@ -244,7 +244,7 @@ mod elsewhere {
             Ok((Self(receiver), Waker(sender)))
         }
 
-        /// Hears until it is stopped.
+        /// Runs rounds until it is stopped.
         pub fn run(self, mut hearing: Hearing) {
             hearing.begin();
             while matches!(self.0.recv_timeout(LOOK_AROUND), Ok(false) | Err(RecvTimeoutError::Timeout)) {

@@ -1,4 +1,4 @@
-//! The checked-in TypeScript types are those that the Rust types give.
+//! The checked-in TypeScript types match the Rust types.
 //!
 //! After a change of a type: `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol bindings`.
 
@@ -29,7 +29,7 @@ fn generate(folder: &Path) {
     }
     // JSON numbers arrive as JavaScript numbers; none of ours comes near 2^53.
     let config = Config::new().with_large_int("number").with_out_dir(folder);
-    // Everything that these types mention is written with them.
+    // This also exports all types that these types mention.
     RosterMessage::export_all(&config).unwrap();
     StoreEvent::export_all(&config).unwrap();
     WorkChain::export_all(&config).unwrap();

@@ -1,5 +1,5 @@
-//! What leaves the process: the shape of the JSON, the window's types, and events that give the next roster.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "what cannot be read or written is a failure")]
+//! The JSON that leaves the process: its shape, the window's types, and events that give the next roster.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "unreadable data is a failure")]
 
 mod bindings;
 mod replay;

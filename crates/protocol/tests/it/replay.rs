@@ -79,7 +79,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         })
 }
 
-/// What a reader of the lines has: the event as it comes back from JSON.
+/// The event as a reader of the lines gets it back from JSON.
 fn read_back(event: &StoreEvent) -> StoreEvent {
     let line = serde_json::to_string(event).expect("an event is JSON");
     assert!(!line.contains('\n'), "one object a line");
@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_reader_has_the_roster(first in prop::collection::vec(any_row(), 0..6), steps in prop::collection::vec(any_step(), 1..8)) {
+    fn replayed_events_give_the_roster(first in prop::collection::vec(any_row(), 0..6), steps in prop::collection::vec(any_step(), 1..8)) {
         let mut roster = Roster::new();
         roster.update(first);
         let mut problems: Vec<Problem> = Vec::new();
@@ -122,12 +122,12 @@ proptest! {
                 let before = reader.clone();
                 replay(&mut reader, &read_back(event));
                 reader.revision = before.revision;
-                prop_assert_ne!(&reader, &before, "{:?} is no news", event);
+                prop_assert_ne!(&reader, &before, "{:?} changes nothing", event);
                 reader.revision = revision + 1;
             }
             revision += 1;
             if told.is_empty() {
-                // Nothing changed, so there was nothing to tell, not even the revision.
+                // Nothing changed, so no event came, and the reader did not get the revision.
                 reader.revision = revision;
             }
             prop_assert_eq!(&reader, &next);
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn an_update_names_only_what_changed_and_null_for_what_vanished() {
+fn an_update_holds_changed_fields_and_null_for_removed_ones() {
     let mut before = bare("a");
     before.title = Some(Arc::from("Failing tests"));
     let mut after = before.clone();

@@ -16,14 +16,14 @@ pub fn at(offset: i64) -> Timestamp {
     Timestamp::from_millis(1_795_188_000_000 + offset)
 }
 
-/// A row of which nothing optional is known.
+/// A row without optional values.
 pub fn bare(id: &str) -> Row {
     let (source, detail) = (Source::Timeout, Arc::from("nothing for 10 min"));
     let state_reason = Reason { source, detail, confidence: Confidence::Inferred };
     Row { state_since: at(0), last_activity_at: at(0), state_reason, ..row::bare(id) }
 }
 
-/// A row of which everything is known.
+/// A row with all optional values.
 pub fn full(id: &str) -> Row {
     let text = |text: &str| Some(Arc::from(text));
     let call = |id: &str, tool: &str, target: &str, since| PendingTool {

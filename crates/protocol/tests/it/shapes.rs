@@ -62,7 +62,7 @@ fn a_row_with_nothing_has_no_nulls_and_no_empty_texts() {
 }
 
 #[test]
-fn the_coarse_status_is_the_documents() {
+fn the_coarse_status_follows_the_source_document() {
     for (state, status) in [
         (State::Working, "working"),
         (State::WaitingForApproval, "waiting"),
@@ -77,7 +77,7 @@ fn the_coarse_status_is_the_documents() {
 }
 
 #[test]
-fn an_error_needs_the_person() {
+fn an_error_needs_the_user() {
     let mut row = bare("s");
     (row.state, row.state_kind) = (State::WaitingForInput, Some(StateKind::Limit));
     row.needs = Some(Need::Error);
@@ -284,7 +284,7 @@ fn counts_and_errors() {
 }
 
 #[test]
-fn what_was_found() {
+fn a_search_answer() {
     let part = |text: &str, found| SnippetPart { text: text.into(), found };
     assert_json_snapshot!(SearchAnswer {
         query: "pager".into(),
@@ -309,7 +309,7 @@ fn what_was_found() {
 }
 
 #[test]
-fn what_is_told_of_the_store() {
+fn reports_about_the_store() {
     let row = |key: &str| StatsRow {
         key: Some(key.into()),
         sessions: Some(2),

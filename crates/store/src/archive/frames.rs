@@ -1,9 +1,9 @@
-//! The form of an archived transcript: zstd frames of a megabyte each, so that any place is reached without
-//! unpacking what stands before it.
+//! The format of an archived transcript: zstd frames of a megabyte each. Any position can be reached without
+//! unpacking the data before it.
 //!
-//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. Before and behind what was
-//! written at one time stands another that says what transcript it is of ([`Label`]): whoever has lost the database knows from
-//! the files what is archived. `zstd -d` passes over both: a person gets the transcript back without this program.
+//! Before each frame is a skippable frame of 16 bytes with the frame's two lengths. Each write to the file begins
+//! and ends with another skippable frame that names the transcript ([`Label`]). So even without the database the
+//! files tell what is archived. `zstd -d` skips both kinds: a user gets the transcript back without this program.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,40 +14,42 @@ use sha2::{Digest, Sha256};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
-/// Bytes of a transcript in one frame, but in the last.
+/// Bytes of a transcript in each frame but the last.
 pub const FRAME: usize = 1 << 20;
 
 /// Magic number of a skippable frame (RFC 8878, 3.1.2), little-endian.
 const SKIPPABLE: [u8; 4] = 0x184D_2A57u32.to_le_bytes();
-/// Length of the frame that stands before each: magic number, length of the rest, two lengths.
+/// Length of the header before each frame: magic number, length of the rest, two lengths.
 const HEADER: usize = 16;
-/// Magic number of the skippable frame that holds a label. Behind its length stands [`CHECK`] bytes of the hash of the rest.
+/// Magic number of the skippable frame that holds a label. After its length come [`CHECK`] bytes of the hash of the
+/// rest.
 const LABEL: [u8; 4] = 0x184D_2A58u32.to_le_bytes();
-/// The label's header is as long as the others: magic number, length of the rest, and so much of its hash.
+/// The label's header has the same length as the others: magic number, length of the rest, and so many bytes of its
+/// hash.
 const CHECK: usize = 8;
-/// Far more than any label; a length beyond is damage.
+/// Far longer than any label; a greater length is damage.
 const LABEL_LIMIT: usize = 1 << 20;
 
-/// What a file of the archive says of the transcript that is in it, as JSON; the last in the file counts.
+/// The description of a transcript in its archive file, as JSON. The last one in the file counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// Path of the transcript.
     pub path: String,
-    /// Whose it is.
+    /// Its session.
     pub session_id: String,
-    /// The subagent, if it is a subagent's.
+    /// The subagent, if it is a subagent's transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
     /// When it was last written, in milliseconds since 1970.
     pub mtime: i64,
-    /// When it was archived, in the same.
+    /// When it was archived, in the same unit.
     pub archived_at: i64,
     /// Its device and its inode.
     pub id: (u64, u64),
-    /// What stands in the file beside a subagent's transcript that says which call it belongs to.
+    /// The contents of the file beside a subagent's transcript, which says to which call the subagent belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<String>,
-    /// Behind what was written at one time: what all of it is, so that nobody has to unpack it to know.
+    /// Present at the end of a write: describes the whole transcript, so that a reader need not unpack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Whole>,
 }
@@ -62,7 +64,7 @@ pub struct Whole {
 }
 
 impl Label {
-    /// Writes it; says how many bytes that took.
+    /// Writes the label; returns how many bytes that took.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -92,7 +94,7 @@ impl Packer {
         Ok(Self { compressor })
     }
 
-    /// Writes one frame; says how many bytes that took.
+    /// Writes one frame; returns how many bytes that took.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -117,29 +119,30 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it holds something else than an archived transcript")
 }
 
-/// Whether it is the file's content that is wrong, and not the disk that refuses to give it.
+/// Whether the contents of the file are wrong, and not the disk that fails to read them.
 pub(super) fn is_of_content(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }
 
-/// How far a file is whole of which nobody knows how much of it counts.
+/// How much of a file is complete, if the valid length is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Something in it is not what was written, and more stands behind that. Nobody may cut or remove it for that alone.
+    /// Something in it is not as it was written, and more data follows. That alone is no reason to cut or remove
+    /// the file.
     Damaged,
-    /// It ends somewhere, as a kill leaves it: these first bytes hold whole frames.
+    /// It ends in the middle of a write, as after a kill. These first bytes hold complete frames.
     Begun {
         /// How many.
         stored: u64,
     },
-    /// These first bytes were finished: what stands behind them was never.
+    /// These first bytes were finished. The data after them was not.
     Finished {
         /// How many.
         stored: u64,
     },
 }
 
-/// What stands before each frame, and each label.
+/// The header before each frame and before each label.
 #[derive(Debug, Clone, Copy)]
 enum Header {
     Label { json: usize, check: [u8; CHECK] },
@@ -147,7 +150,7 @@ enum Header {
 }
 
 impl Header {
-    /// Nothing where it is none.
+    /// Parses a header; `None` if it is none.
     fn of(header: &[u8; HEADER]) -> Option<Self> {
         let number = |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
         let rest = number(4) as usize;
@@ -161,7 +164,7 @@ impl Header {
         (header[..4] == SKIPPABLE && rest == 8 && fits).then_some(Self::Packed { packed, len })
     }
 
-    /// So many bytes it announces to stand behind it.
+    /// How many bytes follow the header, as it states.
     fn rest(self) -> u64 {
         match self {
             Self::Label { json, .. } => json as u64,
@@ -170,23 +173,23 @@ impl Header {
     }
 }
 
-/// Where one frame stands.
+/// The position of one frame.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Of the transcript.
+    /// In the transcript.
     begin: u64,
     len: u32,
-    /// In the file, behind the header.
+    /// In the file, after the header.
     at: u64,
     packed: u32,
 }
 
-/// An archived transcript, open for reading at any place.
+/// An archived transcript, open for reading at any position.
 pub struct Frames {
     file: File,
     places: Vec<Place>,
     label: Option<Label>,
-    /// The hash of everything, and where the label ends that says it.
+    /// The hash of the whole transcript, and the end of the label that states it.
     whole: Option<(String, u64)>,
     /// The frame that was read last.
     unpacked: Mutex<Option<(usize, Vec<u8>)>>,
@@ -202,17 +205,18 @@ impl Frames {
     /// The frames in the first `stored` bytes of a file.
     ///
     /// # Errors
-    /// When they are not whole.
+    /// When they are not complete.
     pub fn new(file: File, stored: u64) -> io::Result<Self> {
         let (frames, at, ended) = Self::up_to(file, stored);
         ended?;
         if at == stored { Ok(frames) } else { Err(damaged()) }
     }
 
-    /// A file of which nobody knows how much of it counts: its frames, and how far they are whole. None is unpacked.
+    /// Opens a file whose valid length is not known. Returns its frames, and how far they are complete. It unpacks
+    /// none.
     ///
     /// # Errors
-    /// When it cannot be read now, which says nothing of what is in it.
+    /// When it cannot be read now, which says nothing about its contents.
     pub fn as_found(file: File) -> io::Result<(Self, State)> {
         let meta = file.metadata()?;
         if !meta.is_file() {
@@ -226,16 +230,15 @@ impl Frames {
         };
         let state = match &frames.whole {
             _ if !torn => State::Damaged,
-            // It was synced and read back before that was written. What came behind it was never finished.
+            // The data before this label was synced first. Data after it was never finished.
             Some((_, end)) => State::Finished { stored: *end },
             None => State::Begun { stored: at },
         };
         Ok((frames, state))
     }
 
-    /// Whether what stands between this place and the end of the file is the beginning of one frame and nothing else: the
-    /// file ends within what the frame announces. A length that is damaged would announce too much as well, but then other
-    /// frames stand behind it.
+    /// Whether the file ends with only the beginning of one frame: it ends before the length that the header
+    /// states. A damaged length may be too great as well, but then other frames follow.
     fn is_torn(&self, at: u64, len: u64) -> io::Result<bool> {
         let longest = HEADER + LABEL_LIMIT.max(zstd::zstd_safe::compress_bound(FRAME));
         let Some(left) = usize::try_from(len - at).ok().filter(|left| *left < longest) else {
@@ -252,7 +255,7 @@ impl Frames {
         Ok(announced.is_some_and(|announced| announced > body.len() as u64) && !goes_on)
     }
 
-    /// The frames before `end`, the place behind the last, and what was wrong there.
+    /// The frames before `end`, the position after the last one, and the error there.
     fn up_to(file: File, end: u64) -> (Self, u64, io::Result<()>) {
         let mut frames =
             Self { file, places: Vec::new(), label: None, whole: None, unpacked: Mutex::new(None) };
@@ -266,7 +269,7 @@ impl Frames {
         (frames, at, Ok(()))
     }
 
-    /// Takes up the frame at this place of the file, if it ends before `end`; says where the next one stands.
+    /// Reads the frame at this position of the file, if it ends before `end`. Returns the position of the next one.
     fn take_up(&mut self, at: u64, end: u64) -> io::Result<u64> {
         let mut header = [0; HEADER];
         read_exact_at(&self.file, &mut header, at)?;
@@ -280,7 +283,7 @@ impl Frames {
                 if next > end || Sha256::digest(&json)[..CHECK] != check {
                     return Err(damaged());
                 }
-                // One that a later version has written otherwise says nothing to this one.
+                // A label in the format of a later version is ignored.
                 if let Ok(label) = serde_json::from_slice::<Label>(&json) {
                     let whole = label.whole.as_ref().filter(|whole| whole.bytes == self.len());
                     self.whole = whole.map(|whole| (whole.hash.clone(), next)).or(self.whole.take());
@@ -298,12 +301,12 @@ impl Frames {
         Ok(next)
     }
 
-    /// The hash of the transcript, where the file says it.
+    /// The hash of the transcript, if the file states it.
     pub fn hash(&self) -> Option<&str> {
         self.whole.as_ref().map(|(hash, _)| &**hash)
     }
 
-    /// What the file says of the transcript; nothing in files from before there were labels.
+    /// The file's description of the transcript; `None` in files from before there were labels.
     pub fn label(&self) -> Option<&Label> {
         self.label.as_ref()
     }
@@ -343,7 +346,7 @@ impl Frames {
         if bytes.len() == place.len as usize { Ok(bytes) } else { Err(damaged()) }
     }
 
-    /// From the beginning to the end.
+    /// Reads the transcript from its beginning to its end.
     pub fn reader(&self) -> impl Read + '_ {
         Reader { frames: self, at: 0 }
     }

@@ -1,10 +1,10 @@
-//! The archive: transcripts kept compressed, before the agent's own clean-up removes them. The transcripts themselves
-//! are only read.
+//! The archive: compressed copies of transcripts, made before the client's own clean-up removes them. The
+//! transcripts themselves are only read.
 //!
-//! [`plan`] says what to pack and what to give up. An archived transcript is one file of zstd frames ([`frames`]) that
-//! only grows. What counts of it is what the table says, `stored` bytes: that is written last, after the file was
-//! synced and read back, so that an unclean exit leaves nothing that counts and is not whole. A file that the table does
-//! not name may be the last that there is of a transcript (`strays`, `tidy`).
+//! [`plan`] decides which transcripts to pack and which copies to delete. An archived transcript is one file of
+//! zstd frames ([`frames`]) that only grows. Only its first `stored` bytes count, as its row in the table says. The
+//! row is written last, after the file was synced and read back, so an unclean exit leaves no row whose file is
+//! incomplete. A file without a row may be the last copy of a transcript (`strays`, `tidy`).
 
 pub mod frames;
 pub mod plan;
@@ -29,20 +29,20 @@ pub struct Archive {
     folder: PathBuf,
 }
 
-/// A transcript that is to be archived.
+/// A transcript to archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Original<'o> {
-    /// Where it lies.
+    /// Its path.
     pub path: &'o str,
-    /// Whose it is.
+    /// Its session.
     pub session_id: &'o str,
-    /// The subagent, if it is a subagent's.
+    /// The subagent, if it is a subagent's transcript.
     pub subagent: Option<&'o str>,
     /// When it was last written.
     pub mtime: Timestamp,
-    /// Device and inode, so that the archived one can stand in for it.
+    /// Device and inode, so that the archived copy can stand in for it.
     pub id: (u64, u64),
-    /// What stands beside a subagent's transcript, and goes with it.
+    /// The contents of the file beside a subagent's transcript, archived with it.
     pub meta: Option<&'o str>,
 }
 
@@ -61,28 +61,28 @@ impl Original<'_> {
     }
 }
 
-/// What packing gave.
+/// The result of packing.
 #[derive(Debug)]
 pub struct Packed {
-    /// To be stored: from then on it counts.
+    /// The row to store. From then on it counts.
     pub row: ArchiveRow,
-    /// A file that no row names any more once `row` is stored.
+    /// A file that no row names once `row` is stored.
     pub void: Option<String>,
-    /// What was archived before, to be stored with `row`: it holds what the transcript does no longer.
+    /// The row of the earlier copy, to store with `row`: that copy holds records that the transcript has lost.
     pub earlier: Option<ArchiveRow>,
 }
 
 impl Archive {
-    /// In this data folder. Nothing is made before something is packed.
+    /// The archive in this data folder. Its folder is created when something is packed.
     pub fn new(data_dir: &Path) -> Self {
         Self { folder: data_dir.join(ARCHIVE) }
     }
 
-    /// Packs what `source` gives, from its beginning to its end; `level` is zstd's. Where the beginning is archived
-    /// already and still the same, only the rest is added.
+    /// Packs `source` from its beginning to its end; `level` is zstd's. If its beginning is archived already and
+    /// unchanged, only the rest is added.
     ///
     /// # Errors
-    /// When the source cannot be read or the archive cannot be written. What was archived before still is.
+    /// When the source cannot be read or the archive cannot be written. The earlier copy stays archived.
     pub fn pack(
         &self,
         original: &Original<'_>,
@@ -94,7 +94,7 @@ impl Archive {
         folder::make(&self.folder)?;
         let mut hash = Sha256::new();
         if let Some(known) = known {
-            // The old part is read again: it is compared, and the hash goes on from it.
+            // The old part is read again, to compare it and to continue its hash.
             let read = hash_of(&mut (&mut *source).take(known.bytes), &mut hash)
                 .map_err(|e| read_error(original, e))?;
             let is_held = read == known.bytes && hex(hash.clone()) == known.hash;
@@ -129,14 +129,14 @@ impl Archive {
                 source: io::Error::other("it does not hold what was written to it"),
             });
         }
-        // Where that cannot be, the row is refused when it is read.
+        // Without this, a crash may lose the file's name. The row is then refused when it is read.
         folder::sync_names(&self.folder);
         Ok(Packed { row, void: None, earlier: None })
     }
 
-    /// The same, also when the transcript was rewritten since it was archived: then all of it is packed anew, beside
-    /// what is archived, which counts until the new row is stored. Where the transcript does not begin with all of what is
-    /// archived, that may be the last there is of it, and stays.
+    /// Packs also a transcript that was rewritten since it was archived. All of it is packed anew, beside the
+    /// earlier copy, which counts until the new row is stored. If the transcript does not begin with all of the
+    /// earlier copy, that copy may be the last of its records, and stays.
     ///
     /// # Errors
     /// As for [`Archive::pack`].
@@ -167,7 +167,7 @@ impl Archive {
         }
     }
 
-    /// Whether all that is in one copy is the beginning of another, or all of that.
+    /// Whether `copy` begins with all of `other`, or equals it.
     fn holds(&self, copy: &ArchiveRow, other: &ArchiveRow) -> bool {
         if copy.hash == other.hash {
             return true;
@@ -180,15 +180,15 @@ impl Archive {
         read.is_ok_and(|read| read == other.bytes) && hex(hash) == other.hash
     }
 
-    /// Where its file lies.
+    /// The path of its file.
     pub fn path_of(&self, row: &ArchiveRow) -> PathBuf {
         self.folder.join(&row.file)
     }
 
-    /// An archived transcript, to be read at any place.
+    /// Opens an archived transcript for reading at any position.
     ///
     /// # Errors
-    /// When its file is not there, or is not what the row says.
+    /// When its file is missing, or is not as the row says.
     pub fn open(&self, row: &ArchiveRow) -> Result<Frames, StoreError> {
         let path = self.folder.join(&row.file);
         let opened = File::open(&path).and_then(|file| Frames::new(file, row.stored));
@@ -203,7 +203,7 @@ impl Archive {
         }
     }
 
-    /// The same of one that may be damaged, as far as its frames can be found at all.
+    /// Opens one that may be damaged, as far as its frames can be found.
     ///
     /// # Errors
     /// When its file cannot be read.
@@ -211,7 +211,7 @@ impl Archive {
         File::open(self.path_of(row)).and_then(Frames::as_found).map(|(frames, _)| frames)
     }
 
-    /// Whether the file holds, byte for byte, what the row says.
+    /// Whether the file holds, byte for byte, the transcript of the row.
     pub fn is_whole(&self, row: &ArchiveRow) -> bool {
         let Ok(frames) = self.open(row) else { return false };
         let mut hash = Sha256::new();
@@ -219,12 +219,13 @@ impl Archive {
             && hex(hash) == row.hash
     }
 
-    /// Removes one file, which no row names any more.
+    /// Removes one file that no row names any more.
     pub fn remove(&self, name: &str) {
         self.take_back(&self.folder.join(name), None);
     }
 
-    /// How much smaller a transcript would become: its size divided by this, from its first bytes.
+    /// How much smaller packing makes a transcript: its size divided by the packed size, measured on its first
+    /// bytes.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -241,11 +242,11 @@ impl Archive {
             None => fs::remove_file(path),
         };
         if let Err(error) = done {
-            tracing::warn!(path = %path.display(), %error, "a file of the archive that does not count stays");
+            tracing::warn!(path = %path.display(), %error, "an unneeded file of the archive could not be removed or cut");
         }
     }
 
-    /// A name that says what it is of, and that no file has.
+    /// A file name that shows the transcript's name, and that no file has.
     fn free_name(&self, path: &str) -> String {
         let stem =
             Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -257,16 +258,17 @@ impl Archive {
     }
 }
 
-/// Where something is added, and how.
+/// Where frames are added, and how they are packed.
 struct Place<'p> {
     path: &'p Path,
     begin: u64,
-    /// Of the transcript, in what stands there.
+    /// How much of the transcript the file holds already.
     bytes: u64,
     level: i32,
 }
 
-/// Adds what is left of `source` behind the first bytes of a file; how many bytes that were, and are.
+/// Appends the rest of `source` after the first bytes of a file. Returns how many bytes it read and how many it
+/// wrote.
 fn add(
     to: &Place<'_>,
     original: &Original<'_>,
@@ -289,7 +291,8 @@ fn add(
         bytes += frame.len() as u64;
         stored += packer.write(&frame, &mut file).map_err(refused)?;
     }
-    // That it is whole stands behind it when it is: a power supply that fails must not leave the word without the rest.
+    // The label at the end states that the transcript is complete. It is written after a sync: a power failure must
+    // not leave the label without the data.
     file.sync_all().map_err(refused)?;
     label.whole = Some(Whole { bytes: to.bytes + bytes, hash: hex(hash.clone()) });
     stored += label.write(&mut file).map_err(refused)?;
@@ -301,10 +304,10 @@ fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {
     StoreError::Io { path: original.path.into(), source: error }
 }
 
-/// What is archived is no beginning of the transcript as it is now, or is damaged.
+/// The archived copy is not the beginning of the transcript as it is now, or is damaged.
 #[derive(Debug, Clone, Copy)]
 struct Changed {
-    /// The transcript still begins with all of what was archived.
+    /// Whether the transcript still begins with all of the archived copy.
     is_held: bool,
 }
 
@@ -322,7 +325,7 @@ impl std::fmt::Display for Changed {
 
 impl std::error::Error for Changed {}
 
-/// Reads a whole frame's worth, less at the end.
+/// Reads the bytes of a whole frame, fewer at the end.
 fn fill(source: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     source.take(FRAME as u64).read_to_end(buffer).map(drop)

@@ -1,4 +1,4 @@
-//! What to archive and what to give up, as a pure function.
+//! Decides which transcripts to archive and which copies to delete, as a pure function.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,10 +7,10 @@ use watchbill_core::time::Timestamp;
 
 use crate::tables::archive::ArchiveRow;
 
-/// A transcript as it lies there.
+/// A transcript on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where.
+    /// Its path.
     pub path: String,
     /// Its length.
     pub bytes: u64,
@@ -18,20 +18,20 @@ pub struct Candidate {
     pub mtime: Timestamp,
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivePlan {
-    /// Candidates by their numbers, the oldest first: the agent removes it first.
+    /// Indexes of the candidates to pack, the oldest first, because the client removes the oldest first.
     pub pack: Vec<usize>,
-    /// Paths of transcripts whose archived ones are given up.
+    /// Paths of transcripts whose archived copies are deleted.
     pub prune: Vec<String>,
 }
 
-/// Of what is not packed yet it is not known how small it becomes. Real ones become a fifth to a tenth; to expect
-/// less keeps the budget from being overrun, and a transcript from being packed and given up in turns.
+/// The expected ratio for a transcript that is not packed yet. Real ones become a fifth to a tenth. Expecting less
+/// keeps the budget from being overrun, and a transcript from being packed and deleted in turns.
 const EXPECTED: u64 = 3;
 
-/// Decides. Within the budget the newest count.
+/// Decides. The newest transcripts use the budget first.
 pub fn plan(
     candidates: &[Candidate],
     archived: &[ArchiveRow],
@@ -42,7 +42,7 @@ pub fn plan(
     let known: HashMap<&str, &ArchiveRow> = archived.iter().map(|row| (&*row.path, row)).collect();
     let known = |path: &str| known.get(path).copied();
     let mut plan = ArchivePlan::default();
-    // Newest first: what the archive would hold, and how large each is or would be.
+    // Newest first: what the archive would hold, each with its real or expected size.
     let mut all: Vec<(Timestamp, u64, Result<usize, &ArchiveRow>)> = Vec::new();
     for (number, candidate) in candidates.iter().enumerate() {
         let before = known(&candidate.path);

@@ -1,5 +1,5 @@
-//! Files of the archive that no row names. An unclean exit leaves such; but where the database was damaged, or taken away,
-//! they may be the last that there is of transcripts. So they are taken up again, by what stands in them.
+//! Files of the archive that no row names. An unclean exit leaves such files. But if the database was damaged or
+//! removed, they may be the last copies of transcripts. So they are added to the table again, by their own labels.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,35 +12,35 @@ use super::{Archive, hash_of, hex};
 use crate::folder;
 use crate::tables::archive::ArchiveRow;
 
-/// How much of an archived transcript there is; the more the better.
+/// How complete an archived transcript is; more is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sound {
-    /// It cannot be read as it was written. Its file is kept as it is.
+    /// It cannot be read as it was written. Its file stays unchanged.
     Damaged,
-    /// Packing it was cut short: it is whole as far as it goes.
+    /// Packing it was interrupted: it is complete as far as it goes.
     Begun,
-    /// All that was packed.
+    /// Everything that was packed is there.
     Finished,
 }
 
-/// An archived transcript in a file: what its row is or would be.
+/// An archived transcript in a file, with the row that it has or would have.
 #[derive(Debug)]
 pub(super) struct Found {
     pub row: ArchiveRow,
     pub sound: Sound,
 }
 
-/// What a file is that no row names.
+/// The kinds of files that no row names.
 pub(super) enum Stray {
     Transcript(Box<Found>),
-    /// Nothing of a transcript came into it.
+    /// It holds no data of a transcript.
     Empty,
-    /// It cannot be read now, does not say of what transcript it is, or is something else altogether.
+    /// It cannot be read now, does not name its transcript, or is another kind of file.
     Unknown,
 }
 
 impl Archive {
-    /// Looks at a file without its row.
+    /// Examines a file without its row.
     pub(super) fn stray(&self, name: &str) -> Stray {
         let path = self.folder.join(name);
         let Ok((frames, state)) = File::open(&path).and_then(Frames::as_found) else {
@@ -72,7 +72,7 @@ impl Archive {
                 session_id: label.session_id.clone(),
                 subagent: label.subagent.clone(),
                 file: name.to_owned(),
-                // Nothing of a damaged one counts, so that it is said, and packed anew from its transcript.
+                // Of a damaged one no bytes count. So it is reported, and packed anew from its transcript.
                 bytes: if is_damaged { 0 } else { frames.len() },
                 stored: if is_damaged { folder::size(&path) } else { stored },
                 hash,

@@ -1,5 +1,5 @@
-//! Puts the archive's folder and its table in agreement. Nothing is removed before everything was looked at, and what there is
-//! instead of it is stored; in doubt a file stays.
+//! Makes the archive's folder and its table agree. Removes nothing before every file is examined and its
+//! replacement is stored. In doubt a file stays.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,34 +10,34 @@ use crate::tables::archive::ArchiveRow;
 use crate::tables::meta_names::ARCHIVE_TAKEN_UP;
 use crate::{Store, StoreError, folder};
 
-/// What came of putting the archive's folder and its table in agreement.
+/// The result of making the archive's folder and its table agree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tidied {
-    /// Transcripts that count again.
+    /// Transcripts that were added to the table again.
     pub taken_up: usize,
     /// Bytes that were freed.
     pub freed: u64,
-    /// Files that say nothing of what they hold, and stay.
+    /// Files that do not name their transcript, and stay.
     pub unknown: usize,
 }
 
-/// What is to be done about the archive's files.
+/// The changes to make to the archive's files and rows.
 struct Tidying<'a> {
     archive: &'a Archive,
-    /// What counts from now on.
+    /// Rows that count from now on.
     taken_up: Vec<ArchiveRow>,
-    /// Copies that hold what the one that counts does not.
+    /// Copies with records that the counting copy lacks.
     earlier: Vec<ArchiveRow>,
-    /// Files that nobody needs.
+    /// Files to remove.
     void: Vec<String>,
-    /// What was never finished stands behind so many bytes of these.
+    /// Files whose data after so many bytes was never finished.
     ends: Vec<(String, u64)>,
     unknown: usize,
 }
 
 impl Tidying<'_> {
-    /// Looks at what stands behind that which counts of a file: an unclean exit leaves such, and so does a database that is
-    /// older than the file.
+    /// Examines the data after the counted part of a file. An unclean exit leaves such data, and so does a database
+    /// that is older than the file.
     fn look_behind(&mut self, row: &mut ArchiveRow) {
         if folder::size(&self.archive.path_of(row)) <= row.stored {
             return;
@@ -57,7 +57,7 @@ impl Tidying<'_> {
         self.ends.push((row.file.clone(), row.stored));
     }
 
-    /// Looks at the files that no row names; gives back those that hold transcripts, by their paths.
+    /// Examines the files that no row names. Returns those that hold transcripts, by the transcripts' paths.
     fn look_around(
         &mut self,
         rows: &[ArchiveRow],
@@ -75,9 +75,9 @@ impl Tidying<'_> {
         strays
     }
 
-    /// Decides which of several files counts that are copies of the same transcript: what is whole before what is damaged,
-    /// then what was archived later, then what is longer. Where the best one is not whole itself the others stay beside it,
-    /// and so does one that holds what the best one does not, in a row of its own.
+    /// Chooses the copy that counts among files of the same transcript: whole before damaged, then archived later,
+    /// then longer. If the best one is not whole itself, the others stay beside it. A copy with records that the
+    /// best one lacks stays too, in a row of its own.
     fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
             for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
@@ -116,7 +116,7 @@ impl Tidying<'_> {
         }
     }
 
-    /// How much there is of what a row names. It may have been taken up unfinished.
+    /// How complete the copy of a row is. Its file may have been unfinished when the row was made.
     fn soundness(&self, row: &ArchiveRow) -> Sound {
         if !self.archive.is_whole(row) {
             return Sound::Damaged;
@@ -127,7 +127,7 @@ impl Tidying<'_> {
         }
     }
 
-    /// Of each content one earlier copy is enough: that which a row names already, if it is whole.
+    /// Of each content one earlier copy is enough: the one that a row names already, if it is whole.
     fn keep_earlier(&mut self, known: &HashMap<&str, &ArchiveRow>) {
         let mut kept: HashMap<String, String> = HashMap::new();
         for row in std::mem::take(&mut self.earlier) {
@@ -143,7 +143,7 @@ impl Tidying<'_> {
         }
     }
 
-    /// Removes what nobody needs; says how many bytes that frees.
+    /// Removes files and unfinished data; returns how many bytes that frees.
     fn remove(&self) -> u64 {
         let mut freed = 0;
         for name in &self.void {
@@ -175,7 +175,7 @@ fn is_better(other: &Found, best: &Found) -> bool {
 }
 
 impl Store {
-    /// At the start of a writer: a database that was made anew knows nothing of what was archived before.
+    /// Called at the start of a writer: a database made anew does not know which transcripts were archived before.
     pub(crate) fn see_to_archive(&mut self) -> Result<(), StoreError> {
         if self.meta(ARCHIVE_TAKEN_UP)?.is_some() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Store {
         if tidied.taken_up > 0 {
             tracing::warn!(
                 transcripts = tidied.taken_up,
-                "archived transcripts were found again that the store did not know"
+                "found archived transcripts that the store did not know"
             );
         }
         let mut step = self.step()?;
@@ -192,8 +192,8 @@ impl Store {
         step.commit()
     }
 
-    /// Puts the archive's folder and its table in agreement: what an unclean exit has left is removed, and transcripts that
-    /// no row names are taken up again, but for those of sessions that were forgotten.
+    /// Makes the archive's folder and its table agree. Removes what an unclean exit has left, and adds transcripts
+    /// that no row names to the table again, except those of forgotten sessions.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -216,7 +216,7 @@ impl Store {
             tidying.decide(known.get(&*path).copied(), found);
         }
         if tidying.unknown > 0 {
-            tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "files in the archive say nothing of what they hold; they stay");
+            tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "unknown files in the archive stay");
         }
         tidying.keep_earlier(&known);
         if !(tidying.taken_up.is_empty() && tidying.earlier.is_empty()) {
@@ -224,7 +224,7 @@ impl Store {
             for row in tidying.taken_up.iter().chain(&tidying.earlier) {
                 step.put_archived(row)?;
             }
-            // Nobody has looked yet whether they tell of what the person excludes.
+            // The exclusion rules were not applied to these rows yet.
             step.left_out_is_due()?;
             step.commit()?;
         }

@@ -1,4 +1,4 @@
-//! Excluding later: which rows and files tell of what the person excludes now, and were stored before.
+//! Excluding later: finds rows and files that were stored before the user excluded them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,12 +13,13 @@ use crate::tables::meta_names::{LEFT_OUT, LEFT_OUT_SAID};
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
 
-/// Another mark than that of any rules. Where none were carried out there is none, and nothing to say.
+/// Sets a mark that no rules have, so that the rules are applied again. If none were ever applied, there is no mark
+/// to change.
 pub(crate) const DUE: &str = "UPDATE meta SET value = '' WHERE name = ?1";
 
 impl Store {
-    /// Whether the store holds what these rules leave out, as far as is known: they are others than those that were
-    /// carried out the last time.
+    /// Whether these are the rules that were applied the last time. If so, the store holds nothing that they leave
+    /// out, as far as is known.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -27,7 +28,7 @@ impl Store {
         Ok(if rules.is_empty() { done.is_none() } else { done.is_some_and(|done| done == mark(rules)) })
     }
 
-    /// What was removed the last time that rules were carried out, for people.
+    /// A sentence for the user: what was removed the last time that rules were applied.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -35,10 +36,13 @@ impl Store {
         self.meta(LEFT_OUT_SAID)
     }
 
-    /// Everything that is stored of sessions and subagents that have `worked` in an excluded folder, of transcripts that the
-    /// rules leave out, and of tool calls that name such a path. `heads` replace what the engine has kept. What of it is to
-    /// be stored all the same (tokens; the rest of a session that has worked elsewhere too) is read again from transcripts
-    /// that are still there, and so is what the rules before these have left out.
+    /// Selects everything stored of sessions and subagents that have `worked` in an excluded folder, of transcripts
+    /// that the rules leave out, and of tool calls that name an excluded path. `heads` replace the engine's stored
+    /// heads.
+    ///
+    /// Some of it may be stored all the same: tokens, and the rest of a session that has also worked elsewhere. It
+    /// is read again from transcripts that are still there, and so are records that the rules before these left
+    /// out.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -81,7 +85,7 @@ impl Store {
         let mentions = self.mentions(rules, &|session, file| {
             whole.contains(&session) || file.is_some_and(|file| removed.contains(&file))
         })?;
-        // The archive keeps a transcript whole, with what such a call has read.
+        // The archive keeps a transcript whole, including the result of such a call.
         let mentioning = mentions.files();
         self.files(&mut |key, file| {
             if mentioning.contains(&key) {
@@ -102,7 +106,7 @@ impl Store {
 }
 
 impl Removed {
-    /// In words, for people.
+    /// A sentence for the user.
     fn said(&self, now: Timestamp) -> String {
         let counts = [
             (self.sessions.len() as u64, "session"),
@@ -119,12 +123,12 @@ impl Removed {
 }
 
 impl Step<'_> {
-    /// Something came into the store at which the rules were not looked: they count as not carried out.
+    /// Rows came into the store without a check by the rules, so the rules count as not applied.
     pub(crate) fn left_out_is_due(&mut self) -> Result<(), StoreError> {
         self.run(DUE, [LEFT_OUT]).map(drop)
     }
 
-    /// The rules with this mark are carried out, and this came of it.
+    /// Notes that the rules with this mark are applied, and what they removed.
     pub(super) fn note_excluded(
         &mut self,
         mark: Option<&str>,
@@ -138,7 +142,8 @@ impl Step<'_> {
         }
         self.left_out_is_behind()?;
         match mark {
-            // What was removed once is there again, or is left out by nothing that the settings name.
+            // Without rules, removed rows are stored again, or are missing for a reason that is not in the
+            // settings.
             None => drop(self.run("DELETE FROM meta WHERE name IN (?1, ?2)", [LEFT_OUT, LEFT_OUT_SAID])?),
             Some(mark) => self.set_meta(LEFT_OUT, mark)?,
         }
@@ -146,8 +151,8 @@ impl Step<'_> {
     }
 }
 
-/// The rules themselves are private: they name what is left out.
+/// A hash, because the rules themselves are private: they name what is left out.
 fn mark(rules: &[String]) -> String {
-    // Since the second form spellings of a path are one: what the first has left is looked at once more.
+    // Since the second form, spellings of a path are equal. What the first form has missed is checked once more.
     Sha256::digest(format!("2\n{}", rules.join("\n"))).iter().map(|byte| format!("{byte:02x}")).collect()
 }

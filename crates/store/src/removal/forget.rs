@@ -1,4 +1,4 @@
-//! Forgetting: which sessions the person means, and everything that is left of them.
+//! Forgetting: selects sessions, and everything that is left of them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use crate::tables::archive::ArchiveRow;
 use crate::tables::{SessionKey, uncount};
 use crate::{Store, StoreError};
 
-/// What is to be forgotten.
+/// The sessions to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forget {
     /// One session with its subagents.
@@ -24,8 +24,9 @@ pub enum Forget {
 }
 
 impl Store {
-    /// The sessions that are meant, with everything that is left of them. Of each that is removed its id is kept: it is not
-    /// stored again from transcripts that are still there, until [`remember_again`](Self::remember_again).
+    /// Selects these sessions, with everything that is left of them. The id of each removed session is kept: the
+    /// session is not stored again from transcripts that are still there, until
+    /// [`remember_again`](Self::remember_again).
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -74,7 +75,7 @@ impl Store {
         Ok(Strays { untold, beside })
     }
 
-    /// The sessions of which nothing but files without rows is left, and that are meant.
+    /// The selected sessions of which only archive files without rows are left.
     fn meant_by_strays(&self, what: &Forget, strays: &[ArchiveRow]) -> Result<Vec<String>, StoreError> {
         let mut meant = Vec::new();
         for row in strays {
@@ -96,7 +97,7 @@ impl Store {
         Ok(meant)
     }
 
-    /// The ids of sessions that begin so, of which files of the archive are left that no row names.
+    /// The ids with this prefix of sessions that have archive files without rows.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -107,7 +108,7 @@ impl Store {
     }
 }
 
-/// The sessions that are meant, also those of which only an archived transcript is left.
+/// The selected sessions, including those of which only an archived transcript is left.
 fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<BTreeSet<String>> {
     let read = |row: &rusqlite::Row<'_>| row.get(0);
     match what {
@@ -140,7 +141,7 @@ fn one(sql: &Connection, id: &SessionId) -> rusqlite::Result<BTreeSet<String>> {
     .collect()
 }
 
-/// Adds what is stored of a session.
+/// Adds the counts of a session's rows.
 fn count(sql: &Connection, session: SessionKey, all: &mut Removed) -> rusqlite::Result<()> {
     let counts = sql
         .prepare_cached(

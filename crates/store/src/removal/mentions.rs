@@ -1,4 +1,5 @@
-//! Rows of sessions that stay, and that name an excluded path: tool calls, what came back, plans, and the reasons of states.
+//! Rows of sessions that stay, but name an excluded path: tool calls, their results, plans, and the reasons of
+//! states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,45 +9,46 @@ use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
 
-/// A text, its transcript, and where its record begins there.
+/// The id of a text, its transcript, and where its record begins there.
 type Text = (i64, FileKey, i64);
-/// Where records with inputs begin, by transcript.
+/// Where records with such inputs begin, by transcript.
 type Inputs = BTreeSet<(FileKey, i64)>;
 
-/// What goes of sessions that stay.
+/// Rows to remove from sessions that stay.
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
     pub calls: Vec<Call>,
     pub texts: Vec<Text>,
     pub plans: Vec<(SessionKey, String)>,
-    /// States whose reasons name it: their rows.
+    /// Row ids of transitions whose reasons name an excluded path.
     pub reasons: Vec<i64>,
 }
 
-/// A tool call. A plan that it wrote, or its own end, may be elsewhere in the rows.
+/// A tool call. A plan that it wrote, and its end, may be in other rows.
 #[derive(Debug)]
 pub(super) struct Call {
     pub session: SessionKey,
     pub call: String,
     pub file: Option<FileKey>,
-    /// Where its texts begin.
+    /// Where its input and its result begin.
     pub bytes: [Option<i64>; 2],
 }
 
 impl Mentions {
-    /// Whether there is anything among it that no count of what was removed holds.
+    /// Whether it has rows that no count in a [`Removed`](super::Removed) covers.
     pub(super) fn has_uncounted(&self) -> bool {
         !(self.plans.is_empty() && self.reasons.is_empty())
     }
 
-    /// The transcripts that tell of it.
+    /// The transcripts that hold these records.
     pub(super) fn files(&self) -> BTreeSet<FileKey> {
         let of_calls = self.calls.iter().filter_map(|call| call.file);
         of_calls.chain(self.texts.iter().map(|(_, file, _)| *file)).collect()
     }
 }
 
-/// The folders from which relative paths count: all in which was worked, since it is not stored in which one a call was made.
+/// The folders that relative paths may start from. All folders in which a session worked count, because the store
+/// does not know in which one a call was made.
 #[derive(Debug, Default)]
 struct Folders {
     of_files: BTreeMap<FileKey, Vec<String>>,
@@ -64,7 +66,7 @@ impl Folders {
 }
 
 impl Store {
-    /// What is to go of rows of which not everything `goes` already.
+    /// Finds these rows, except where the whole session or file `goes` anyway.
     pub(super) fn mentions(
         &self,
         rules: &Exclude,
@@ -89,7 +91,7 @@ impl Store {
                     named.plans.push((session, row.get(1)?));
                 }
             }
-            // Of a call only the one line is in there, which may not be what names the path.
+            // A reason has only one line of a call, which may not be the line that names the path.
             let mut reasons =
                 sql.prepare_cached("SELECT rowid, session, detail FROM transitions WHERE detail != ''")?;
             let mut rows = reasons.query([])?;
@@ -125,7 +127,8 @@ impl Store {
         })
     }
 
-    /// Inputs of calls that name it, by file and byte: they are longer here than with the calls. And other texts that do.
+    /// The inputs of calls that name an excluded path, by file and byte. They are longer here than in the rows of
+    /// the calls. Also the other texts that name one.
     fn named_texts(
         &self,
         rules: &Exclude,
@@ -139,7 +142,7 @@ impl Store {
                  WHERE role IN ('tool_input', 'tool_result', 'command', 'prompt') ORDER BY file, byte, part",
             )?;
             let mut rows = statement.query([])?;
-            // What a command has printed stands behind it.
+            // The output of a command follows the command.
             let mut command = None;
             while let Some(row) = rows.next()? {
                 let (id, session, file): (i64, SessionKey, FileKey) = (row.get(0)?, row.get(1)?, row.get(2)?);

@@ -1,8 +1,9 @@
-//! Removals: one description of what goes, and one way in which it goes.
+//! Removals: one way to describe what goes, and one way to remove it.
 //!
-//! [`Store::to_forget`] and [`Store::to_leave_out`] select what goes and change nothing. [`Store::remove`] carries the
-//! selection out: the archive's files first, then all rows in one transaction, then the bytes that the rows had. A kill at
-//! any point leaves the same removal to be done again, or only the bytes, as a note in the database says (`wipe`).
+//! [`Store::to_forget`] and [`Store::to_leave_out`] select what goes and change nothing. [`Store::remove`] carries
+//! the selection out: first the archive's files, then all rows in one transaction, then the bytes that the rows
+//! had. After a kill at any point, the same removal can be done again, or only the bytes are left, as a note in the
+//! database says (`wipe`).
 
 mod exclude;
 mod forget;
@@ -22,11 +23,12 @@ use mentions::Mentions;
 use selection::Reason;
 pub use selection::{Heads, Removed, Selection};
 
-/// Statements that remove a session, in this order. Tables that point at `sessions`, `files` or `states` go along by their
-/// keys; the names of chains and the texts, which the index is told of, go before.
+/// Statements that remove a session, in this order. Rows of other tables that refer to `sessions`, `files` or
+/// `states` go with them by foreign keys. The names of chains go before, and so do the texts, because the index
+/// must be told about each.
 const SESSION: [&str; 7] = [
     "DELETE FROM sessions WHERE session_id = ?1",
-    // What the engine keeps of a transcript holds its title and the first line of its last answer.
+    // The engine's stored fold of a transcript holds its title and the first line of its last answer.
     "DELETE FROM states WHERE session = ?1",
     "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
     "DELETE FROM set_aside WHERE session_id = ?1",
@@ -42,30 +44,31 @@ const PLAN: [&str; 3] = [
     "DELETE FROM executions WHERE session = ?1 AND plan = ?2",
 ];
 
-/// The texts of so many sessions are removed at once: each statement writes out what the index has in memory, and to do so
-/// for each session made the whole removal of 10,000 take a quarter longer.
+/// The texts of so many sessions are removed at once. Each statement writes out the index's memory; one statement
+/// per session made a removal of 10,000 sessions take a quarter longer.
 const AT_ONCE: usize = 128;
 
-/// How far a removal is.
+/// The progress of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// So many of the sessions are removed, which is not for good yet.
+    /// Sessions are being removed. Nothing is final yet.
     Removing {
-        /// How many are.
+        /// How many are removed.
         done: usize,
-        /// Of how many.
+        /// How many there are.
         all: usize,
     },
-    /// Their bytes are taken out of the files. How long that takes grows with what stays.
+    /// The bytes of the removed rows are being wiped from the files. The time grows with the data that stays.
     Wiping,
 }
 
 impl Store {
-    /// Removes what was selected for good: archived files, rows, index entries, and the bytes that the rows had.
-    /// Transcripts themselves are not touched. `tell` is told how far it is.
+    /// Removes the selection for good: archived files, rows, index entries, and the bytes that the rows had.
+    /// Transcripts themselves are not touched. `tell` gets the progress.
     ///
     /// # Errors
-    /// When the database or the archive cannot be written, or this process may not; then it is to be done again.
+    /// When the database or the archive cannot be written, or this process may not write. The removal must then be
+    /// done again.
     pub fn remove(
         &mut self,
         selection: &Selection,
@@ -78,10 +81,11 @@ impl Store {
             if removed.sessions.is_empty() {
                 return Ok(removed);
             }
-            // Where that cannot be written nothing is removed.
+            // If this cannot be written, nothing is removed.
             self.remind_of(&removed.sessions, now)?;
         }
-        // Files first: when this is cut short, a row without its file is mended, a file without its row is not.
+        // Files first: after an interruption, a row without its file can be repaired, a file without its row
+        // cannot.
         for file in removed.archived.iter().chain(&selection.beside) {
             self.remove_archived_file(file)?;
         }
@@ -115,8 +119,8 @@ impl Store {
 }
 
 impl Step<'_> {
-    /// Removes every row that was selected, and adds to the counts what was not counted before. Says whether any row has
-    /// changed at all.
+    /// Removes every selected row, and adds the counts that were not known before. Returns whether any row has
+    /// changed.
     fn remove_rows(
         &mut self,
         selection: &Selection,
@@ -214,7 +218,7 @@ mod tests {
     use crate::{connect, schema};
 
     #[test]
-    fn every_table_goes_with_a_session_or_holds_nothing_of_one_alone() {
+    fn every_table_is_removed_with_a_session_or_holds_no_session() {
         let folder = tempfile::tempdir().unwrap();
         let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
         let mut parents = sql
@@ -223,7 +227,7 @@ mod tests {
         let mut goes: BTreeSet<String> =
             SESSION.iter().filter_map(|sql| sql.split(' ').nth(2)).map(str::to_owned).collect();
         let mut rest: Vec<String> = schema::tables(schema::NEWEST).unwrap();
-        // A table may go with one that goes with another.
+        // A table may depend on one that depends on another.
         for _ in 0..rest.len() {
             rest.retain(|table| {
                 let mut of = parents.query_map([table], |row| row.get::<_, String>(0)).unwrap();
@@ -233,7 +237,7 @@ mod tests {
         }
         rest.retain(|table| !table.starts_with("texts_fts"));
         rest.sort();
-        // Names of chains and the engine's facts are removed by what they say; of a forgotten session its id stays.
+        // Chain names and engine facts are removed by their contents; of a forgotten session its id stays.
         assert_eq!(rest, ["chains", "engine_facts", "forgotten", "meta"]);
     }
 }

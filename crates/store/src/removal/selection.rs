@@ -1,4 +1,4 @@
-//! What a removal takes away, and what it reports.
+//! The rows and files that a removal takes away, and its report.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,19 @@ use super::mentions::Mentions;
 use crate::tables::FileKey;
 use crate::tables::archive::ArchiveRow;
 
-/// The engine's heads of transcripts that tell of too much: the path, the bytes that are stored, and those instead.
+/// Heads of the engine's folds that name an excluded path: the transcript's path, the stored bytes, and the bytes
+/// to replace them.
 pub type Heads = Vec<(String, Vec<u8>, Vec<u8>)>;
 
-/// What goes.
+/// The rows and files that go.
 #[derive(Debug)]
 pub struct Selection {
-    /// What removing it will be reported as; texts of single calls and transcripts are counted when they go.
+    /// The report of the removal. Texts of single calls and transcripts are counted when they are removed.
     pub would: Removed,
-    /// The engine's facts that replace those that name what goes: the fact's name, and its bytes.
+    /// A fact of the engine that replaces one with data that goes: its name and its bytes.
     pub facts: Option<(&'static str, Vec<u8>)>,
     pub(super) reason: Reason,
-    /// Files of the archive that are removed with those that count.
+    /// Archive files that no row names, removed with the others.
     pub(super) beside: Vec<String>,
     /// Single transcripts of sessions that stay.
     pub(super) files: Vec<(FileKey, String)>,
@@ -28,21 +29,21 @@ pub struct Selection {
     pub(super) heads: Heads,
 }
 
-/// Why it goes, which decides what is noted with the removal.
+/// Why they go, which decides what is noted with the removal.
 #[derive(Debug)]
 pub(super) enum Reason {
-    /// The person forgets sessions: their ids are kept, so that they are not stored again.
+    /// The user forgets sessions: their ids are kept, so that they are not stored again.
     Forgotten,
-    /// The person excludes it: the mark of these rules is kept, nothing where there are none.
+    /// The user excludes them: the mark of the rules is kept; `None` without rules.
     Excluded(Option<String>),
 }
 
-/// Files of the archive that no row names, but for those of sessions that were forgotten.
+/// Files of the archive that no row names, except those of forgotten sessions.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    /// The first copy of each transcript of which no row tells.
+    /// The first copy of each transcript that no row names.
     pub untold: Vec<ArchiveRow>,
-    /// Other copies, which count as nothing.
+    /// Other copies, which do not count.
     pub beside: Vec<ArchiveRow>,
 }
 
@@ -61,13 +62,13 @@ pub struct Removed {
     pub texts: u64,
     /// Archived transcripts: names of the compressed files, relative to `archive/`.
     pub archived: BTreeSet<String>,
-    /// The bytes are still in the database, since another process reads it.
+    /// Whether the bytes are still in the database, because another process reads it.
     /// [`Store::finish_wiping`](crate::Store::finish_wiping) wipes them.
     pub wiped_later: bool,
 }
 
 impl Selection {
-    /// Sessions as a whole, and single archived transcripts of others.
+    /// Selects whole sessions, and single archived transcripts of others.
     pub(super) fn of(reason: Reason, would: Removed, archived: BTreeSet<String>, strays: &Strays) -> Self {
         let goes =
             |row: &&ArchiveRow| would.sessions.contains(&row.session_id) || archived.contains(&row.path);

@@ -1,10 +1,10 @@
-//! Wiping: the bytes of removed rows are taken out of the database, its index and its log.
+//! Wiping: removes the bytes of deleted rows from the database, its index and its log.
 
 use crate::tables::meta_names::CLEANING_DUE;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Whether what was removed may have left its bytes, since a kill or a reader came in between.
+    /// Whether bytes of removed rows may be left, because a kill or a reader came in between.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -12,24 +12,24 @@ impl Store {
         Ok(self.meta(CLEANING_DUE)?.is_some())
     }
 
-    /// Takes these bytes out of the files. No part of opening the store, since it may take seconds.
+    /// Removes these bytes from the files. It is no part of opening the store, because it may take seconds.
     ///
     /// # Errors
-    /// When the database cannot be written. What passes is none, and whoever comes next tries again.
+    /// When the database cannot be written. An error that passes is only logged, and the next call tries again.
     pub fn finish_wiping(&mut self) -> Result<(), StoreError> {
         if !self.is_to_be_wiped()? {
             return Ok(());
         }
         match self.wipe() {
             Err(error) if error.passes() => {
-                tracing::warn!(%error, "what was removed is not wiped out yet");
+                tracing::warn!(%error, "the bytes of removed rows are not wiped yet");
                 Ok(())
             }
             other => other,
         }
     }
 
-    /// Wipes now, or says that it is still to be done, since another process reads the database.
+    /// Wipes now. Returns `true` if that must be done later, because another process reads the database.
     pub(super) fn wipe_or_later(&mut self) -> Result<bool, StoreError> {
         match self.wipe() {
             Ok(()) => Ok(false),
@@ -38,11 +38,11 @@ impl Store {
         }
     }
 
-    /// Takes the bytes of removed rows out of the files. Whether that is due stands in the database, so that a kill
-    /// in between only puts it off.
+    /// Removes the bytes of deleted rows from the files. The database notes that this is due, so a kill in between
+    /// only puts it off.
     fn wipe(&mut self) -> Result<(), StoreError> {
         self.writer()?;
-        // Merged into one piece the index holds no words of removed texts any more.
+        // Merged into one segment, the index holds no words of removed texts any more.
         let mut step = self.step()?;
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('optimize')", [])?;
         step.commit()?;
@@ -53,7 +53,7 @@ impl Store {
         step.commit()
     }
 
-    /// Carries everything over from the write-ahead log and cuts it to nothing: it holds older forms of pages.
+    /// Copies the whole log into the database and truncates it to nothing: it holds older versions of pages.
     fn empty_log(&self) -> Result<(), StoreError> {
         let busy: bool =
             self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)))?;

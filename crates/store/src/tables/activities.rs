@@ -31,8 +31,9 @@ CREATE INDEX activities_file ON activities (file);
 CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;
 ";
 
-/// A row holds up to kilobytes of input. Sorted by call, which is as good as at random, each new one moved its neighbours
-/// and left pages half full: some hundredths of a first index. A column that a person has added goes, as with prompts.
+/// A row holds up to kilobytes of input. Sorted by call id, which is as good as random, each new row moved its
+/// neighbours and left pages half full: some hundredths of a first index. A column that a user has added is lost,
+/// as with batches.
 pub(crate) const V5: &str = "
 -- The tool calls once more, in the order in which they came.
 ALTER TABLE activities RENAME TO activities_by_call;
@@ -71,9 +72,9 @@ CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;
 /// An activity as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredActivity {
-    /// Whose it is.
+    /// Its session.
     pub session: SessionKey,
-    /// The file that it was read from; none while hooks alone know of it.
+    /// The file that it was read from; `None` while only hooks have reported it.
     pub file: Option<FileKey>,
     /// The activity.
     pub activity: Activity,
@@ -105,7 +106,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
     Ok(StoredActivity { session: row.get(0)?, file: row.get(1)?, activity })
 }
 
-/// Stores one, in this way where there is one already.
+/// Stores an activity; `$how` decides what happens if it is there already.
 macro_rules! insert {
     ($how:literal) => {
         concat!(
@@ -117,15 +118,15 @@ macro_rules! insert {
     };
 }
 
-/// Writes one anew where it lies; of the same file as before.
+/// Updates an activity of the same file in its place.
 const CHANGE: &str =
     "UPDATE activities SET batch = ?4, subagent = ?5, tool = ?6, target = ?7, path = ?8, input = ?9,
         at = ?10, byte = ?11, outcome = ?12, ended_at = ?13, millis = ?14, result_byte = ?15, error = ?16
     WHERE session = ?1 AND file IS ?2 AND call = ?3";
 
 impl Step<'_> {
-    /// Stores what is told of a tool call, merged with what is known of it. `file` is the file it was read from,
-    /// none where a hook told it.
+    /// Stores a report of a tool call, merged with the stored one. `file` is the file that the report was read
+    /// from, `None` if it came from a hook.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -135,7 +136,7 @@ impl Step<'_> {
         file: Option<FileKey>,
         told: &Activity,
     ) -> Result<(), StoreError> {
-        // Nearly every call is told once, with its result.
+        // Nearly every call is reported once, together with its result.
         if self.write_activity(insert!("INSERT OR IGNORE"), session, file, told)? > 0 {
             return Ok(());
         }
@@ -149,15 +150,15 @@ impl Step<'_> {
         known.activity.merge(told);
         known.file = known.file.or(file);
         if before != (known.activity.clone(), known.file) {
-            // A row that is replaced goes to the end, and its indexes with it. One that begins to belong to a file is,
-            // since looking that key up would need a journal of its own.
+            // A replaced row moves to the end, and so do its index entries. Only a row that gets a file is
+            // replaced, because checking that foreign key in an update would need a journal of its own.
             let sql = if before.1 == known.file { CHANGE } else { insert!("INSERT OR REPLACE") };
             self.write_activity(sql, session, known.file, &known.activity)?;
         }
         Ok(())
     }
 
-    /// Gives a call to a batch, if it belongs to none: as merging the two would, for a fifth of the work.
+    /// Assigns a call to a batch, if it has none. This equals merging the two, for a fifth of the work.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -215,7 +216,7 @@ impl Store {
         })
     }
 
-    /// The activities of a session that belong to no batch: what recovery looks at.
+    /// The activities of a session that belong to no batch, for recovery.
     ///
     /// # Errors
     /// When the database cannot be read.

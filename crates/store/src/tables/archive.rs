@@ -1,4 +1,4 @@
-//! Transcripts that are kept compressed, before the agent's own clean-up removes them.
+//! Archived transcripts: compressed before the client's own clean-up removes them.
 
 use rusqlite::OptionalExtension;
 use watchbill_core::time::Timestamp;
@@ -29,9 +29,9 @@ CREATE INDEX archive_session ON archive (session_id);
 pub struct ArchiveRow {
     /// Path of the transcript.
     pub path: String,
-    /// Whose it is.
+    /// Its session.
     pub session_id: String,
-    /// The subagent, if it is a subagent's.
+    /// The subagent, if it is a subagent's transcript.
     pub subagent: Option<String>,
     /// Name of the compressed file, relative to `archive/`.
     pub file: String,
@@ -51,19 +51,19 @@ pub struct ArchiveRow {
     pub inode: u64,
 }
 
-/// What stands between the path of a transcript and the mark of an earlier copy.
+/// The text between a transcript's path and the mark of an earlier copy.
 const EARLIER: &str = ".jsonl@";
 
 impl ArchiveRow {
-    /// The transcript that this is a copy of. Its own path is another one where the transcript has become something else
-    /// since: see [`as_earlier`](Self::as_earlier).
+    /// The transcript that this is a copy of. An earlier copy has another `path`, because the transcript was
+    /// rewritten since: see [`as_earlier`](Self::as_earlier).
     pub fn transcript(&self) -> &str {
         let end = self.path.rfind(EARLIER).map(|at| at + ".jsonl".len());
         end.map_or(&self.path, |end| &self.path[..end])
     }
 
-    /// The same copy in a row of its own, beside that of a later copy which does not hold what this one does. The path is
-    /// none of a transcript, so that the copy stands in for none; it is the same one for the same content.
+    /// The same copy in a row of its own, beside the row of a later copy that lacks some of its records. Its path
+    /// is not the path of a transcript, so it stands in for none. The same content has the same path.
     #[must_use]
     pub fn as_earlier(&self) -> Self {
         let mark = self.hash.get(..16).unwrap_or(&self.file);
@@ -90,7 +90,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {
 }
 
 impl Step<'_> {
-    /// Notes that a transcript is archived, in place of what was noted of its path.
+    /// Stores the row of an archived transcript, in place of the row with the same path.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -116,7 +116,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Notes that a transcript is no longer archived.
+    /// Removes the row of a transcript that is no longer archived.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -127,7 +127,7 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// What is archived of the transcript at `path`.
+    /// The row of the archived transcript with this path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -139,7 +139,7 @@ impl Store {
         })
     }
 
-    /// All that is archived, the transcript that was written last at the end.
+    /// All archived transcripts, sorted by the time of their last write, the newest last.
     ///
     /// # Errors
     /// When the database cannot be read.

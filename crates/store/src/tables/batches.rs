@@ -1,4 +1,4 @@
-//! Prompt batches: what the person asked, and what came of it.
+//! Prompt batches: what the user asked, and the result.
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
@@ -33,8 +33,9 @@ CREATE INDEX batches_file ON batches (file);
 CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";
 
-/// As with [activities](super::activities::V5): by the ids of prompts, more than half of each page was left empty. Rows that
-/// belong to nothing stay behind: only another program can have left them, and whoever looks for damage would set the store aside.
+/// As with [activities](super::activities::V5): sorted by the ids of prompts, more than half of each page was left
+/// empty. Rows that refer to a missing session or file are not copied. Only another program can have left them, and
+/// the check for damage would set the store aside because of them.
 pub(crate) const V5: &str = "
 -- The prompts once more, in the order in which they came.
 ALTER TABLE batches RENAME TO batches_by_prompt;
@@ -75,9 +76,9 @@ CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 /// A batch as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBatch {
-    /// Whose it is.
+    /// Its session.
     pub session: SessionKey,
-    /// The file that it was read from; none while hooks alone know of it.
+    /// The file that it was read from; `None` while only hooks have reported it.
     pub file: Option<FileKey>,
     /// The batch.
     pub batch: Batch,
@@ -111,9 +112,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
     Ok(StoredBatch { session: row.get(0)?, file: row.get(1)?, batch })
 }
 
-/// The columns to be set, since SQLite writes an index anew whenever one of its columns is named, changed or not: most of
-/// what is told of a batch says only that it goes on. Never the file: what changes a column that names another table
-/// copies the pages that it changes.
+/// The columns to set. SQLite writes an index anew whenever an update names one of its columns, changed or not.
+/// Most reports on a batch say only that it goes on. The file is never set here: an update of a column that refers
+/// to another table copies the pages that it changes.
 fn what_changes(before: &Batch, now: &Batch) -> String {
     let mut columns = String::from(
         "active_at = ?13, response_at = ?14, response = ?15, plan = ?16, origin = ?4, prompt = ?5, private = ?6",
@@ -128,8 +129,8 @@ fn what_changes(before: &Batch, now: &Batch) -> String {
 }
 
 impl Step<'_> {
-    /// Stores what is told of a batch, merged with what is known of it. `file` is the file it was read from, none
-    /// where a hook told it.
+    /// Stores a report of a batch, merged with the stored one. `file` is the file that the report was read from,
+    /// `None` if it came from a hook.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -221,7 +222,7 @@ impl Store {
         })
     }
 
-    /// The batches of a session whose turn has not ended: what recovery looks at.
+    /// The batches of a session whose turn has not ended, for recovery.
     ///
     /// # Errors
     /// When the database cannot be read.

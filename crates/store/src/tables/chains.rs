@@ -1,4 +1,4 @@
-//! Work chains: the names that the person gave.
+//! Work chains: the names that the user gave.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ CREATE TABLE chains (
 ";
 
 impl Step<'_> {
-    /// Names a work chain; no name takes the name away.
+    /// Names a work chain; `None` removes its name.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -30,8 +30,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Removes the names that go with these sessions, which are about to be removed. Under the name of a chain stands what it
-    /// was called by the session that begins it, also while that session is joined to another chain.
+    /// Removes the names of chains that go with these sessions, which are about to be removed. A name is stored
+    /// under the chain id of the session that begins the chain, even while that session is joined to another chain.
     pub(crate) fn remove_names<'s>(
         &mut self,
         sessions: impl IntoIterator<Item = &'s String>,
@@ -44,7 +44,7 @@ impl Step<'_> {
     }
 }
 
-/// The named chains of which nothing stays when these sessions are removed.
+/// The named chains that keep no session when these sessions are removed.
 fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<String>> {
     let named = sql
         .prepare_cached("SELECT chain_id FROM chains")?
@@ -64,7 +64,7 @@ fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<S
         let is_of_them = begun.contains_key(&chain) || members.iter().any(|id| removed.contains(&**id));
         let mut stay = members.iter().filter(|id| !removed.contains(&***id)).peekable();
         let stays = match begun.get(&chain) {
-            // What the person has joined goes apart with the session that the chain begins with.
+            // When the first session of the chain goes, sessions that the user joined to it leave the chain.
             Some(begins) if stay.peek().is_some() => {
                 let tied = tied_to(sql, begins)?;
                 stay.any(|id| tied.contains(id))
@@ -78,7 +78,7 @@ fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<S
     Ok(gone)
 }
 
-/// The sessions that are tied to this one by anything but the person's word.
+/// The sessions that are linked to this one for any reason but a command of the user.
 fn tied_to(sql: &Connection, session: &str) -> rusqlite::Result<HashSet<String>> {
     sql.prepare_cached(
         "WITH RECURSIVE tied (id) AS (

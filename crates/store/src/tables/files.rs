@@ -1,4 +1,4 @@
-//! Files that were read: how far, and what they were then.
+//! Files that were read: how far, and their state at that time.
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::time::Timestamp;
@@ -32,24 +32,24 @@ CREATE INDEX files_text_at ON files (text_at);
 /// A file, and how far it is in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
-    /// Where it lies.
+    /// Its path.
     pub path: String,
-    /// Whose it is.
+    /// Its session.
     pub session: SessionKey,
-    /// Id of the subagent, if it is a subagent's.
+    /// Id of the subagent, if it is a subagent's transcript.
     pub subagent: Option<String>,
     /// How far it is stored.
     pub cursor: FileCursor,
 }
 
-/// How far a file is in the store, and what it was then.
+/// How far a file is stored, and its state at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileCursor {
     /// Device.
     pub dev: u64,
-    /// Inode, or what the system has in its place.
+    /// Inode, or the system's equivalent.
     pub inode: u64,
-    /// Length when last looked at.
+    /// Length when it was last looked at.
     pub size: u64,
     /// Time of the last change, in milliseconds.
     pub mtime: Timestamp,
@@ -85,7 +85,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(FileKey, FileRow)> {
 }
 
 impl Step<'_> {
-    /// The number of a file, which is made if it is new, with a cursor at its beginning.
+    /// The number of a file. A new file gets one, with a cursor at its beginning.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -119,7 +119,7 @@ impl Step<'_> {
         }
     }
 
-    /// Moves the cursor of a file. It belongs into the step that stores what was read up to there.
+    /// Moves the cursor of a file. Call it in the step that stores the data up to the cursor.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -141,8 +141,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Removes all that was read from a file, and sets its cursor to the beginning: it was rewritten, truncated or
-    /// replaced, or is to be read anew. Its number stays.
+    /// Removes all rows that were read from a file, and sets its cursor to the beginning: the file was rewritten,
+    /// truncated or replaced, or is read anew. Its number stays.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -159,7 +159,7 @@ impl Step<'_> {
         self.set_cursor(file, &FileCursor::default())
     }
 
-    /// Removes a file and all that was read from it.
+    /// Removes a file and all rows that were read from it.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -194,7 +194,7 @@ impl Store {
         })
     }
 
-    /// Hands every file to `each`, in order of their numbers.
+    /// Passes every file to `each`, in order of their numbers.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! The folders in which was worked: what the person excludes later goes by them.
+//! The folders in which sessions worked. They decide what goes when the user excludes a folder later.
 
 use std::collections::BTreeSet;
 
@@ -24,14 +24,14 @@ DELETE FROM snapshots WHERE kind = 'history';
 UPDATE meta SET value = '' WHERE name = 'left_out';
 ";
 
-/// Who has worked in folders that a rule names.
+/// Sessions and subagents that worked in folders of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkedIn {
-    /// Sessions: their own transcript or a hook says so, or they began there.
+    /// Sessions that began there, or that worked there according to their own transcript or a hook.
     pub sessions: BTreeSet<String>,
     /// Paths of the transcripts of subagents.
     pub subagents: BTreeSet<String>,
-    /// Paths of transcripts that tell of it otherwise, or of a file there: these are not archived.
+    /// Paths of transcripts that mention such a folder in another way, or a file in it: these are not archived.
     pub archived: BTreeSet<String>,
 }
 
@@ -54,7 +54,7 @@ impl Step<'_> {
         self.run("INSERT OR IGNORE INTO folders (file, cwd) VALUES (?1, ?2)", (file, cwd)).map(drop)
     }
 
-    /// Notes where a session works by the word of a hook: it may be all that is known of it.
+    /// Notes the folder of a session that a hook reports. It may be all that is known of the session.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -69,7 +69,7 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// Who has worked in a folder that fits the rule, as far as is stored.
+    /// Sessions and subagents that worked in a folder that fits the rule, as far as is stored.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -92,8 +92,8 @@ impl Store {
         })
     }
 
-    /// Hands over the transcripts of which no folder is known: the session, whether it is a subagent's, and the path. They
-    /// were read before folders were noted, name none, or are left out from beginning to end.
+    /// Passes the transcripts without a known folder to `each`: the session, whether it is a subagent's, and the
+    /// path. They were read before folders were noted, name none, or are left out from beginning to end.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Sessions that the person had removed: they are not stored again from transcripts that are still there.
+//! Forgotten sessions: the user had them removed. They are not stored again from transcripts that are still there.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -15,7 +15,7 @@ CREATE TABLE forgotten (
 ";
 
 impl Step<'_> {
-    /// Notes that a session is not to be stored again.
+    /// Notes that a session must not be stored again.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -26,7 +26,8 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// The person wants the session stored again; `None`: all of them. Says how many were forgotten.
+    /// Allows storing the session again, because the user wants it; `None` means all sessions. Returns how many
+    /// were forgotten.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -38,12 +39,12 @@ impl Store {
         };
         step.commit()?;
         if let Err(error) = self.remind() {
-            tracing::warn!(%error, "should the store be damaged, a session counts as forgotten again");
+            tracing::warn!(%error, "if the store is damaged later, a session may count as forgotten again");
         }
         Ok(changed as u64)
     }
 
-    /// The sessions that are not to be stored.
+    /// The sessions that must not be stored.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Hook events that were heard.
+//! Hook events that Watchbill received.
 
 use watchbill_core::time::Timestamp;
 
@@ -23,7 +23,7 @@ CREATE INDEX hook_events_session ON hook_events (session, at);
 /// A hook event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEventRow {
-    /// When it was heard.
+    /// When it was received.
     pub at: Timestamp,
     /// Its name.
     pub event: String,
@@ -33,13 +33,13 @@ pub struct HookEventRow {
     pub call: Option<String>,
     /// `prompt_id`.
     pub prompt: Option<String>,
-    /// What else is kept of the payload, as JSON, without private parts.
+    /// The other stored parts of the payload, as JSON, without private parts.
     pub detail: Option<String>,
 }
 
 impl Step<'_> {
-    /// Adds a hook event, unless the very same is there: what was heard is told again to a program that starts, and to each of
-    /// several. Says whether it is new.
+    /// Adds a hook event, unless the same one is stored. Events are delivered again to a program that starts, and
+    /// to each of several programs. Returns whether it is new.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,4 +1,5 @@
-//! Transcripts of which something is not stored, since the person excludes it: should the rules change, they are read anew.
+//! Transcripts that are partly not stored, because the user excludes something in them. They are read anew if the
+//! rules change.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ INSERT INTO left_out (file) SELECT id FROM files WHERE EXISTS (SELECT 1 FROM met
 ";
 
 impl Step<'_> {
-    /// Notes that something of a transcript is not stored, since it is excluded.
+    /// Notes that something in a transcript is excluded, and not stored.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -23,8 +24,8 @@ impl Step<'_> {
         self.run("INSERT OR IGNORE INTO left_out (file) VALUES (?1)", [file]).map(drop)
     }
 
-    /// The rules are others now: these transcripts are behind, and are read from their beginning. What is stored of them
-    /// stays until then, since some may be gone.
+    /// The rules have changed, so these transcripts are read again from their beginning. Their stored rows stay
+    /// until then, because some transcripts may be gone.
     pub(crate) fn left_out_is_behind(&mut self) -> Result<(), StoreError> {
         self.run("DELETE FROM snapshots WHERE file IN (SELECT file FROM left_out)", [])?;
         self.run(
@@ -36,13 +37,13 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// The paths of the transcripts of which something is not stored, since it is excluded.
+    /// The paths of transcripts in which something is excluded, and not stored.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn partly_left_out(&self) -> Result<HashSet<String>, StoreError> {
         self.asked(|sql| {
-            // Whoever only reads may meet a database that an earlier program still writes.
+            // A process that only reads may open a database that an earlier program still writes.
             let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'left_out')";
             if !sql.query_row(there, [], |row| row.get(0))? {
                 return Ok(HashSet::new());

@@ -1,7 +1,7 @@
-//! Links between sessions, also those that were only seen live, and what the person said of them.
+//! Links between sessions, including those that were only seen live, and the joins and splits by the user.
 //!
-//! The person's words have the reason `manual`: `proven` for a join, `refused` for a session that they split off,
-//! which has no earlier one then (an empty text).
+//! The user's joins and splits have the reason `manual`. A join is `proven`. A session that the user split off is
+//! `refused` and has no earlier session (an empty text).
 
 use watchbill_core::time::Timestamp;
 
@@ -29,16 +29,16 @@ pub struct LinkRow {
     pub earlier: String,
     /// The later session.
     pub later: String,
-    /// How it is known: the word of a `core::chain` reason.
+    /// Why it is known: the name of a `core::chain` reason.
     pub reason: String,
-    /// `proven`, `suggested`, or `refused` where the person has split them.
+    /// `proven`, `suggested`, or `refused` if the user has split them.
     pub confidence: String,
-    /// When the later one began; of the person's own words when they said it.
+    /// When the later session began; for a join or split by the user, when the user did it.
     pub at: Option<Timestamp>,
 }
 
 impl Step<'_> {
-    /// Stores a link in place of the one with its ends and reason.
+    /// Stores a link in place of the one with the same ends and reason.
     ///
     /// # Errors
     /// When the database cannot be written.

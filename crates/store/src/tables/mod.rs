@@ -1,8 +1,9 @@
-//! The tables: for each its SQL, the struct of its rows, how they are written in a [`Step`](crate::Step) and read.
+//! The tables. Each has its SQL, the struct of its rows, the functions that write them in a [`Step`](crate::Step),
+//! and the functions that read them.
 //!
 //! Times are milliseconds since the epoch, UTC; the views (`v_…`) show them as text. `files` and `sessions` have
 //! numbers of their own that every other table uses; [`FileKey`] and [`SessionKey`] keep the two apart. Removing a
-//! session removes its files, and removing a file all that was read from it.
+//! session removes its files, and removing a file removes all rows that were read from it.
 
 pub mod activities;
 pub mod answers;
@@ -97,22 +98,22 @@ pub(crate) fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<O
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
 }
 
-/// 64 bits without a sign as SQLite's 64 bits with one: the same bits.
+/// An unsigned 64-bit number as SQLite's signed one: the same bits.
 pub(crate) fn bits(n: u64) -> i64 {
     n.cast_signed()
 }
 
-/// And back.
+/// The reverse of [`bits`].
 pub(crate) fn unbits(n: i64) -> u64 {
     n.cast_unsigned()
 }
 
-/// A count as a column: counts beyond 63 bits do not occur, and are kept as the largest.
+/// A count as a column. A count beyond 63 bits does not occur, and would become the largest number.
 pub(crate) fn count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// And back: what is negative is none.
+/// The reverse of [`count`]. A negative number becomes zero.
 pub(crate) fn uncount(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
@@ -127,7 +128,7 @@ pub(crate) fn record_blob(id: u128) -> [u8; 16] {
     id.to_be_bytes()
 }
 
-/// And back.
+/// The reverse of [`record_blob`].
 pub(crate) fn record_of(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<u128>> {
     Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(u128::from_be_bytes))
 }

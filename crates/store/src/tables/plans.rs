@@ -1,4 +1,4 @@
-//! Plans that the agent wrote: every version, what happened to it, and which prompt carried it out.
+//! Plans that the client wrote: every version, its events, and the prompts that carried it out.
 
 use std::sync::Arc;
 
@@ -50,24 +50,24 @@ CREATE INDEX executions_file ON executions (file);
 /// A version of a plan as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPlan {
-    /// Names the plan.
+    /// The name of the plan.
     pub plan: Arc<str>,
     /// Its file.
     pub path: Option<Arc<str>>,
-    /// From 1, by time.
+    /// Its number by time, from 1.
     pub version: u32,
-    /// What it says.
+    /// Its text.
     pub content: String,
     /// When it was first there.
     pub at: Option<Timestamp>,
     /// The batch that wrote it.
     pub batch: Option<Arc<str>>,
-    /// What happened to it, in order of the times.
+    /// Its events, in order of time.
     pub words: Vec<(Option<Timestamp>, PlanWord)>,
 }
 
 impl Step<'_> {
-    /// Stores what is told of a plan.
+    /// Stores an event of a plan, with the text if there is one.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -134,7 +134,7 @@ impl Step<'_> {
     }
 }
 
-/// A word about a plan, and when it was said.
+/// An event of a plan: the plan, the time, and the kind.
 type Word = (Arc<str>, Option<Timestamp>, PlanWord);
 
 impl Store {
@@ -163,7 +163,7 @@ impl Store {
             .collect()
         })?;
         for (plan, at, word) in self.plan_words(session)? {
-            // It was said of the newest version of its time.
+            // An event belongs to the version that was the newest at its time.
             let of_plan = plans.iter_mut().filter(|version| version.plan == plan);
             let mut newest = None;
             for version in of_plan {

@@ -1,4 +1,4 @@
-//! What recovery has put right, as a log for the person.
+//! Corrections by recovery, as a log for the user.
 
 use watchbill_core::time::Timestamp;
 
@@ -16,16 +16,16 @@ CREATE TABLE recoveries (
 ) STRICT;
 ";
 
-/// One thing that recovery has put right.
+/// One correction by recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveryRow {
-    /// When.
+    /// The time of the correction.
     pub at: Timestamp,
-    /// Word of what it was.
+    /// The name of its kind.
     pub what: String,
     /// The session, if it was about one.
     pub session_id: Option<String>,
-    /// In words.
+    /// A description for the user.
     pub detail: String,
 }
 

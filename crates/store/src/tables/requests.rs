@@ -32,12 +32,12 @@ WHERE max(input, output, cache_read, cache_write) > 4294967295;
 ";
 
 impl Step<'_> {
-    /// Stores the tokens of a request, merged with what the same file told of it before.
+    /// Stores the tokens of a request, merged with earlier records of it in the same file.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn merge_request(&mut self, file: FileKey, told: &Request) -> Result<(), StoreError> {
-        // Nearly every request is told once, and an upsert would copy the page that it changes, to be able to take
+        // Nearly every request is recorded once. An upsert would copy the page that it changes, to be able to roll
         // itself back.
         if self.write_request(
             "INSERT OR IGNORE INTO requests

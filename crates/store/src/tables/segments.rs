@@ -35,7 +35,7 @@ pub struct SegmentRow {
     pub trigger: Option<String>,
     /// Tokens in the context before that compaction.
     pub pre_tokens: Option<u64>,
-    /// And after it.
+    /// Tokens in the context after it.
     pub post_tokens: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Step<'_> {
             row.pre_tokens.map(count),
             row.post_tokens.map(count)
         ];
-        // In two statements: one that replaces would copy the page that it changes, to be able to take itself back.
+        // In two statements: a replacing one would copy the page that it changes, to be able to roll itself back.
         let changed = self.run(
             "UPDATE segments SET started_at = ?3, ended_at = ?4, byte = ?5, trigger = ?6, pre_tokens = ?7,
                 post_tokens = ?8

@@ -1,4 +1,4 @@
-//! Sessions: what the roster shows of each, also before any transcript is read.
+//! Sessions: the columns that the roster shows of each, available before any transcript is read.
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::ids::SessionId;
@@ -40,15 +40,15 @@ CREATE INDEX sessions_active ON sessions (active_at);
 /// A session as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionRow {
-    /// The agent's own id.
+    /// The client's own id.
     pub session_id: String,
-    /// Name of the folder in which the transcript lies.
+    /// Name of the transcript's folder.
     pub project: Option<String>,
     /// The folder the session was launched in.
     pub cwd: Option<String>,
     /// The strongest title known.
     pub title: Option<String>,
-    /// The first prompt of the person, one line.
+    /// The user's first prompt, one line.
     pub goal: Option<String>,
     /// First line of the newest answer.
     pub summary: Option<String>,
@@ -60,26 +60,26 @@ pub struct SessionRow {
     pub created_at: Option<Timestamp>,
     /// Time of the newest activity.
     pub active_at: Option<Timestamp>,
-    /// Word of the state when it was last shown.
+    /// Name of the state when it was last shown.
     pub state: Option<String>,
-    /// Word of the kind of state.
+    /// Name of the kind of state.
     pub state_kind: Option<String>,
-    /// Since when.
+    /// Since when it has this state.
     pub state_since: Option<Timestamp>,
     /// The work chain.
     pub chain_id: Option<String>,
-    /// The session that took over.
+    /// The session that superseded it.
     pub superseded_by: Option<String>,
-    /// When it did.
+    /// When that happened.
     pub superseded_at: Option<Timestamp>,
     /// Compactions in the session's own file.
     pub compactions: u64,
-    /// The whole row in the engine's own form, with the version of that form. A row of another version is to be
+    /// The whole row in the engine's own format, with the version of that format. A row of another version must be
     /// made anew.
     pub row: Option<(u32, Vec<u8>)>,
 }
 
-/// What a session was last shown as: the words of its state and of the kind of it.
+/// How a session was last shown: the names of its state and of the kind of state.
 pub type ShownAs<'r> = (Option<&'r str>, Option<&'r str>);
 
 const COLUMNS: &str = "session_id, project, cwd, title, goal, summary, branch, model, created_at, active_at, \
@@ -111,7 +111,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
 }
 
 impl Step<'_> {
-    /// The number of a session, which is made if it is new.
+    /// The number of a session. A new session gets one.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -130,7 +130,7 @@ impl Step<'_> {
         }
     }
 
-    /// Stores what the roster shows of a session, in place of what was there.
+    /// Stores the roster's columns of a session, in place of earlier ones.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -165,8 +165,9 @@ impl Step<'_> {
                 .query_row((&row.session_id, &row.chain_id), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()
         })?;
-        // In several statements: an upsert, and whatever returns something, copies the pages that it changes. The chain by
-        // itself, since its index would be written anew with each change of anything else.
+        // In several statements: an upsert, or a statement that returns something, copies the pages that it
+        // changes. The chain has its own statement, because its index would be written anew with each change of
+        // another column.
         if let Some((key, same_chain)) = known {
             self.run(
                 "UPDATE sessions SET
@@ -191,7 +192,8 @@ impl Step<'_> {
         Ok(SessionKey(self.last_id()))
     }
 
-    /// The roster has nothing to show of a session any more: what it was shown as last is over, since its last sign.
+    /// Ends the stored state of a session, because the roster no longer shows the session. The state ended with its
+    /// last activity.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -230,7 +232,7 @@ impl Store {
         })
     }
 
-    /// Hands every session to `each`, in order of their numbers.
+    /// Passes every session to `each`, in order of their numbers.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -246,7 +248,7 @@ impl Store {
         })
     }
 
-    /// Hands what every session was last shown as to `each`.
+    /// Passes the last shown state of every session to `each`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -278,8 +280,8 @@ impl Store {
         })
     }
 
-    /// The sessions of which something was never ended, in order of their numbers: turns that go on, calls that belong to
-    /// none, and sessions whose state nobody has told, since hooks alone know of them.
+    /// The sessions with something unfinished, in order of their numbers: turns that go on, calls without a batch,
+    /// and sessions without a state, because only hooks have reported them.
     ///
     /// # Errors
     /// When the database cannot be read.

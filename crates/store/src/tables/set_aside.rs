@@ -1,4 +1,4 @@
-//! Sessions that the person has set aside: snoozed until a time, or put away until something new happens.
+//! Sessions that the user has set aside: snoozed until a time, or put away until something new happens.
 
 use watchbill_core::time::Timestamp;
 
@@ -20,14 +20,16 @@ CREATE TABLE set_aside (
 pub struct AsideRow {
     /// The session.
     pub session_id: String,
-    /// It needs nobody until then.
+    /// It is snoozed until then.
     pub snoozed_until: Option<Timestamp>,
-    /// It is put away: time of its newest record, and since when its state held, when that was said.
+    /// It is put away: the time of its newest record and the beginning of its state, both at the time of the
+    /// command.
     pub away: Option<(Timestamp, Timestamp)>,
 }
 
 impl Step<'_> {
-    /// Notes how a session is set aside, in place of what was noted. Neither way: it no longer is.
+    /// Stores how a session is set aside, in place of an earlier row. If it is set aside in neither way, the row
+    /// goes.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,4 +1,4 @@
-//! What had been folded from a file up to some byte, so that a start reads the tail alone.
+//! Snapshots of folds: the result of reading a file up to some byte, so that a start reads only the rest.
 
 use rusqlite::OptionalExtension;
 
@@ -19,17 +19,17 @@ CREATE TABLE snapshots (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Which fold it is of.
+/// The fold that a snapshot belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SnapshotKind {
-    /// What the session is doing: `core::session`.
+    /// The state of the session: `core::session`.
     State,
-    /// What is stored of it: `core::history`.
+    /// The rows to store of it: `core::history`.
     History,
 }
 
 impl SnapshotKind {
-    /// The word in the table.
+    /// The name in the table.
     pub const fn word(self) -> &'static str {
         match self {
             Self::State => "state",
@@ -43,7 +43,7 @@ impl SnapshotKind {
 pub struct SnapshotPart {
     /// Number of the part.
     pub part: u32,
-    /// Version of the bytes' form.
+    /// Version of the format of the bytes.
     pub version: u32,
     /// All bytes of the file before this one are folded in.
     pub offset: u64,
@@ -66,7 +66,7 @@ impl Step<'_> {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let row = (file, kind.word(), part, version, count(offset), bytes);
-        // In two statements: one that replaces would copy the page that it changes, to be able to take itself back.
+        // In two statements: a replacing one would copy the page that it changes, to be able to roll itself back.
         let changed = self.run(
             "UPDATE snapshots SET version = ?4, cursor = ?5, bytes = ?6 WHERE file = ?1 AND kind = ?2 AND part = ?3",
             row,
@@ -94,7 +94,7 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// The parts of a snapshot in order; none when there is no snapshot.
+    /// The parts of a snapshot in order; empty if there is no snapshot.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! What the engine knows of each transcript, so that a start need not read what was read before.
+//! The engine's state of each transcript, so that a start need not read the transcript again.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -31,15 +31,15 @@ CREATE TABLE engine_facts (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// A part grows up to this length before the next one begins: an append rewrites no more than one part. With it a row lies
-/// in one page: to look for a row that does not, SQLite reads all of each row that it compares it with.
+/// A part grows up to this length before the next one begins, so an append rewrites no more than one part. With
+/// this length a row fits in one page. SQLite reads all of a longer row each time it compares the row in a search.
 const PART: usize = 1_900;
 
-/// Cache of the database while all states are read, in kilobytes: each page is looked at once, and memory for thousands
-/// of them would be asked for in vain.
+/// Page cache while all states are read, in kilobytes. Each page is read once, so memory for thousands of them
+/// would be useless.
 const PASSING: i64 = 128;
 
-/// What the engine knows of one transcript.
+/// The engine's state of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateRow {
     /// Written anew with each change.
@@ -49,7 +49,7 @@ pub struct StateRow {
 }
 
 impl Step<'_> {
-    /// Stores what is known of a transcript in place of what was there; `fresh` removes the pieces before.
+    /// Stores the state of a transcript in place of the earlier one. `fresh` removes the earlier pieces.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -90,8 +90,8 @@ impl Step<'_> {
             self.run("DELETE FROM state_pieces WHERE state = ?1", [state])?;
         }
         let Some(piece) = piece else { return Ok(()) };
-        // In statements that name the part: one that looks for it is prepared anew each time, since SQLite plans it by the
-        // piece's bytes.
+        // In statements that name the part: SQLite would plan a statement that searches for it by the piece's
+        // bytes, and so prepare it anew each time.
         let last = self.read(|sql| {
             sql.prepare_cached(
                 "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
@@ -117,7 +117,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Removes what is known of a transcript.
+    /// Removes the state of a transcript.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -127,7 +127,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Whether anything is known of a transcript.
+    /// Whether the state of a transcript is stored.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -138,8 +138,8 @@ impl Step<'_> {
         })
     }
 
-    /// What is stored of transcripts from now on is ahead of the rows of their sessions, until
-    /// [`rows_are_there`](Self::rows_are_there). What was ahead already stays so.
+    /// From now on states are stored before the rows of their sessions, until
+    /// [`rows_are_there`](Self::rows_are_there). States that were ahead already stay so.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -148,7 +148,7 @@ impl Step<'_> {
             "INSERT OR IGNORE INTO meta (name, value) SELECT ?1, coalesce(max(id), 0) FROM states",
             [ROWS_BEHIND],
         )?;
-        // Since a run that was ended the last ones may have been forgotten, and their numbers are given again.
+        // Since an interrupted run, the last states may have been forgotten, and their numbers are used again.
         self.run(
             "UPDATE meta SET value = (SELECT coalesce(max(id), 0) FROM states)
              WHERE name = ?1 AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM states)",
@@ -157,8 +157,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The rows of all sessions whose transcripts are `ours` are stored with this step, or were before. Transcripts that
-    /// lie elsewhere may still be ahead of theirs, since whoever stored them looked at other folders.
+    /// The rows of all sessions whose transcripts are `ours` are stored with this step, or were before. Transcripts
+    /// in other folders may still be ahead of their rows, because an engine that watched those folders stored them.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -182,7 +182,7 @@ impl Step<'_> {
         }
     }
 
-    /// Stores a fact that no file will tell again.
+    /// Stores a fact that no file will repeat.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -193,7 +193,7 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// Hands what is known of every transcript to `each`: path and head.
+    /// Passes the path and the head of every state to `each`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -212,13 +212,14 @@ impl Store {
         read
     }
 
-    /// The sessions of what was stored ahead of their rows, some of them several times; `None` where all rows are there.
+    /// The sessions of states that were stored before their rows, some of them several times; `None` if all rows
+    /// are stored.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn without_rows(&self) -> Result<Option<Vec<String>>, StoreError> {
         let Some(after) = self.meta(ROWS_BEHIND)? else { return Ok(None) };
-        // What is no number was damaged: then it may be any of them.
+        // A value that is no number was damaged: then any of them may lack its row.
         let after: i64 = after.parse().unwrap_or(0);
         self.asked(|sql| {
             sql.prepare_cached("SELECT session FROM states WHERE id > ?1")?
@@ -228,7 +229,7 @@ impl Store {
         })
     }
 
-    /// More transcripts than this are not known.
+    /// An upper bound for the number of states.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -238,13 +239,13 @@ impl Store {
         Ok(usize::try_from(newest).unwrap_or(0))
     }
 
-    /// Head and all pieces of one transcript, of one moment.
+    /// Head and all pieces of one transcript, read at one moment.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn state(&self, path: &str) -> Result<Option<StateRow>, StoreError> {
         self.asked(|sql| {
-            // One moment: a writer may go on between two statements.
+            // One read transaction: a writer may write between two statements.
             let moment = sql.unchecked_transaction()?;
             let found = moment
                 .prepare_cached("SELECT id, head FROM states WHERE path = ?1")?
@@ -262,7 +263,7 @@ impl Store {
         })
     }
 
-    /// A fact that no file will tell again.
+    /// A fact that no file will repeat.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Texts: what can be searched, and the full-text index over it.
+//! The texts that can be searched, and their full-text index.
 
 use rusqlite::OptionalExtension;
 pub use watchbill_core::history::rows::Role;
@@ -8,8 +8,8 @@ use watchbill_core::time::Timestamp;
 use super::{FileKey, SessionKey, at, count, time, uncount};
 use crate::{Step, Store, StoreError};
 
-/// The index keeps no text of its own (external content) and no lengths: what it finds is weighed by
-/// [`search`](crate::search), from the texts themselves. The functions are registered with every connection.
+/// The index keeps no text of its own (external content) and no lengths: [`search`](crate::search) ranks its
+/// matches by the texts themselves. The functions are registered with every connection.
 pub(crate) const V1: &str = "
 -- One text of a record: a prompt, an answer, a thought, a tool's input or result, a title.
 CREATE TABLE texts (
@@ -52,11 +52,11 @@ pub struct StoredText {
     pub part: u16,
     /// Time of the record.
     pub at: Option<Timestamp>,
-    /// Whose words: a word of [`Role`].
+    /// The name of its [`Role`].
     pub role: String,
     /// The tool.
     pub tool: Option<String>,
-    /// The subagent, if it is a subagent's.
+    /// The subagent, if it is a subagent's text.
     pub subagent: Option<String>,
     /// The text.
     pub text: String,
@@ -65,8 +65,8 @@ pub struct StoredText {
 }
 
 impl Step<'_> {
-    /// Stores a text, to be found once the step is committed. A text that is stored already at its place is left as
-    /// it is: whoever reads a record twice stores it once. Says whether it was new.
+    /// Stores a text. A search finds it once the step is committed. A text that is stored already at its place
+    /// stays as it is, so reading a record twice stores it once. Returns whether it was new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -98,10 +98,10 @@ impl Step<'_> {
         Ok(added > 0)
     }
 
-    /// Indexes what was added since the text with the number `from`.
+    /// Indexes the texts from the number `from` on.
     ///
     /// Not text by text: the index is flushed whenever another statement needs a journal of its own, as merging a
-    /// row does, and a flush for each text would cost more than everything else.
+    /// row does. A flush for each text would cost more than everything else.
     pub(crate) fn index_from(&mut self, from: i64) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO texts_fts (rowid, text, parts, tags)
@@ -139,7 +139,7 @@ impl Store {
         })
     }
 
-    /// How many texts are stored, and how many bytes of them were not, by the setting.
+    /// How many texts are stored, and how many of their bytes the setting has cut off.
     ///
     /// # Errors
     /// When the database cannot be read.

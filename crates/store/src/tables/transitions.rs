@@ -1,4 +1,4 @@
-//! Transitions: every state a session was shown in, since when and why.
+//! Transitions: every state in which a session was shown, with its time and reason.
 
 use watchbill_core::time::Timestamp;
 
@@ -22,15 +22,15 @@ CREATE INDEX transitions_session ON transitions (session, at);
 /// A change of state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransitionRow {
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
-    /// Word of the state from then on.
+    /// Name of the state from then on.
     pub state: String,
-    /// Word of the kind of it.
+    /// Name of the kind of state.
     pub kind: Option<String>,
-    /// Word of the witness that decided.
+    /// Name of the witness that decided.
     pub source: String,
-    /// What it said.
+    /// The reason that the witness gave.
     pub detail: String,
     /// `observed` or `inferred`.
     pub confidence: String,
@@ -39,10 +39,10 @@ pub struct TransitionRow {
 impl Step<'_> {
     /// Adds a transition, as it is shown at `now`.
     ///
-    /// A state that was suspected may turn out to be wrong, and what was before goes on: since a time before the
-    /// suspicion. In the table, whose rows are read in the order of their times, it stands behind what was shown
-    /// meanwhile, at the same time: so that the last row is the state, and what was wrong has lasted no time. Only what
-    /// is in the future, since the clock was set back, moves nothing.
+    /// A suspected state may turn out to be wrong. Then the state before it goes on, since a time before the
+    /// suspicion. The rows of the table are read in order of their times, so this row gets the time of the row that
+    /// was shown meanwhile, and follows it. So the last row is the state, and the wrong state has lasted no time.
+    /// Only a row in the future, after the clock was set back, moves nothing.
     ///
     /// # Errors
     /// When the database cannot be written.

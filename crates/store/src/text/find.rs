@@ -1,11 +1,11 @@
-//! Finds a query's terms in one text: where they stand, and how telling the text is.
+//! Finds a query's terms in one text: where they are, and how relevant the text is.
 
 use std::ops::Range;
 
 use super::query::{Term, Terms};
 use super::words::{self, Near, Words};
 
-/// A term as it is compared: its words, and its pieces where it has some.
+/// A term prepared for comparison: its words, and its parts if it has some.
 struct Wanted {
     whole: Vec<String>,
     parts: Vec<String>,
@@ -23,40 +23,40 @@ impl Wanted {
     }
 }
 
-/// Where a term stands in a text.
+/// A match of a term in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The bytes.
+    /// Its bytes.
     pub range: Range<usize>,
-    /// Which term.
+    /// Index of the term.
     pub term: usize,
 }
 
-/// Looks for the terms of one query in text after text.
+/// Finds the terms of one query in text after text.
 pub(crate) struct Finder {
     wanted: Vec<Wanted>,
     near: Near,
     words: Words,
 }
 
-/// So many places of one text say enough; the rest is not looked for.
+/// So many matches in one text are enough; the rest is not searched for.
 const ENOUGH: usize = 200;
 
 impl Finder {
-    /// For a query.
+    /// A finder for this query.
     pub fn new(terms: &Terms) -> Self {
         let wanted: Vec<Wanted> = terms.0.iter().map(Wanted::of).collect();
         let near = Near::of(wanted.iter().flat_map(|wanted| [&wanted.whole[..], &wanted.parts[..]]));
         Self { wanted, near, words: Words::default() }
     }
 
-    /// Where the terms stand in a text, in order, without overlaps.
+    /// The matches in a text, in order and without overlaps.
     pub fn find(&mut self, text: &str) -> Vec<Mark> {
         self.words.read_near(text, &self.near);
         self.marks(text)
     }
 
-    /// Where the terms stand among the words that were read.
+    /// The matches among the words that were read.
     fn marks(&self, text: &str) -> Vec<Mark> {
         let mut marks = Vec::new();
         for (term, wanted) in self.wanted.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Finder {
                 marks.len() < ENOUGH * (term + 1)
             };
             look(text, &self.words.whole, &wanted.whole, wanted.prefix, false, &mut add);
-            // Words may be pieces of a name, and pieces the words between underscores.
+            // Words may be parts of a name, and parts may be the words between underscores.
             look(text, &self.words.parts, &wanted.whole, wanted.prefix, true, &mut add);
             if !wanted.parts.is_empty() {
                 look(text, &self.words.parts, &wanted.parts, wanted.prefix, true, &mut add);
@@ -84,7 +84,8 @@ impl Finder {
         marks
     }
 
-    /// How telling a text is: the more often and the closer together the terms stand in it, and the shorter it is.
+    /// The relevance of a text. It is greater the more often and the closer together the terms are in it, and the
+    /// shorter it is.
     pub fn weigh(&self, text: &str, marks: &[Mark]) -> f64 {
         let slack = 0.5 + text.len() as f64 / 1_000.0;
         let mut weight = 0.0;
@@ -97,10 +98,11 @@ impl Finder {
     }
 }
 
-/// So many bytes are one place, for the eye and for the weight.
+/// Matches within so many bytes count as close together.
 pub(crate) const NEAR: usize = 160;
 
-/// Where, within `near` bytes, the most different terms stand: index of the first mark, and how many terms.
+/// The stretch of at most `near` bytes with the most different terms: the index of its first mark, and how many
+/// terms.
 pub(crate) fn densest(marks: &[Mark], near: usize) -> (usize, usize) {
     let mut best = (0, 0);
     for (first, mark) in marks.iter().enumerate() {
@@ -117,7 +119,7 @@ pub(crate) fn densest(marks: &[Mark], near: usize) -> (usize, usize) {
     best
 }
 
-/// Looks for a sequence of words. Pieces have to follow each other without a gap.
+/// Searches for a sequence of words. `adjacent` words must follow each other without a gap.
 fn look(
     text: &str,
     places: &[Range<u32>],
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_index_finds_is_marked() {
+    fn matches_of_the_index_are_marked() {
         for (typed, text, found) in [
             (
                 "parse_line",
@@ -172,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Words, pieces of names, signs and gaps, in any order.
+    /// Words, parts of names, characters and gaps, in any order.
     fn scraps(most: usize) -> impl Strategy<Value = String> {
         let scraps = [
             "a", "b", "A", "parse", "Parse", "PARSE", "Line", "line", "x9", "9", "é", "E", "e\u{301}", "Ä",
@@ -185,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_near_what_is_wanted_marks_what_reading_everything_marks(
+        fn reading_only_near_the_terms_gives_the_same_marks(
             typed in scraps(6), typing: bool, texts in proptest::collection::vec(scraps(40), 1..4)
         ) {
             let mut finder = Finder::new(&Terms::parse(&typed, typing));

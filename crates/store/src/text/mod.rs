@@ -1,4 +1,4 @@
-//! What the index sees of a text, and how a person's words are looked for in it.
+//! The columns of the index for a text, and the search for the user's terms in a text.
 
 pub(crate) mod find;
 pub mod parts;
@@ -13,7 +13,7 @@ use rusqlite::functions::FunctionFlags;
 /// Changes with every change of [`parts`] and [`tags`]: an index of another version is made anew.
 pub(crate) const VERSION: u32 = 1;
 
-/// Gives a connection the functions that the index's view and trigger name.
+/// Registers the functions that the index's view and trigger call.
 pub(crate) fn register(sql: &Connection) -> rusqlite::Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;

@@ -1,26 +1,26 @@
-//! The parts of a text that its plain words don't show: pieces of camelCase names, and the signs of scripts that
-//! write no spaces, one by one, so that a word in the middle of a run is found as a phrase of its signs.
+//! The parts of a text that its plain words do not show: pieces of camelCase names, and the characters of scripts
+//! without spaces, one by one. So a word in the middle of a run is found as a phrase of its characters.
 
 use std::ops::Range;
 
 use watchbill_core::block::Block;
 
-/// Longer names are taken for keys and encoded bytes, which nobody looks for by their pieces.
+/// Longer names are taken for keys and encoded bytes, whose pieces no search needs.
 const LONGEST_NAME: usize = 64;
 
-/// What is added to the index for a text; `None` for most: plain words need no addition.
+/// The addition to the index for a text; `None` for most, because plain words need no addition.
 pub fn of(text: &str) -> Option<String> {
     let mut parts = String::new();
     add(text, &mut parts);
     (!parts.is_empty()).then_some(parts)
 }
 
-/// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once, so that
-/// it looks for the two things that matter, seams and characters that may be unspaced, in many bytes at once.
+/// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once. So it
+/// checks many bytes at once for the two things that matter: seams, and characters that may be unspaced.
 pub fn add(text: &str, parts: &mut String) {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (0, Kinds::default());
-    // What is before `done` has its parts.
+    // The parts before `done` are added.
     let mut done = 0;
     while at < bytes.len() {
         let block = Block::<4>::at(bytes, at).unwrap_or_else(|| Block::rest(bytes, at, b' '));
@@ -38,7 +38,7 @@ pub fn add(text: &str, parts: &mut String) {
                 add_signs(text, found, done, parts)
             } else if let Some((before, behind)) = kinds.run_within(bit) {
                 let start = (found - before).max(done);
-                // What is behind the run is another name.
+                // After the run comes another name.
                 let inner = seams >> bit & ((1 << behind) - 1);
                 add_name(text, start..found + behind, found, inner, parts)
             } else {
@@ -50,13 +50,13 @@ pub fn add(text: &str, parts: &mut String) {
     }
 }
 
-/// What the bytes of a block are.
+/// The kinds of bytes in a block, one bit for each byte.
 #[derive(Debug, Clone, Copy, Default)]
 struct Kinds {
     small: u64,
     capital: u64,
     digit: u64,
-    /// Where a character of three or four bytes begins: no others are unspaced.
+    /// Where a character of three or four bytes begins; no other character is unspaced.
     long: u64,
 }
 
@@ -71,7 +71,7 @@ impl Kinds {
         }
     }
 
-    /// How many letters and digits stand before a byte, and how many from there on; none where they may go on beyond the
+    /// How many letters and digits are before a byte, and how many from it on; `None` if they may go on beyond the
     /// block.
     #[inline]
     fn run_within(self, bit: u32) -> Option<(usize, usize)> {
@@ -81,8 +81,8 @@ impl Kinds {
         (behind != 0).then(|| ((bit - 1 - nearest) as usize, behind.trailing_zeros() as usize))
     }
 
-    /// Where names fall apart, as [`is_seam`] says it of one byte. `before` are the kinds of the block before, and
-    /// `small_behind` is whether a small letter follows.
+    /// The seams of names, as [`is_seam`] defines them for one byte. `before` are the kinds of the block before,
+    /// and `small_behind` is whether a small letter follows.
     #[inline]
     fn seams(self, before: Self, small_behind: bool) -> u64 {
         let behind = |kind: u64, before: u64| kind << 1 | before >> 63;
@@ -92,8 +92,8 @@ impl Kinds {
     }
 }
 
-/// Adds the pieces of the name at `run`, of which the seams are known: bits from the byte at `first` on. Gives back where
-/// it ends.
+/// Adds the pieces of the name at `run`. Its seams are known: bits from the byte at `first` on. Returns the end of
+/// the name.
 fn add_name(text: &str, run: Range<usize>, first: usize, mut seams: u64, parts: &mut String) -> usize {
     let mut start = run.start;
     while seams != 0 {
@@ -105,7 +105,7 @@ fn add_name(text: &str, run: Range<usize>, first: usize, mut seams: u64, parts: 
     run.end
 }
 
-/// The same of a name that goes over the border of a block.
+/// The same for a name that crosses the border of a block.
 fn add_long_name(text: &str, seam: usize, floor: usize, parts: &mut String) -> usize {
     let bytes = text.as_bytes();
     let (start, end) = (run_start(bytes, seam, floor), run_end(bytes, seam));
@@ -117,7 +117,7 @@ fn add_long_name(text: &str, seam: usize, floor: usize, parts: &mut String) -> u
     end
 }
 
-/// Adds an unspaced sign and what touches it, if one begins at `at`; gives back where it ends.
+/// Adds an unspaced character and the letters that touch it, if one begins at `at`. Returns where they end.
 fn add_signs(text: &str, at: usize, floor: usize, parts: &mut String) -> usize {
     let bytes = text.as_bytes();
     let Some(c) = text[at..].chars().next() else { return bytes.len() };
@@ -125,7 +125,7 @@ fn add_signs(text: &str, at: usize, floor: usize, parts: &mut String) -> usize {
     if !is_unspaced(c) {
         return end;
     }
-    // Letters that touch the sign are part of the same word.
+    // Letters that touch the character are part of the same word.
     let start = run_start(bytes, at, floor);
     if start < at {
         add_one(&text[start..at], parts);
@@ -138,7 +138,7 @@ fn add_signs(text: &str, at: usize, floor: usize, parts: &mut String) -> usize {
     run
 }
 
-/// Where the run of letters and digits begins that reaches up to `at`, not before `floor`.
+/// Where the run of letters and digits before `at` begins, not before `floor`.
 fn run_start(bytes: &[u8], at: usize, floor: usize) -> usize {
     let run = bytes[floor.min(at)..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     at - run
@@ -154,7 +154,7 @@ fn add_one(part: &str, parts: &mut String) {
     parts.push_str(part);
 }
 
-/// Where a name falls apart: before a capital that follows a small letter (`parseLine`), or that begins a word
+/// Whether a name splits here: before a capital that follows a small letter (`parseLine`), or that begins a word
 /// after capitals or digits (`HTTPServer`, `utf8Text`).
 #[inline]
 fn is_seam(bytes: &[u8], at: usize) -> bool {
@@ -165,7 +165,7 @@ fn is_seam(bytes: &[u8], at: usize) -> bool {
             || ((before.is_ascii_uppercase() || before.is_ascii_digit()) && before_small()))
 }
 
-/// Adds the pieces of a word; says whether it has any.
+/// Adds the pieces of a word; returns whether it has any.
 fn add_pieces(word: &str, parts: &mut String) -> bool {
     let mut start = 0;
     for at in 1..word.len() {
@@ -180,7 +180,7 @@ fn add_pieces(word: &str, parts: &mut String) -> bool {
     start > 0
 }
 
-/// Where a word of letters and digits falls apart into pieces, as byte offsets.
+/// The byte offsets at which a word of letters and digits splits into pieces.
 pub(crate) fn seams(word: &str) -> impl Iterator<Item = usize> {
     let is_name = word.len() <= LONGEST_NAME && word.is_ascii();
     (1..word.len()).filter(move |at| is_name && is_seam(word.as_bytes(), *at))
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart_wherever_they_stand_in_a_block() {
+    fn names_are_split_at_any_position_in_a_block() {
         for before in 0..140 {
             let pad = " ".repeat(before);
             assert_eq!(
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The parts of a text, looked for sign by sign.
+    /// The parts of a text, found character by character.
     fn slowly(text: &str) -> String {
         let (bytes, mut parts) = (text.as_bytes(), String::new());
         let mut done = 0;
@@ -249,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_in_blocks_is_what_is_found_sign_by_sign(text in "([a-c]|[A-C]|[0-2]| |_|é|→|本|ア|😀|[a-zA-Z]{3,70}){0,90}") {
+        fn reading_by_blocks_gives_the_same_parts_as_by_characters(text in "([a-c]|[A-C]|[0-2]| |_|é|→|本|ア|😀|[a-zA-Z]{3,70}){0,90}") {
             let mut parts = String::new();
             add(&text, &mut parts);
             prop_assert_eq!(parts, slowly(&text));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_unspaced_scripts_are_taken_apart() {
+    fn names_and_unspaced_scripts_are_split() {
         for (text, parts) in [
             ("call parseLine now", " parse Line"),
             ("parseHTTPLine2Go", " parse HTTP Line2 Go"),

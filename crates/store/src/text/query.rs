@@ -1,23 +1,23 @@
-//! A person's words as a query of the index. Whatever is typed is text: no sign of it is syntax but quotes around a
-//! phrase and a star at the end of a word.
+//! The user's search text as a query of the index. Everything typed is text. Only quotes around a phrase and a star
+//! at the end of a word are syntax.
 
 use super::{parts, tags};
 
-/// One thing that a text must hold.
+/// One term that a text must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// Its words as they were typed.
     pub text: String,
-    /// The last word may go on.
+    /// Whether the last word may be incomplete.
     pub prefix: bool,
 }
 
-/// What is looked for: every term has to be there.
+/// The terms of a search: a text must contain all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms(pub Vec<Term>);
 
 impl Terms {
-    /// Reads what a person typed. With `typing` the last word may go on, unless something follows it.
+    /// Parses the typed text. With `typing` the last word may be incomplete, unless something follows it.
     pub fn parse(typed: &str, typing: bool) -> Self {
         let mut terms = Vec::new();
         let mut rest = typed;
@@ -39,19 +39,19 @@ impl Terms {
         Self(if typing { without_stub(terms) } else { terms })
     }
 
-    /// Whether the last word may go on.
+    /// Whether the last word may be incomplete.
     pub(crate) fn may_go_on(&self) -> bool {
         self.0.last().is_some_and(|last| last.prefix)
     }
 
-    /// The query in the index's own language; `None` when there is nothing to look for.
+    /// The query in the index's own language; `None` if there is nothing to search for.
     pub(crate) fn to_fts(&self) -> Option<String> {
         let terms: Vec<String> = self.0.iter().map(Term::to_fts).collect();
         (!terms.is_empty()).then(|| terms.join(" AND "))
     }
 
-    /// The query for names that are spelled as they were typed; `None` where there is no name, and the whole query is all
-    /// there is to look for.
+    /// The query for names that are spelled as they were typed; `None` if there is no name, so that it would be the
+    /// whole query.
     pub(crate) fn spelled(&self) -> Option<String> {
         self.0.iter().any(Term::is_name).then(|| {
             let terms: Vec<String> = self.0.iter().map(Term::spelled).collect();
@@ -60,8 +60,8 @@ impl Terms {
     }
 }
 
-/// While a word has few letters, half of the index begins with it: alone it is taken for the whole word until it has
-/// three, after others it is left out until it has four.
+/// Half of the index begins with a word of few letters. A single word counts as complete until it has three
+/// letters. After other words, it is left out until it has four.
 fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
     let alone = terms.len() == 1;
@@ -78,8 +78,8 @@ fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
 }
 
 impl Term {
-    /// A name with pieces. Signs of scripts without spaces are none: that they stand between two spaces, as what is one
-    /// word to the index, says nothing about them.
+    /// Whether the term is a name with pieces. Characters of scripts without spaces are none: the index takes them
+    /// as one word between two spaces, which says nothing about them.
     fn is_name(&self) -> bool {
         !self.text.contains(parts::is_unspaced) && parts::of(&self.text).is_some()
     }
@@ -95,15 +95,15 @@ impl Term {
         if self.is_name() { format!("({})", self.phrase(&self.text)) } else { self.to_fts() }
     }
 
-    /// Nobody looks for tags by words. To look at the column of each place takes a third of the time of a phrase, so
-    /// that it is asked for only where all of the words may be tags.
+    /// No search finds tags by their words. Checking the column of each match takes a third of a phrase's time, so
+    /// the columns are named only if all words may be tags.
     fn phrase(&self, words: &str) -> String {
         let columns = if tags::may_be(words) { "{text parts} : " } else { "" };
         format!("{columns}{}{}", quoted(words), if self.prefix { "*" } else { "" })
     }
 }
 
-/// A phrase: in quotes no sign is syntax but the quote itself.
+/// A phrase in quotes, where only the quote itself would be syntax.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace(['"', '\0'], " "))
 }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_may_go_on_while_it_is_typed() {
+    fn while_typing_the_last_word_may_be_incomplete() {
         let terms = |terms: &[(&str, bool)]| -> Vec<(String, bool)> {
             terms.iter().map(|(text, prefix)| ((*text).to_owned(), *prefix)).collect()
         };
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_text() {
+    fn typed_characters_are_text_and_not_syntax() {
         assert_eq!(fts("NOT (foo OR"), Some("(\"NOT\") AND (\"(foo\") AND (\"OR\")".into()));
         assert_eq!(fts("-> \" * ^"), None);
         assert_eq!(fts("parseLine").as_deref(), Some("(\"parseLine\" OR \"parse Line\")"));

@@ -1,15 +1,15 @@
-//! The piece of a text that a hit shows: one line around the place where most was found.
+//! The part of a text that a hit shows: one line around the place with the most matches.
 
 use std::ops::Range;
 
 use super::find::{Mark, densest};
 
-/// Bytes of a text that a snippet shows, about.
+/// Length of a snippet in bytes, roughly.
 const LENGTH: usize = 200;
-/// How much of it stands before the first mark.
+/// How much of it comes before the first mark.
 const LEAD: usize = 50;
 
-/// A line around the densest place, and where in it the marks are.
+/// A line around the densest place, and the positions of the marks in it.
 pub(crate) fn around(text: &str, marks: &[Mark]) -> (String, Vec<Range<usize>>) {
     let first = marks.get(densest(marks, LENGTH - LEAD).0).map_or(0, |mark| mark.range.start);
     let start = word_start(text, first.saturating_sub(LEAD), first);
@@ -48,7 +48,7 @@ fn add_line(text: &str, line: &mut String) {
     }
 }
 
-/// The first beginning of a word at or after `from`, before `limit`; where there is none, the next character.
+/// The first beginning of a word at or after `from` and before `limit`; without one, the next character.
 fn word_start(text: &str, from: usize, limit: usize) -> usize {
     if from == 0 {
         return 0;

@@ -30,13 +30,13 @@ pub fn role_tag(role: &str) -> String {
     one_word('r', role)
 }
 
-/// The word for a tool, in whatever case it is named.
+/// The word for a tool, ignoring case.
 pub fn tool_tag(tool: &str) -> String {
     one_word('t', tool)
 }
 
-/// Whether a phrase of these words may stand among the words that are added: each begins as one of them does. Letters
-/// beyond ASCII may be forms of whatever, and accents may stand behind their letters, where the index takes no word to end.
+/// Whether a phrase of these words may match added words: each begins as one of them does. A letter beyond ASCII
+/// may be a form of any letter. An accent may follow its letter, and the index ends no word there.
 pub(crate) fn may_be(words: &str) -> bool {
     let mut words = words.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
     words.all(|word| {
@@ -49,7 +49,7 @@ pub(crate) fn may_be(words: &str) -> bool {
     })
 }
 
-/// One token: letters and digits only, since everything else would end it.
+/// One token: letters and digits only, because any other character would end it.
 fn one_word(kind: char, name: &str) -> String {
     let mut word = String::with_capacity(name.len() + 1);
     add_word(kind, name, &mut word);
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_a_tag_is_known_by_how_it_begins() {
+    fn possible_tags_are_recognised_by_their_beginning() {
         for word in [
             session_tag(7),
             role_tag("tool_result"),
@@ -76,7 +76,7 @@ mod tests {
             "r_t".into(),
             "Ťool".into(),
             "s12 rtoolresult tbash".into(),
-            // To the index the same as the first of all, and as a role.
+            // The index reads these like the first one of all, and like a role.
             "s\u{301}7".into(),
             "r\u{30c}prompt".into(),
         ] {

@@ -1,5 +1,5 @@
-//! Words of a text as the index takes them, with their places: runs of letters and digits, the pieces of camelCase
-//! names, the signs of scripts without spaces. Compared without case and accents.
+//! The words of a text as the index takes them, with their positions: runs of letters and digits, the pieces of
+//! camelCase names, the characters of scripts without spaces. They are compared without case and accents.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use unicode_normalization::char::decompose_canonical;
 
 use super::parts;
 
-/// The places of a text's words, kept for the memory of the lists.
+/// The positions of a text's words. The lists are reused for the next text, to keep their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     /// Whole words.
     pub whole: Vec<Range<u32>>,
-    /// Pieces of names and single signs, for the words that have them.
+    /// Pieces of names and single characters, for the words that have them.
     pub parts: Vec<Range<u32>>,
 }
 
 impl Words {
-    /// Takes the words of another text.
+    /// Reads the words of another text.
     pub fn read(&mut self, text: &str) {
         self.clear();
         let mut at = 0;
@@ -27,14 +27,15 @@ impl Words {
         }
     }
 
-    /// Takes the words of another text as far as they matter: wherever a word of `near` may begin, that one and those
-    /// behind it. Sequences that begin with a word of `near` are found among them as among all words, and no others.
+    /// Reads the words of another text as far as they matter: wherever a word of `near` may begin, that one and
+    /// those after it. A sequence that begins with a word of `near` is found among them exactly where it is found
+    /// among all words.
     pub fn read_near(&mut self, text: &str, near: &Near) {
         self.clear();
         let mut at = 0;
         while let Some(place) = near.next(text, at) {
             let bytes = text.as_bytes();
-            // Before a sign beyond ASCII the word would have been read already.
+            // ASCII is enough: at a letter beyond ASCII, `next` would have stopped before.
             at =
                 place - bytes[at..place].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
             let mut left = near.words;
@@ -61,7 +62,7 @@ impl Words {
         if word.is_ascii() {
             self.add_pieces(word, range.start);
         } else if word.contains(parts::is_unspaced) {
-            // Signs one by one, and what stands between them as the index has it.
+            // Characters one by one, and the letters between them as the index has them.
             let mut at = 0;
             while let Some(c) = word[at..].chars().next() {
                 let letters = word[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -75,7 +76,7 @@ impl Words {
         }
     }
 
-    /// The pieces of an ASCII word that begins at `from`; says whether it has any.
+    /// Adds the pieces of an ASCII word that begins at `from`; returns whether it has any.
     fn add_pieces(&mut self, word: &str, from: usize) -> bool {
         let mut start = 0;
         for seam in parts::seams(word) {
@@ -110,15 +111,15 @@ fn next_run(text: &str, from: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Where words may begin that somebody looks for. Most texts that hold a word hold it at few places, and reading all of
+/// Where words of a search may begin. Most texts that contain a word contain it at few places, and reading all of
 /// their words is most of the work of a search.
 #[derive(Debug)]
 pub(crate) struct Near {
-    /// Folded, as [`fold`] does it.
+    /// Folded by [`fold`].
     first: Vec<String>,
-    /// Bytes with which one of them may begin.
+    /// The bytes with which one of them may begin.
     begins: [bool; 256],
-    /// So many words, from each such place on, are of interest.
+    /// How many words are read from each such place on.
     words: usize,
 }
 
@@ -126,7 +127,7 @@ impl Near {
     /// For sequences of folded words.
     pub fn of<'w>(sequences: impl Iterator<Item = &'w [String]>) -> Self {
         let mut near = Self { first: Vec::new(), begins: [false; 256], words: 1 };
-        // Any letter beyond ASCII may be the form of any other.
+        // Any letter beyond ASCII may be a form of any other.
         near.begins[0x80..].fill(true);
         for sequence in sequences {
             let Some(first) = sequence.first() else { continue };
@@ -140,8 +141,8 @@ impl Near {
         near
     }
 
-    /// The next byte from `from` on at which one of the words may begin, or at which there is a letter that may be a form
-    /// of whatever.
+    /// The next byte from `from` on at which one of the words may begin, or a letter that may be a form of any
+    /// other.
     fn next(&self, text: &str, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut at = from;
@@ -163,7 +164,8 @@ impl Near {
     }
 }
 
-/// Whether the bytes begin with the word, as far as they are ASCII: a letter beyond it may be a form of whatever.
+/// Whether the bytes begin with the word, as far as they are ASCII: a letter beyond ASCII may be a form of any
+/// other.
 fn may_begin(bytes: &[u8], word: &[u8]) -> bool {
     for (n, letter) in word.iter().enumerate() {
         match bytes.get(n) {
@@ -180,15 +182,15 @@ fn to_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// A word as it is compared: small letters without accents.
+/// A word in its form for comparison: small letters without accents.
 pub(crate) fn fold(word: &str) -> String {
     word.chars().flat_map(folded).collect()
 }
 
-/// Whether a word of a text is the folded one, or begins with it.
+/// Whether a word of a text equals the folded one, or begins with it.
 pub(crate) fn is(word: &str, folded_word: &str, prefix: bool) -> bool {
     let (a, b) = (word.as_bytes(), folded_word.as_bytes());
-    // Nearly every word is told apart by its first letter.
+    // Most words differ in their first letter.
     if let (Some(a), Some(b)) = (a.first(), b.first())
         && a.is_ascii()
         && a.to_ascii_lowercase() != *b
@@ -211,7 +213,7 @@ fn folded(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().map(without_accents).filter(|c| !matches!(u32::from(*c), 0x300..=0x36F))
 }
 
-/// A Latin letter without its accents, as the index has it; any other letter as it is.
+/// A Latin letter without its accents, as the index has it; any other letter unchanged.
 fn without_accents(c: char) -> char {
     let mut letter = None;
     decompose_canonical(c, |part| {

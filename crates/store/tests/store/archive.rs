@@ -1,4 +1,4 @@
-//! The archive: what goes in comes out, what is not whole does not count, and the budget holds.
+//! The archive: a packed transcript is read back, an incomplete one does not count, and the budget holds.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_goes_in_comes_out_at_any_place_and_grows_by_what_is_new() {
+fn a_packed_transcript_is_read_at_any_position_and_only_grows() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(120_000, 0);
@@ -65,7 +65,7 @@ fn what_goes_in_comes_out_at_any_place_and_grows_by_what_is_new() {
     let grown = pack(&archive, &whole, Some(&first.row)).unwrap();
     assert_eq!((&grown.row.file, grown.void), (&first.row.file, None));
     assert_eq!(unpack(&archive, &grown.row), whole);
-    // What the older row says still stands: it counts until the new one is stored.
+    // The older row is still valid: it counts until the new one is stored.
     assert_eq!(unpack(&archive, &first.row), &whole[..cut]);
     let frames = archive.open(&grown.row).unwrap();
     for offset in [0, 1, FRAME - 1, FRAME, 2 * FRAME + 17, cut, whole.len() - 1, whole.len(), whole.len() + 5]
@@ -86,7 +86,7 @@ fn a_rewritten_transcript_is_packed_anew_beside_the_old_one() {
         let second = pack(&archive, &changed, Some(&first.row)).unwrap();
         assert_eq!(unpack(&archive, &second.row), changed);
         assert_eq!(unpack(&archive, &first.row), lines(1_000, 0), "it counts until the new row is stored");
-        // It may be the last there is of it.
+        // It may be the last copy.
         let earlier = second.earlier.unwrap();
         assert_eq!((second.void, &earlier.file), (None, &first.row.file));
         assert_eq!((earlier.transcript(), earlier.path != PATH), (PATH, true));
@@ -112,7 +112,7 @@ fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
     };
     assert_eq!(kept(&store), [stub.clone(), whole.clone()]);
     assert_eq!((store.tidy_archive().unwrap().freed, kept(&store).len()), (0, 2));
-    // What was rewritten again stays too, and what only grows is one copy.
+    // A transcript that was rewritten again stays too. One that only grows is one copy.
     let other = lines(20, 7);
     let third = pack(&archive, &other, store.archived(PATH).unwrap().as_ref()).unwrap();
     put(&mut store, &[&third.row, third.earlier.as_ref().unwrap()]);
@@ -122,7 +122,7 @@ fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
     put(&mut store, &[&fourth.row]);
     assert_eq!(kept(&store).len(), 3);
     drop(store);
-    // A database that is made anew keeps all three as well.
+    // A database made anew keeps all three too.
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
         drop(std::fs::remove_file(folder.path().join(name)));
     }
@@ -144,7 +144,7 @@ fn put(store: &mut Store, rows: &[&ArchiveRow]) {
     step.commit().unwrap();
 }
 
-/// The archive in a data folder whose store names these rows.
+/// A store that has these rows, beside the archive in its data folder.
 fn store_with(folder: &Path, rows: &[&ArchiveRow]) -> Store {
     let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
     put(&mut store, rows);
@@ -152,14 +152,14 @@ fn store_with(folder: &Path, rows: &[&ArchiveRow]) -> Store {
 }
 
 #[test]
-fn what_an_unclean_exit_leaves_does_not_count_and_is_tidied_away() {
+fn leftovers_of_an_unclean_exit_do_not_count_and_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(50_000, 0);
     let first = pack(&archive, &whole[..whole.len() / 2], None).unwrap().row;
     let mut store = store_with(folder.path(), &[&first]);
     let path = folder.path().join(ARCHIVE).join(&first.file);
-    // Half of an addition, and files that no row names: another form of the same transcript, and torn beginnings.
+    // Half of an addition, and files that no row names: another copy of the same transcript, and torn beginnings.
     let mut torn = std::fs::read(&path).unwrap();
     let label = torn[..200].to_vec();
     torn.extend_from_slice(&[0x57, 0x2a, 0x4d, 0x18, 8, 0, 0]);
@@ -183,7 +183,7 @@ fn what_an_unclean_exit_leaves_does_not_count_and_is_tidied_away() {
 }
 
 #[test]
-fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten() {
+fn a_database_made_anew_finds_archived_transcripts_but_no_forgotten_ones() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let row_of = |name: &str, agent: Option<&str>, bytes: &[u8]| {
@@ -210,7 +210,7 @@ fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten()
     let away = std::fs::read(folder.path().join(ARCHIVE).join(&rows[3].file)).unwrap();
     forget(&mut store, &what, at(9), &mut |_| ()).unwrap();
     drop(store);
-    // It comes back from somewhere, and of another the end was never written.
+    // The file of the forgotten session comes back, and the end of another file is torn.
     std::fs::write(folder.path().join(ARCHIVE).join(&rows[3].file), away).unwrap();
     let torn = folder.path().join(ARCHIVE).join(&rows[2].file);
     std::fs::write(&torn, [&*std::fs::read(&torn).unwrap(), b"\x57\x2a"].concat()).unwrap();
@@ -225,7 +225,7 @@ fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten()
 }
 
 #[test]
-fn of_a_file_that_is_cut_off_anywhere_the_whole_beginning_counts() {
+fn a_truncated_file_counts_up_to_its_last_whole_frame() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(100_000, 0);
@@ -258,7 +258,7 @@ fn of_a_file_that_is_cut_off_anywhere_the_whole_beginning_counts() {
 }
 
 #[test]
-fn damage_is_noticed_and_healed_from_the_transcript() {
+fn a_damaged_copy_is_noticed_and_packed_again_from_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(50_000, 0);
@@ -281,7 +281,7 @@ fn damage_is_noticed_and_healed_from_the_transcript() {
 }
 
 #[test]
-fn a_source_that_fails_leaves_what_was_there() {
+fn a_source_that_fails_leaves_no_file() {
     struct Fails(usize);
     impl Read for Fails {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -317,7 +317,7 @@ fn rows_are_stored_and_found_by_path() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_look_into_the_archive() {
+fn only_the_user_may_read_the_archive() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
@@ -348,7 +348,7 @@ fn archived(name: &str, bytes: u64, stored: u64, days: i64) -> ArchiveRow {
 }
 
 #[test]
-fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
+fn old_transcripts_are_packed_oldest_first_within_the_budget() {
     let settings = ArchiveSettings { enabled: true, budget: 1_000, ..ArchiveSettings::default() };
     let candidates = [
         candidate("new", 300, 99),
@@ -358,7 +358,7 @@ fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
     ];
     let done = plan(&candidates, &[], &settings, at(100));
     assert_eq!((done.pack, done.prune.len()), (vec![2, 1], 0));
-    // Nothing has changed: nothing is to be done.
+    // Without a change there is nothing to do.
     let rows = [archived("b", 900, 100, 50), archived("a", 900, 100, 40)];
     let unsure = ArchiveSettings { budget: 1, gives_up: false, ..ArchiveSettings::default() };
     assert_eq!(plan(&[], &rows, &unsure, at(60)).prune, [""; 0], "it is not known how much is to be kept");
@@ -366,19 +366,19 @@ fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
     // It has grown.
     let grown = [candidate("b", 1_200, 60)];
     assert_eq!(plan(&grown, &rows, &settings, at(100)).pack, [0]);
-    // The budget is small: the newest stay, and the oldest is not packed only to be given up.
+    // With a small budget the newest stay, and the oldest is not packed only to be deleted.
     let small = ArchiveSettings { budget: 350, ..settings };
     assert_eq!(plan(&candidates, &[], &small, at(100)).pack, [1]);
     let over = plan(&[], &rows, &ArchiveSettings { budget: 150, ..settings }, at(100));
     assert_eq!((over.pack.len(), over.prune), (0, vec!["a".to_owned()]));
-    // And what is too old is given up, and not packed again from a transcript that is still there.
+    // A copy that is too old is deleted, and not packed again from a transcript that is still there.
     let keep = ArchiveSettings { keep: Some(Millis(55 * 86_400_000)), ..settings };
     let aged = plan(&candidates, &rows, &keep, at(100));
     assert_eq!((aged.pack.len(), aged.prune), (0, vec!["a".to_owned()]));
 }
 
 #[test]
-fn a_plan_of_very_many_transcripts_takes_no_longer_than_to_look_at_each() {
+fn the_time_of_a_plan_grows_only_with_the_number_of_transcripts() {
     let candidates: Vec<_> = (0..40_000).map(|n| candidate(&format!("f{n}"), 1_000, 1)).collect();
     let rows: Vec<_> = (0..40_000).map(|n| archived(&format!("f{n}"), 900, 100, 1)).collect();
     let began = std::time::Instant::now();
@@ -389,7 +389,7 @@ fn a_plan_of_very_many_transcripts_takes_no_longer_than_to_look_at_each() {
 
 proptest! {
     #[test]
-    fn the_plan_keeps_the_budget_and_comes_to_rest(
+    fn the_plan_keeps_the_budget_and_does_not_alternate(
         files in proptest::collection::vec((1u64..5_000, 0i64..100, 4u64..12), 0..20),
         budget in 1u64..10_000,
     ) {

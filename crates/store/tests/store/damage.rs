@@ -1,4 +1,4 @@
-//! Damaged files: nothing panics, what is wrong is said, and in the end there is a store to write to.
+//! Damaged files: nothing panics, each fault is reported, and in the end there is a store to write to.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn filled(rig: &Rig) -> PathBuf {
     store.path().to_owned()
 }
 
-/// Does what a program does with a store; the first trouble ends it.
+/// Uses a store as a program does; the first error ends it.
 pub fn use_it(folder: &Path) -> Result<Origin, StoreError> {
     let mut store = Store::open(folder, Mode::WriteOrRead)?;
     let origin = store.origin().clone();
@@ -46,7 +46,7 @@ pub fn use_it(folder: &Path) -> Result<Origin, StoreError> {
     let file = step.file_key("/home/dev/new.jsonl", key, None)?;
     step.add_text(file, key, &prompt(0, "one text more"))?;
     step.reset_file(file)?;
-    // Some pages, so that free ones are asked for.
+    // Several pages, so that SQLite needs free ones.
     let text = "one text more ".repeat(80);
     for n in 1..40 {
         step.add_text(file, key, &prompt(n, &text))?;
@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_store_is_used_mended_or_set_aside(
+    fn a_damaged_store_is_used_repaired_or_set_aside(
         holes in prop::collection::vec((0.0..1.0f64, 1..600usize, any::<u8>()), 1..4),
         cut in prop::option::weighted(0.2, 0.0..1.0f64),
     ) {
@@ -85,13 +85,13 @@ proptest! {
         std::fs::write(&path, &bytes).unwrap();
         let met = |end: &String| end.starts_with("met: ");
         let mut ends = Vec::new();
-        // A use that did not come to where the damage is may be followed by one that does, since the store grows: then there
-        // is one more, which does not meet it.
+        // A use may miss the damage, and the next one meets it, because the store grows. Then one more use follows,
+        // which does not meet it.
         while ends.len() < 5 || ends.len() == 5 && ends.last().is_some_and(met) {
             match use_it(rig.folder.path()) {
                 Ok(origin) => ends.push(format!("{origin:?}")),
                 Err(StoreError::Newer { found, .. }) if found > 1 => {
-                    // The hole was the version. A newer program's file is not ours to move.
+                    // The hole was in the version. A newer program's file must not be moved.
                     prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
                     return Ok(());
                 }
@@ -125,7 +125,7 @@ fn a_file_that_is_no_database_is_set_aside() {
 }
 
 #[test]
-fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
+fn rows_that_no_transcript_holds_are_saved_from_a_damaged_store() {
     let rig = Rig::new();
     let path = filled(&rig);
     let mut store = rig.open();
@@ -144,7 +144,7 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     step.note_hook_folder(key, "/home/dev/heard").unwrap();
     step.commit().unwrap();
     drop(store);
-    // A letter of each text is hit: SQLite itself does not mind.
+    // One letter of each text is damaged. SQLite itself does not notice.
     let mut bytes = std::fs::read(&path).unwrap();
     let hits: Vec<usize> = memchr::memmem::find_iter(&bytes, b"commonWord").collect();
     assert!(hits.len() >= 200);
@@ -165,7 +165,7 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
 }
 
 #[test]
-fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
+fn forgotten_sessions_are_known_when_their_table_is_damaged() {
     let rig = Rig::new();
     let path = filled(&rig);
     let list = PathBuf::from(format!("{}.forgotten", path.display()));
@@ -178,7 +178,7 @@ fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
     assert_eq!(store.remember_again(Some(&SessionId::new("a"))).unwrap(), 1);
     assert_eq!(std::fs::read_to_string(&list).unwrap(), "5 b\n");
     drop(store);
-    // As an earlier program has left it.
+    // An earlier program left no list.
     std::fs::remove_file(&list).unwrap();
     drop(rig.open());
     assert_eq!(std::fs::read_to_string(&list).unwrap(), "5 b\n");
@@ -195,7 +195,7 @@ fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
     assert!(matches!(store.origin(), Origin::SetAside { saved: 1, .. }), "{:?}", store.origin());
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
     drop(store);
-    // Whoever takes the database away to have it made anew has not taken the wish back.
+    // A user who deletes the database to have it made anew still wants the session forgotten.
     std::fs::remove_file(&path).unwrap();
     let mut store = rig.open();
     assert_eq!((store.origin(), store.forgotten().unwrap()), (&Origin::Fresh, vec![SessionId::new("b")]));
@@ -204,9 +204,10 @@ fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
     assert_eq!(rig.open().forgotten().unwrap(), []);
 }
 
-/// Where a kill may leave a start that sets a damaged store aside: what was forgotten stays forgotten all the same.
+/// Points at which a kill may end a start that sets a damaged store aside. Forgotten sessions stay forgotten in
+/// each case.
 #[test]
-fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
+fn the_next_start_finishes_setting_a_damaged_store_aside() {
     for (ended, moved, made) in [
         ("before anything was moved", 0, false),
         ("before the log was", 1, false),
@@ -219,7 +220,7 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
         let mut store = rig.open();
         forget(&mut store, &Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ())
             .unwrap();
-        // What was said last stands in the log alone.
+        // The last writes are only in the log.
         let mut step = store.step().unwrap();
         step.name_chain("chain", Some("Release")).unwrap();
         let (key, _) = session(&mut step, "a");
@@ -247,7 +248,7 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
             assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")], "{ended}, {start}");
             assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())], "{ended}");
             assert_eq!(store.hook_events(key).unwrap(), [stop()], "{ended}, {start}");
-            // A new database knows by itself what was forgotten.
+            // A new database already has the list of forgotten sessions.
             let expected = if made { 2 } else { 3 };
             let is_new = matches!(store.origin(), Origin::SetAside { saved, .. } if *saved == expected);
             assert_eq!(is_new, start == "the next" && moved > 0, "{ended}, {start}: {:?}", store.origin());
@@ -258,7 +259,7 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
     }
 }
 
-/// What the person has said, and a hook, and nothing else.
+/// A user's command and a hook event, and nothing else.
 fn told(rig: &Rig) -> PathBuf {
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -269,7 +270,7 @@ fn told(rig: &Rig) -> PathBuf {
     store.path().to_owned()
 }
 
-/// What [`told`] has stored is there once.
+/// The rows of [`told`] are there once.
 fn is_told_once(store: &Store) {
     assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
     let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
@@ -277,7 +278,7 @@ fn is_told_once(store: &Store) {
 }
 
 #[test]
-fn what_was_not_taken_over_yet_is_when_the_new_store_is_damaged_as_well() {
+fn rows_not_copied_yet_are_copied_when_the_new_store_is_damaged_too() {
     let rig = Rig::new();
     let path = told(&rig);
     let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
@@ -293,7 +294,7 @@ fn what_was_not_taken_over_yet_is_when_the_new_store_is_damaged_as_well() {
     assert!(!beside(".salvage").exists());
     assert!(damaged().len() > 1 && damaged().iter().all(|file| file.taken_over), "{:?}", damaged());
     drop(store);
-    // What this one has taken over comes with it, though the note of that could not be removed.
+    // The new store also has the rows that this one had copied, though its note could not be removed.
     let sql = rusqlite::Connection::open(&path).unwrap();
     sql.execute_batch("DROP INDEX sessions_active").unwrap();
     drop(sql);
@@ -308,13 +309,13 @@ fn what_was_not_taken_over_yet_is_when_the_new_store_is_damaged_as_well() {
 
 #[test]
 #[cfg(unix)]
-fn what_cannot_be_opened_now_is_taken_over_later() {
+fn a_database_that_cannot_be_opened_now_is_copied_later() {
     let rig = Rig::new();
     let path = told(&rig);
     let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
     std::fs::rename(&path, beside(".kept")).unwrap();
     std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
-    // Nobody can open a socket, not even root.
+    // No user can open a socket as a file, not even root.
     let socket = std::os::unix::net::UnixListener::bind(beside(".corrupt-7")).unwrap();
     let store = rig.open();
     assert_eq!((store.origin(), store.chain_names().unwrap()), (&Origin::Fresh, Vec::new()));
@@ -326,7 +327,7 @@ fn what_cannot_be_opened_now_is_taken_over_later() {
 
 #[test]
 #[cfg(unix)]
-fn what_was_forgotten_meanwhile_is_not_taken_over() {
+fn sessions_forgotten_meanwhile_are_not_copied() {
     let rig = Rig::new();
     let path = told(&rig);
     let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
@@ -368,7 +369,7 @@ fn stop() -> HookEventRow {
 
 #[test]
 fn a_damaged_schema_or_version_is_noticed() {
-    // A column's name in the words of the schema, which SQLite takes for another column.
+    // A column's name in the SQL text of the schema. SQLite takes the result for another column.
     let rig = Rig::new();
     let path = filled(&rig);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -377,7 +378,7 @@ fn a_damaged_schema_or_version_is_noticed() {
     std::fs::write(&path, bytes).unwrap();
     assert!(use_it(rig.folder.path()).is_err());
     assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
-    // The version, whose place in the file's head is byte 60.
+    // The version, at byte 60 of the file's header.
     let rig = Rig::new();
     let path = filled(&rig);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -387,7 +388,7 @@ fn a_damaged_schema_or_version_is_noticed() {
 }
 
 #[test]
-fn where_the_list_of_what_was_forgotten_cannot_be_read_a_new_database_stores_nothing() {
+fn a_new_database_stores_nothing_while_the_forgotten_list_is_unreadable() {
     let rig = Rig::new();
     let list = rig.folder.path().join("watchbill.db.forgotten");
     let mut store = rig.open();
@@ -402,7 +403,7 @@ fn where_the_list_of_what_was_forgotten_cannot_be_read_a_new_database_stores_not
         drop(std::fs::remove_file(rig.folder.path().join(name)));
     }
     std::fs::remove_file(&list).unwrap();
-    // Nothing can be read there, also by who may read everything.
+    // A folder cannot be read as a file, not even by root.
     std::fs::create_dir(&list).unwrap();
     for _ in 0..2 {
         let refused = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap_err();
@@ -419,7 +420,7 @@ fn where_the_list_of_what_was_forgotten_cannot_be_read_a_new_database_stores_not
 }
 
 #[test]
-fn who_only_asks_how_the_store_is_meets_a_destroyed_page() {
+fn a_check_of_the_pages_finds_a_destroyed_page() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -443,7 +444,7 @@ fn who_only_asks_how_the_store_is_meets_a_destroyed_page() {
     drop(sql);
     let look = || Store::open(rig.folder.path(), Mode::Read).unwrap().look_at_pages(patience);
     assert!(look().unwrap() && !suspect.exists());
-    // Those of the tables that the doctor asks of nothing, and one somewhere in the middle of the texts.
+    // Pages of tables that `doctor` does not query, and one in the middle of the texts.
     for at in roots.into_iter().chain([whole.len() / page / 2]) {
         let mut bytes = whole.clone();
         bytes[(at - 1) * page..at * page].fill(0x5a);
@@ -455,7 +456,7 @@ fn who_only_asks_how_the_store_is_meets_a_destroyed_page() {
     }
     std::fs::write(&path, &whole).unwrap();
     assert!(look().unwrap());
-    // Whoever stores everything for the first time waits for who reads, and is let be.
+    // A first index would have to wait for this reader, so the pages are not checked.
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     std::fs::write(&suspect, boot.trim()).unwrap();
     assert_eq!(look().unwrap(), boot.is_empty(), "it is said that not all was looked at");

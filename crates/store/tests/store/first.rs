@@ -1,4 +1,4 @@
-//! The usual course: made, written, closed, opened again, searched.
+//! The usual course: a store is made, written, closed, opened again and searched.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ fn found(store: &Store, text: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_stored_is_there_after_closing_and_is_found() {
+fn stored_texts_are_found_after_closing_and_opening() {
     let rig = Rig::new();
     let mut store = rig.open();
     assert_eq!((store.access(), store.origin()), (Access::Writer, &Origin::Fresh));
@@ -44,7 +44,7 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
 }
 
 #[test]
-fn pages_of_a_name_in_several_spellings_are_one_list() {
+fn pages_of_hits_for_a_name_in_several_spellings_are_one_list() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -72,7 +72,7 @@ fn pages_of_a_name_in_several_spellings_are_one_list() {
 }
 
 #[test]
-fn what_is_removed_while_somebody_searches_is_found_or_not() {
+fn a_search_beside_a_removal_does_not_fail() {
     let rig = Rig::new();
     let mut store = rig.open();
     let reader = store.reader().unwrap();
@@ -100,7 +100,7 @@ fn what_is_removed_while_somebody_searches_is_found_or_not() {
 }
 
 #[test]
-fn signs_without_spaces_are_found_newest_first_wherever_in_a_sentence_they_stand() {
+fn text_without_spaces_is_found_newest_first_at_any_place_in_a_sentence() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -108,7 +108,7 @@ fn signs_without_spaces_are_found_newest_first_wherever_in_a_sentence_they_stand
     for at in 0..30 {
         step.add_text(file, key, &prompt(at, &format!("検索 {at}"))).unwrap();
     }
-    // Two years later, of the same length.
+    // Two years later, with texts of the same length.
     let later = 63_000_000_000;
     for at in later..later + 30 {
         step.add_text(file, key, &prompt(at, "検索が遅い")).unwrap();
@@ -132,7 +132,7 @@ fn a_step_that_is_not_committed_leaves_nothing() {
 }
 
 #[test]
-fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_the_others_along() {
+fn in_a_bulk_insert_a_dropped_step_loses_no_other_step() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.begin_many().unwrap();
@@ -160,7 +160,7 @@ fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_t
 }
 
 #[test]
-fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
+fn in_a_bulk_insert_texts_of_a_second_writer_are_indexed_too() {
     let rig = Rig::new();
     let mut first = rig.open();
     first.begin_many().unwrap();
@@ -177,7 +177,7 @@ fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
     assert!(first.index_is_sound().unwrap());
 }
 
-/// Pieces of the index, as its pages are numbered: a page's number begins with that of its piece.
+/// Segments of the index, by the numbers of its pages: a page's number begins with the number of its segment.
 fn pieces(store: &Store) -> i64 {
     let sql = rusqlite::Connection::open(store.path()).unwrap();
     let ask = "SELECT count(DISTINCT id >> 37) FROM texts_fts_data WHERE id >> 37 > 0";
@@ -191,13 +191,13 @@ fn add(store: &mut Store, at: u64, text: &str) {
     step.commit().unwrap();
 }
 
-/// So many texts that were stored beside others, none of them tidied.
+/// A store with 189 texts that were stored beside other work, not tidied.
 fn stored_beside(rig: &Rig) -> Store {
     let mut store = rig.open();
     store.merge_by_and_by().unwrap();
     let mut most = 0;
     for at in 0..189 {
-        // Of some pages, since what fits into one is merged as often as one likes.
+        // Several pages each, because segments that fit into one page are merged at will.
         let words: String = (0..800).map(|word| format!(" word{at}of{word}")).collect();
         add(&mut store, at, &format!("beside{at} others{words}"));
         most = most.max(pieces(&store));
@@ -208,7 +208,7 @@ fn stored_beside(rig: &Rig) -> Store {
 }
 
 #[test]
-fn what_is_stored_beside_others_is_merged_rarely_and_tidied_in_the_end() {
+fn storing_beside_other_work_merges_rarely_and_is_tidied_at_the_end() {
     let rig = Rig::new();
     let mut store = stored_beside(&rig);
     assert!(!store.is_tidy().unwrap());
@@ -221,7 +221,7 @@ fn what_is_stored_beside_others_is_merged_rarely_and_tidied_in_the_end() {
 }
 
 #[test]
-fn what_a_killed_one_has_stored_beside_others_is_merged_by_the_steps_that_follow() {
+fn after_a_kill_later_steps_merge_the_segments_that_were_left() {
     let rig = Rig::new();
     drop(stored_beside(&rig));
     let mut store = rig.open();
@@ -234,7 +234,7 @@ fn what_a_killed_one_has_stored_beside_others_is_merged_by_the_steps_that_follow
 }
 
 #[test]
-fn the_second_to_come_reads() {
+fn the_second_process_only_reads() {
     let rig = Rig::new();
     assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
     let mut first = rig.open();

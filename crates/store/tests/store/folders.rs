@@ -1,11 +1,11 @@
-//! Who has worked where.
+//! The folders in which sessions worked.
 
 use watchbill_core::ids::SessionId;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Mode, Store};
 
 #[test]
-fn whoever_has_worked_in_a_folder_is_known_by_transcripts_and_hooks_until_they_are_removed() {
+fn folders_of_work_are_known_from_transcripts_and_hooks_until_those_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
@@ -33,7 +33,7 @@ fn whoever_has_worked_in_a_folder_is_known_by_transcripts_and_hooks_until_they_a
     store.without_folders(&mut |session, subagent, path| without.push((session, subagent, path))).unwrap();
     assert_eq!(without, [("other".to_owned(), false, "other.jsonl".to_owned())]);
 
-    // What is read anew says anew where that was.
+    // A transcript that is read again reports its folders again.
     let mut step = store.step().unwrap();
     step.reset_file(file).unwrap();
     step.remove_file(agent).unwrap();

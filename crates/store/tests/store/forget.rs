@@ -1,4 +1,4 @@
-//! What is forgotten is gone: rows, index, archive, bytes.
+//! A forgotten session is gone: rows, index, archive, bytes.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::rig::{Rig, forget, prompt, session};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-/// Three sessions at different times, each with words of its own in every place that keeps words.
+/// Three sessions at different times. Each has its own words in every place that stores words.
 fn filled(rig: &Rig) -> Store {
     let mut store = rig.open();
     for (n, name) in ["old", "middle", "young"].into_iter().enumerate() {
@@ -67,7 +67,7 @@ fn filled(rig: &Rig) -> Store {
     store
 }
 
-/// Whether the bytes stand in any file of the data folder.
+/// Whether any file of the data folder contains these bytes.
 fn in_bytes(rig: &Rig, needle: &str) -> bool {
     std::fs::read_dir(rig.folder.path()).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -80,7 +80,7 @@ fn hits(store: &Store, text: &str) -> usize {
 }
 
 #[test]
-fn of_many_sessions_it_is_told_how_far_it_is_and_all_of_them_are_gone() {
+fn forgetting_many_sessions_reports_progress_and_removes_all() {
     let rig = Rig::new();
     let mut store = filled(&rig);
     let mut step = store.step().unwrap();
@@ -92,7 +92,7 @@ fn of_many_sessions_it_is_told_how_far_it_is_and_all_of_them_are_gone() {
     let mut told = Vec::new();
     let what = Forget::Before(Timestamp::from_millis(1_500));
     let gone = forget(&mut store, &what, NOW, &mut |stage| told.push(stage)).unwrap();
-    // One of the three is as old.
+    // One of the three is that old too.
     let all = 301;
     assert_eq!((gone.sessions.len(), gone.texts), (all, 350));
     let removing = |done| Stage::Removing { done, all };
@@ -132,7 +132,7 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
 }
 
 #[test]
-fn where_it_cannot_be_noted_what_was_forgotten_nothing_is_removed() {
+fn nothing_is_removed_if_the_forgotten_list_cannot_be_written() {
     let rig = Rig::new();
     let mut store = filled(&rig);
     let in_the_way = rig.folder.path().join("watchbill.db.forgotten.new");
@@ -148,7 +148,7 @@ fn where_it_cannot_be_noted_what_was_forgotten_nothing_is_removed() {
 }
 
 #[test]
-fn what_is_older_than_a_day_is_forgotten_together() {
+fn all_sessions_before_a_time_are_forgotten() {
     let rig = Rig::new();
     let mut store = filled(&rig);
     let gone = forget(&mut store, &Forget::Before(Timestamp::from_millis(2_500)), NOW, &mut |_| ()).unwrap();
@@ -158,7 +158,7 @@ fn what_is_older_than_a_day_is_forgotten_together() {
 }
 
 #[test]
-fn a_reader_puts_the_wiping_off_to_the_next_start() {
+fn a_reader_delays_wiping_to_the_next_start() {
     let rig = Rig::new();
     let mut store = filled(&rig);
     let reader = rusqlite::Connection::open(store.path()).unwrap();
@@ -170,14 +170,14 @@ fn a_reader_puts_the_wiping_off_to_the_next_start() {
     assert!(in_bytes(&rig, "oldsecret"));
     drop(reader);
     drop(store);
-    // Opening it is not what takes seconds: whoever has time is asked to.
+    // Opening a store does not wipe, because that takes seconds. A caller with time does it.
     let mut store = rig.open();
     assert!(store.is_to_be_wiped().unwrap());
     store.finish_wiping().unwrap();
     assert!(!store.is_to_be_wiped().unwrap() && !in_bytes(&rig, "oldsecret"));
 }
 
-/// A session in a chain, which its transcript or the person has tied to others.
+/// A session in a chain, linked to others by its transcript or by the user.
 fn in_chain(step: &mut watchbill_store::Step<'_>, id: &str, chain: &ChainId) {
     let row = SessionRow {
         session_id: id.into(),
@@ -189,9 +189,9 @@ fn in_chain(step: &mut watchbill_store::Step<'_>, id: &str, chain: &ChainId) {
 }
 
 #[test]
-fn a_name_goes_with_the_session_that_it_was_given_to_whatever_that_was_joined_to() {
+fn a_chain_name_goes_with_the_session_that_was_named() {
     let begun = |id: &str| ChainId::derive(&SessionId::new(id));
-    // Who is forgotten, how the later session is tied to the earlier one, and the names that stay.
+    // The forgotten sessions, the link between the later and the earlier session, and the names that stay.
     let table: [(&[&str], &str, &[&str]); 7] = [
         (&["late"], "manual", &["name of early"]),
         (&["late"], "clear", &["name of early"]),
@@ -205,7 +205,7 @@ fn a_name_goes_with_the_session_that_it_was_given_to_whatever_that_was_joined_to
         let rig = Rig::new();
         let mut store = rig.open();
         let mut step = store.step().unwrap();
-        // Both were named before they were tied: from then on both are in the chain of the earlier one.
+        // Both were named before they were linked. From then on both are in the chain of the earlier one.
         for id in ["early", "late"] {
             in_chain(&mut step, id, &begun("early"));
             step.name_chain(begun(id).as_str(), Some(&format!("name of {id}"))).unwrap();
@@ -228,7 +228,7 @@ fn a_name_goes_with_the_session_that_it_was_given_to_whatever_that_was_joined_to
 }
 
 #[test]
-fn what_would_be_forgotten_is_what_is_also_where_only_a_file_of_the_archive_is_left() {
+fn the_forecast_of_a_removal_is_right_even_for_archive_files_without_rows() {
     let pack = |rig: &Rig, id: &str, days: i64| {
         let path = format!("/home/dev/.claude/projects/p/{id}.jsonl");
         let mtime = Timestamp::from_millis(days * 86_400_000);
@@ -245,7 +245,7 @@ fn what_would_be_forgotten_is_what_is_also_where_only_a_file_of_the_archive_is_l
     ] {
         let rig = Rig::new();
         let mut store = filled(&rig);
-        // The archive is looked through at the first start: these came later, as a kill leaves them.
+        // The first start examines the archive. These files came later, as a kill leaves them.
         for (id, days) in [("alone", 1), ("old", 1), ("young-alone", 5)] {
             pack(&rig, id, days);
         }

@@ -1,4 +1,4 @@
-//! History's rows: told in parts and in any order, by several files, they come out as one.
+//! The history's rows: reports in parts, in any order and from several files give one row.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
 }
 
-/// What the transcript, the hooks and a second look say of one prompt.
+/// Reports of one prompt by the transcript, by hooks, and by reading it twice.
 fn tellings() -> Vec<Batch> {
     let named = |batch: Batch| Batch { id: "p1".into(), ..batch };
     vec![
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn in_whatever_order_and_steps_a_row_is_told_it_is_the_same(
+    fn reports_in_any_order_and_steps_give_the_same_row(
         batches in Just(tellings()).prop_shuffle(),
         activities in Just(calls()).prop_shuffle(),
         again in prop::collection::vec((any::<bool>(), 0..3usize), 0..4),
@@ -135,13 +135,13 @@ fn forked(store: &mut Store) {
         })
         .unwrap();
     }
-    // The fork is read first: whose a request is does not depend on that.
+    // The fork is read first, which must not decide whose request it is.
     let (_, fork) = session(&mut step, "fork");
     for told in [request(1, 5, 7, true), request(u64::MAX, 6, 20, true), request(3, DAY, 4, false)] {
         step.merge_request(fork, &told).unwrap();
     }
     let (_, origin) = session(&mut step, "origin");
-    // A placeholder, and then what it really was.
+    // A placeholder, and then the real count.
     for told in [request(1, 5, 1, false), request(1, 5, 7, false), request(u64::MAX, 6, 20, false)] {
         step.merge_request(origin, &told).unwrap();
     }
@@ -161,7 +161,7 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
     assert_eq!(sums(By::Day, None), [row("1970-01-02", 1, 4), row("1970-01-01", 2, 27)]);
     assert_eq!(sums(By::Project, None), [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]);
     assert_eq!(sums(By::Model, Some(at(6))), [row("opus", 2, 24)]);
-    // The view, for people, says the same.
+    // The view for users gives the same numbers.
     let sql = rusqlite::Connection::open(store.path()).unwrap();
     let view: Vec<(String, u64, u64)> = sql
         .prepare(
@@ -183,16 +183,16 @@ fn a_project_is_named_by_its_folder() {
     let mut store = rig.open();
     let mut step = store.step().unwrap();
     let sessions = [
-        // The folder that the name was made of, whether each of them was launched there or not.
+        // One of these sessions was launched in the folder that gave the name.
         ("a", "-home-dev-my-app", Some("/home/dev/my.app"), 1),
         ("b", "-home-dev-my-app", Some("/home/dev/my.app/src"), 2),
         ("c", "-home-dev-my-app", None, 3),
-        // Its name was made of neither.
+        // Neither folder gave the name.
         ("d", "-home-dev-moved", Some("/srv/old"), 4),
         ("e", "-home-dev-moved", Some("/srv/new"), 5),
         ("f", "-home-dev-silent", None, 6),
         ("g", "-home-dev----", Some("/home/dev/日本"), 7),
-        // Another folder of the first one's name.
+        // Another folder with the same name as the first.
         ("h", "-home-dev-my-app", Some("/home/dev/my-app"), 8),
     ];
     for (n, (name, project, cwd, active)) in sessions.into_iter().enumerate() {
@@ -222,7 +222,7 @@ fn a_project_is_named_by_its_folder() {
 }
 
 #[test]
-fn what_a_fork_has_copied_counts_once() {
+fn copies_in_a_fork_count_once() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -234,7 +234,7 @@ fn what_a_fork_has_copied_counts_once() {
         for call in calls() {
             step.merge_activity(session, Some(file), &call).unwrap();
         }
-        // What followed in each of them has ids of its own; the same id at another time is another call.
+        // Later records of each session have their own ids. The same id at another time is another call.
         let own = Batch { id: name.into(), started_at: Some(at(1_000)), ..Batch::default() };
         step.merge_batch(session, Some(file), &own).unwrap();
         let later = at(if name == "fork" { 2_000 } else { 1_000 });
@@ -263,7 +263,7 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
 }
 
 #[test]
-fn plans_have_versions_by_time_and_words_of_the_version_that_stood_then() {
+fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -309,7 +309,7 @@ fn plans_have_versions_by_time_and_words_of_the_version_that_stood_then() {
     assert_eq!(plans[0].batch, Some(Arc::from("p1")));
 }
 
-/// As a program before schema 6 has stored counts that no request uses.
+/// Counts that no real request has, as a program before schema 6 has stored them.
 fn absurd(rig: &Rig) {
     let mut store = rig.open();
     forked(&mut store);
@@ -325,7 +325,7 @@ fn absurd(rig: &Rig) {
 }
 
 #[test]
-fn counts_that_no_request_uses_keep_nobody_from_the_sums() {
+fn absurd_token_counts_do_not_break_the_sums() {
     let rig = Rig::new();
     absurd(&rig);
     let store = rig.open();
@@ -344,7 +344,7 @@ fn counts_that_no_request_uses_keep_nobody_from_the_sums() {
 }
 
 #[test]
-fn calls_that_lasted_for_ages_keep_nobody_from_the_sums() {
+fn absurd_call_durations_do_not_break_the_sums() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();

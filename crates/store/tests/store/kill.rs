@@ -1,4 +1,4 @@
-//! A writer is killed in the middle of its work, again and again: the store opens, and holds whole steps only.
+//! A writer is killed in the middle of its work, again and again. The store opens, and holds only whole steps.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ fn text(n: u64) -> String {
     format!("text{n} with parseLine and 日本語 and some more words to fill pages with, of step {}", n / STEP)
 }
 
-/// How many texts there are by the file's cursor, by the rows, and by the index.
+/// The number of texts by the file's cursor, by the rows, and by the index.
 fn counts(store: &Store) -> (u64, u64, usize) {
     let Some((key, file)) = store.file("/home/dev/.claude/projects/-home-dev-app/a.jsonl").unwrap() else {
         return (0, 0, 0);
@@ -35,7 +35,7 @@ fn counts(store: &Store) -> (u64, u64, usize) {
     (file.cursor.offset, texts.len() as u64, found)
 }
 
-/// Writes on from where the store is, until it is killed. Says how far it has come after each step.
+/// Goes on writing where the store ends, until it is killed. Prints its progress after each step.
 #[test]
 fn child_writes() {
     let Some(folder) = child_folder() else { return };
@@ -43,7 +43,7 @@ fn child_writes() {
     let (mut n, _, _) = counts(&store);
     let from = n;
     loop {
-        // Some of the steps as the first index makes them, and now and then everything from the beginning.
+        // Some of the steps run as in a first index, and sometimes everything is stored again.
         if n % 35 == 0 {
             store.begin_many().unwrap();
         } else if n % 35 == 15 {
@@ -74,7 +74,7 @@ fn a_killed_writer_leaves_whole_steps() {
         writer.env("STORE_TEST_FOLDER", rig.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut writer = writer.spawn().unwrap();
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-        // So many steps, and then some thousandths of a second into the next ones.
+        // Kill it after so many steps, and some milliseconds into the next ones.
         let mut said = None;
         for _ in 0..=kill % 7 {
             said = lines
@@ -98,7 +98,7 @@ fn a_killed_writer_leaves_whole_steps() {
     assert!(reached > 0);
 }
 
-/// Writes into an empty store as the first index does, past the log, until it is killed.
+/// Writes into an empty store as the first index does, without the log, until it is killed.
 #[test]
 fn child_writes_first() {
     let Some(folder) = child_folder() else { return };
@@ -109,7 +109,7 @@ fn child_writes_first() {
         let (key, file) = session(&mut step, "a");
         for n in step_number * STEP..(step_number + 1) * STEP {
             step.add_text(file, key, &prompt(n, &text(n))).unwrap();
-            // Pages that were there before change too, so that there is something to take back.
+            // Existing pages change too, so that there is something to roll back.
             step.put_fact(&format!("{}", n % 50), &vec![b'x'; 20_000 + n as usize % 7]).unwrap();
         }
         step.set_cursor(file, &FileCursor { offset: (step_number + 1) * STEP, ..FileCursor::default() })
@@ -149,10 +149,10 @@ fn a_first_index_that_is_killed_leaves_whole_steps_to_readers_too() {
     assert!(left_open > 0, "no kill fell into a step");
 }
 
-/// Words of a session that is to be forgotten, which stand nowhere else.
+/// A word of the session to forget that is nowhere else.
 const SECRET: &str = "theirsecretword";
 
-/// Forgets a session; says when it begins.
+/// Forgets a session; prints when it begins.
 #[test]
 fn child_forgets() {
     let Some(folder) = child_folder() else { return };
@@ -163,7 +163,7 @@ fn child_forgets() {
 }
 
 #[test]
-fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by_the_next_program() {
+fn a_killed_removal_has_removed_all_or_nothing_and_the_next_program_finishes_it() {
     for kill in 0..12 {
         let rig = Rig::new();
         let mut store = rig.open();
@@ -203,7 +203,7 @@ fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by
     }
 }
 
-/// The helper processes run this very program; that it can be started is part of the test.
+/// The child processes run this same program, so this test checks that it can be started.
 #[test]
 fn the_program_of_the_tests_can_be_started_again() {
     let listed = Command::new(std::env::current_exe().unwrap()).arg("--list").output().unwrap();

@@ -1,4 +1,4 @@
-//! However texts came in, in whatever steps, after whatever resets and restarts: what is stored is the same.
+//! Texts may arrive in any steps, with any resets and restarts: the stored rows are the same.
 
 use proptest::prelude::*;
 use watchbill_store::search::Query;
@@ -9,21 +9,21 @@ use crate::rig::{Rig, prompt, session};
 
 #[derive(Debug, Clone)]
 enum Act {
-    /// So many texts more of a file, in one step.
+    /// Appends so many texts to a file, in one step.
     Append(usize, u64),
-    /// A step that is given up.
+    /// The same in a step that is dropped.
     GiveUp(usize, u64),
-    /// The file was rewritten: from the beginning, up to where it was.
+    /// The file was rewritten: reads it again from the beginning to its old length.
     Rewrite(usize),
-    /// The same, and nothing read again yet.
+    /// The file was rewritten, and nothing is read again yet.
     Reset(usize),
-    /// Out and in again.
+    /// Closes and opens the store.
     Restart,
-    /// The mode for very many texts.
+    /// Begins or ends a bulk insert.
     Many(bool),
-    /// The mode for much beside others.
+    /// The mode for storing much beside other work.
     Beside,
-    /// Pieces of the index are merged.
+    /// Merges segments of the index.
     Tidy,
 }
 
@@ -42,7 +42,7 @@ fn act() -> impl Strategy<Value = Act> {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// The text at a place: plain words, names and signs, some of them in many texts.
+/// The text at a place: plain words, names and characters without spaces, some of them in many texts.
 fn text(file: usize, n: u64) -> String {
     format!(
         "text {n} of {} with commonWord and rare{file}x{n}, 語{}文",
@@ -70,7 +70,7 @@ fn reset(store: &mut Store, file: usize) {
     step.commit().unwrap();
 }
 
-/// Everything that is stored of texts, without the numbers of the store.
+/// All stored texts, without the numbers of the store.
 fn stored(store: &Store) -> Vec<String> {
     let mut lines = Vec::new();
     let mut files: Vec<(String, FileKey, SessionKey, u64)> = Vec::new();
@@ -84,7 +84,7 @@ fn stored(store: &Store) -> Vec<String> {
     lines
 }
 
-/// What a search finds, without order.
+/// The hits of a search, without order.
 fn found(store: &Store, text: &str) -> Vec<(String, u64)> {
     let answer = store.search(&Query::new(text, 1_000)).unwrap();
     let mut hits: Vec<_> = answer.hits.into_iter().map(|hit| (hit.session_id, hit.offset)).collect();
@@ -103,7 +103,7 @@ proptest! {
         for act in acts {
             match act {
                 Act::Append(file, n) => {
-                    // Some of them again: whoever reads a record twice stores it once.
+                    // Some of them again: reading a record twice stores it once.
                     append(&mut store, file, lengths[file].max(2) - 2, lengths[file] + n, true);
                     lengths[file] += n;
                 }
@@ -126,11 +126,12 @@ proptest! {
                 Act::Tidy => drop(store.tidy_index(100).unwrap()),
             }
         }
-        // While very many texts are stored, the newest of them are not found yet.
+        // During a bulk insert the newest texts are not found yet.
         store.end_many().unwrap();
         let other = Rig::new();
         let mut fresh = other.open();
-        // A file that was only ever given up is not stored at all, and one that was reset is, at its beginning.
+        // A file that was only in dropped steps is not stored. A file that was reset is stored, with its cursor at
+        // the beginning.
         let mut known = Vec::new();
         store.files(&mut |_, row| known.push(row.path)).unwrap();
         for (file, length) in lengths.into_iter().enumerate() {
@@ -148,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_typed_is_text(typed in "[ -~\u{0}日本\"*^:(){}+-]{0,40}", typing in any::<bool>()) {
+    fn no_typed_text_is_a_syntax_error(typed in "[ -~\u{0}日本\"*^:(){}+-]{0,40}", typing in any::<bool>()) {
         let rig = Rig::new();
         let mut store = rig.open();
         append(&mut store, 0, 0, 3, true);
@@ -158,14 +159,14 @@ proptest! {
 }
 
 #[test]
-fn no_text_is_found_by_what_is_added_to_it_for_filters() {
+fn no_text_is_found_by_its_filter_tags() {
     let rig = Rig::new();
     let mut store = rig.open();
     append(&mut store, 0, 0, 1, true);
     for typed in ["commonWord", "te\u{301}xt"] {
         assert_eq!(store.search(&Query::new(typed, 5)).unwrap().hits.len(), 1, "{typed}");
     }
-    // Its session is the first, and it is a prompt. To the index an accent behind a letter is none.
+    // The session is the first, and the text is a prompt. The index ignores an accent after a letter.
     for typed in [
         "s1",
         "rprompt",

@@ -1,8 +1,10 @@
-//! Another program opens the database and closes it, as `sqlite3` does, while ours is open: the log under our feet stays.
+//! Another program opens and closes the database, as `sqlite3` does, while our store is open. The log that we write
+//! must stay.
 //!
-//! The system drops a process's locks on a file as soon as that process closes any descriptor of it. Without its locks
-//! SQLite in the other program takes itself for the last one, and removes the log that ours goes on writing. From 3.51 on
-//! it looks at more than the locks; a person's `sqlite3` is older. So the other program asks for the lock itself.
+//! The system drops a process's locks on a file as soon as that process closes any descriptor of it. Without our
+//! locks, SQLite in the other program takes itself for the last connection, and removes the log that we go on
+//! writing. From 3.51 on it checks more than the locks, but a user's `sqlite3` may be older. So the other program
+//! asks for the lock itself.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +14,8 @@ use watchbill_store::{Access, DATABASE, Mode, Store};
 
 use crate::rig::{Rig, child, child_folder, prompt, session};
 
-/// Reads by SQLite alone and closes; asks whether anybody else has it open; says how many texts there are.
+/// Reads with SQLite alone and closes. Then checks whether another process has the database open. Prints both, with
+/// the number of texts.
 #[test]
 fn child_reads_and_closes() {
     let Some(folder) = child_folder() else { return };
@@ -21,7 +24,7 @@ fn child_reads_and_closes() {
     let sql = Connection::open(folder.join(DATABASE)).unwrap();
     let texts = count(&sql).unwrap();
     sql.close().unwrap();
-    // A database that is for one connection alone is not read before that one has the lock of the last one.
+    // In exclusive mode, a connection reads the database only with the lock that the last connection holds.
     let sql = Connection::open(folder.join(DATABASE)).unwrap();
     sql.busy_timeout(Duration::ZERO).unwrap();
     sql.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
@@ -48,7 +51,7 @@ fn add(store: &mut Store, n: u64) {
     step.commit().unwrap();
 }
 
-/// Of the store there is one text by now.
+/// The store has one text by now.
 fn stays_whole(rig: &Rig, store: &mut Store) {
     assert_eq!(store.access(), Access::Writer);
     add(store, 1);

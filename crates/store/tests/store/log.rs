@@ -1,4 +1,4 @@
-//! The write-ahead log: copied beside the writer, and by the commits themselves where nobody else does.
+//! The write-ahead log: copied beside the writer, or by the commits themselves if no copier does it.
 
 use watchbill_core::history::Exclude;
 use watchbill_core::history::rows::Activity;
@@ -11,7 +11,7 @@ use watchbill_store::{DATABASE, FileKey, Mode, Origin, Store};
 
 use crate::rig::{Rig, forget, prompt, session};
 
-/// Half a megabyte of `content`: SQLite writes nothing where it would write the same once more.
+/// Half a megabyte of `content`. SQLite does not write a page again that has not changed.
 fn fill(store: &mut Store, name: &str, content: u8) {
     let mut step = store.step().unwrap();
     step.put_fact(name, &vec![content; 512 << 10]).unwrap();
@@ -35,7 +35,7 @@ fn the_log_is_copied_beside_the_writer() {
     }
     assert_eq!(database_length(&rig), before, "ten megabytes are in the log alone");
     assert!(copier.is_due());
-    // The writer is in the middle of a step: neither waits for the other, and the step is in neither place.
+    // The writer is in the middle of a step. Neither waits for the other, and the step is not copied.
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();
     let (log, copied) = copier.copy().unwrap();
@@ -51,7 +51,7 @@ fn the_log_is_copied_beside_the_writer() {
 }
 
 #[test]
-fn where_nobody_copies_the_commits_do() {
+fn without_a_copier_the_commits_copy_the_log() {
     let rig = Rig::new();
     let mut store = rig.open();
     let before = database_length(&rig);
@@ -64,7 +64,7 @@ fn where_nobody_copies_the_commits_do() {
 }
 
 #[test]
-fn who_only_reads_copies_nothing() {
+fn a_reader_has_no_log_copier() {
     let rig = Rig::new();
     let _writer = rig.open();
     let reader = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap();
@@ -84,7 +84,7 @@ fn one_text(store: &mut Store, n: u64) {
 }
 
 #[test]
-fn the_first_texts_go_past_the_log() {
+fn a_first_index_writes_without_the_log() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.begin_many().unwrap();
@@ -95,21 +95,21 @@ fn the_first_texts_go_past_the_log() {
     assert!(database_length(&rig) >= before + (512 << 10) && !beside(&rig, "-wal"));
     store.end_many().unwrap();
     assert!(!beside(&rig, ".suspect") && !beside(&rig, "-journal"));
-    // The log is back, and others read beside a step.
+    // The log is back, and others can read beside a step.
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();
     let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
     assert_eq!(reader.fact("first").unwrap().map(|bytes| bytes.len()), Some(512 << 10));
     step.commit().unwrap();
     assert!(beside(&rig, "-wal"));
-    // Whoever reads already shall not have to wait, once there is something to read.
+    // A process that reads already must not have to wait, once there is something to read.
     drop(reader);
     store.begin_many().unwrap();
     one_text(&mut store, 1);
     assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"));
 }
 
-/// Stores sessions past the log, each with a row of every kind that belongs to a file, a session or a state.
+/// Stores sessions without the log, each with a row of every kind that belongs to a file, a session or a state.
 fn past_the_log(rig: &Rig, names: &[&str]) -> (Store, Vec<FileKey>) {
     let mut store = rig.open();
     store.begin_many().unwrap();
@@ -128,7 +128,7 @@ fn past_the_log(rig: &Rig, names: &[&str]) -> (Store, Vec<FileKey>) {
     (store, files)
 }
 
-/// Of all that was stored so, one session is left, and nothing else.
+/// Checks that the rows of one session are left, and nothing else.
 fn one_session_is_left(rig: &Rig) {
     let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
     let count = |of: &str| {
@@ -141,10 +141,10 @@ fn one_session_is_left(rig: &Rig) {
 }
 
 #[test]
-fn what_goes_past_the_log_belongs_together_and_goes_together() {
+fn removals_without_the_log_leave_no_orphaned_rows() {
     let rig = Rig::new();
     let (mut store, files) = past_the_log(&rig, &["a", "b", "c"]);
-    // A file that is gone, and a session that somebody wants forgotten meanwhile.
+    // A file is gone, and the user forgets a session meanwhile.
     let mut step = store.step().unwrap();
     step.remove_file(files[0]).unwrap();
     step.remove_state("/a.jsonl").unwrap();
@@ -159,7 +159,7 @@ fn what_goes_past_the_log_belongs_together_and_goes_together() {
 }
 
 #[test]
-fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
+fn excluding_without_the_log_removes_whole_sessions() {
     let rig = Rig::new();
     let (mut store, _) = past_the_log(&rig, &["a", "b"]);
     let mut worked = WorkedIn::default();
@@ -171,7 +171,7 @@ fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
 }
 
 #[test]
-fn once_the_log_is_back_nothing_is_stored_of_a_file_that_is_gone() {
+fn with_the_log_back_a_text_of_a_removed_file_is_refused() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.begin_many().unwrap();
@@ -185,7 +185,7 @@ fn once_the_log_is_back_nothing_is_stored_of_a_file_that_is_gone() {
 }
 
 #[test]
-fn beside_what_no_transcript_tells_the_first_texts_go_through_the_log() {
+fn a_store_with_user_edits_keeps_the_log_in_a_first_index() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
@@ -198,7 +198,7 @@ fn beside_what_no_transcript_tells_the_first_texts_go_through_the_log() {
 }
 
 #[test]
-fn where_others_read_the_first_texts_go_through_the_log() {
+fn a_store_that_others_read_keeps_the_log_in_a_first_index() {
     let rig = Rig::new();
     let mut store = rig.open();
     let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
@@ -213,7 +213,7 @@ fn where_others_read_the_first_texts_go_through_the_log() {
 }
 
 #[test]
-fn damage_that_was_met_before_is_still_looked_for() {
+fn damage_met_before_a_first_index_is_still_searched_for() {
     let rig = Rig::new();
     let mut store = rig.open();
     let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
@@ -232,10 +232,10 @@ fn damage_that_was_met_before_is_still_looked_for() {
 
 #[test]
 #[cfg(unix)]
-fn what_cannot_be_noted_goes_through_the_log() {
+fn without_a_note_about_damage_the_log_stays() {
     let rig = Rig::new();
     let mut store = rig.open();
-    // A link into a folder that is not there: nothing is noted there, and nothing can be.
+    // A link into a missing folder: it holds no note, and none can be written.
     let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
     std::os::unix::fs::symlink("nowhere/suspect", note).unwrap();
     store.begin_many().unwrap();
@@ -245,12 +245,12 @@ fn what_cannot_be_noted_goes_through_the_log() {
 }
 
 #[test]
-fn damage_that_was_met_meanwhile_is_still_looked_for() {
+fn damage_met_in_a_first_index_is_still_searched_for() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.begin_many().unwrap();
     one_text(&mut store, 0);
-    // No statement of ours is refused by a sound schema.
+    // A sound schema refuses none of our statements.
     let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
     sql.execute_batch("DROP TABLE recoveries").unwrap();
     assert!(store.recoveries(1).is_err());
@@ -260,8 +260,8 @@ fn damage_that_was_met_meanwhile_is_still_looked_for() {
 }
 
 #[test]
-fn after_a_kill_everything_is_looked_through_if_the_power_failed_too() {
-    // What is damaged is no page that a usual start reads: only who looks through all of it sees it.
+fn after_a_kill_everything_is_checked_only_if_the_power_failed_too() {
+    // A usual start does not read the damaged page. Only a check of the whole database finds it.
     for (power_failed, looked) in [(false, false), (true, true)] {
         let rig = Rig::new();
         let mut store = rig.open();

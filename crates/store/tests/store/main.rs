@@ -1,4 +1,4 @@
-//! Tests of the store through its public face, on real files.
+//! Tests of the store through its public API, on real files.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 

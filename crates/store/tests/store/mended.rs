@@ -1,4 +1,5 @@
-//! Damage that the start after puts right: in the head, in the index, in the indexes of tables, in any one byte.
+//! Damage that the next start repairs: in the file's header, in the full-text index, in table indexes, in any
+//! single byte.
 
 use std::sync::OnceLock;
 
@@ -10,7 +11,7 @@ use watchbill_store::{Origin, StoreError};
 use crate::damage::{filled, use_it};
 use crate::rig::{Rig, prompt, session};
 
-/// A database of little more than the tables themselves.
+/// A database with little more than its tables.
 fn small() -> &'static [u8] {
     static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
     SMALL.get_or_init(|| {
@@ -32,18 +33,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_wrong_byte_is_put_right_by_the_start_after(at in any::<prop::sample::Index>(), value in any::<u8>()) {
+    fn the_next_start_repairs_one_wrong_byte(at in any::<prop::sample::Index>(), value in any::<u8>()) {
         let mut bytes = small().to_vec();
-        // Most of a page is empty, and nobody reads that.
+        // Most of a page is empty, and no read uses that part.
         let told: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
         let at = *at.get(&told);
-        // Of a higher number here SQLite thinks that a newer one has written the file, and only reads it.
+        // A higher number here means to SQLite that a newer version has written the file, so it opens it read-only.
         prop_assume!(at != 18 || value < 3);
         bytes[at] = value;
         let rig = Rig::new();
         std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
         let mut met = None;
-        // The store grows by each use, and the last of the four may be the first to come to where the damage is.
+        // The store grows with each use, and the last of the four may be the first to meet the damage.
         for n in 0..5 {
             if n == 4 && met.is_none() {
                 break;
@@ -62,9 +63,9 @@ proptest! {
 }
 
 #[test]
-fn a_wrong_number_in_the_head_is_put_right_by_the_start_after() {
-    // Of the schema's version, the first byte and the last one; of the form in which it is written, the last; where the
-    // pages begin that are free, and how many these are.
+fn the_next_start_repairs_a_wrong_number_in_the_header() {
+    // Of the schema's version, the first and the last byte; of the schema format, the last byte; where the free
+    // pages begin, and how many there are.
     let harms = [
         (60, 255),
         (63, 0),
@@ -115,7 +116,7 @@ fn an_index_that_refuses_everything_is_made_anew() {
         "UPDATE texts_fts_config SET k = k || 's'",
         "UPDATE texts_fts_config SET v = NULL WHERE k <> 'version'",
         "DELETE FROM texts_fts_config",
-        // Of the row with this number FTS5 reads which pieces there are.
+        // In the row with this number FTS5 keeps its list of segments.
         "UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id = 10",
         "DELETE FROM texts_fts_data WHERE id = 10",
     ] {
@@ -124,7 +125,8 @@ fn an_index_that_refuses_everything_is_made_anew() {
         rusqlite::Connection::open(&path).unwrap().execute(harm, []).unwrap();
         match use_it(rig.folder.path()) {
             Err(StoreError::IndexDamaged { .. }) => {}
-            // Options are passed over; with no pieces known, new ones meet old ones of the same number.
+            // SQLite skips the options. Without the list of segments, new ones collide with old ones of the same
+            // number.
             Ok(Origin::Kept) => assert!(harm.contains("k <> 'version'"), "{harm}"),
             Err(StoreError::Sql { detail, .. }) => assert_eq!(detail, "constraint failed", "{harm}"),
             met => panic!("{harm}: {met:?}"),
@@ -137,11 +139,11 @@ fn an_index_that_refuses_everything_is_made_anew() {
 }
 
 #[test]
-fn indexes_that_say_otherwise_than_their_table_are_made_anew() {
+fn indexes_that_disagree_with_their_table_are_made_anew() {
     let rig = Rig::new();
     let path = filled(&rig);
     let sql = rusqlite::Connection::open(&path).unwrap();
-    // The index is away while the table changes.
+    // The index is out of the schema while the table changes.
     sql.execute_batch(
         "CREATE TEMP TABLE away AS SELECT * FROM sqlite_schema WHERE name = 'files_text_at';
          PRAGMA writable_schema = on;
@@ -164,11 +166,11 @@ fn indexes_that_say_otherwise_than_their_table_are_made_anew() {
 }
 
 #[test]
-fn rows_that_belong_to_nothing_are_damage() {
+fn rows_with_a_missing_parent_are_damage() {
     let rig = Rig::new();
     let path = filled(&rig);
     let sql = rusqlite::Connection::open(&path).unwrap();
-    // What a person has added is their own, whatever is wrong with it.
+    // Objects that a user has added do not matter, whatever is wrong with them.
     sql.create_scalar_function("of_mine", 1, FunctionFlags::SQLITE_DETERMINISTIC, |call| call.get::<i64>(0))
         .unwrap();
     sql.execute_batch(
@@ -185,5 +187,5 @@ fn rows_that_belong_to_nothing_are_damage() {
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
     let store = rig.open();
     let Origin::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
-    assert_eq!(detail, "what a row of texts belongs to is not in files");
+    assert_eq!(detail, "a row of texts belongs to a row that is not in files");
 }

@@ -1,4 +1,4 @@
-//! What every test needs: a folder, a store in it, a file with texts.
+//! Shared by all tests: a folder, a store in it, a file with texts.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,8 +20,8 @@ impl Rig {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    /// The store, to write. A store that was let go of just now may be held for a moment longer: what another test of
-    /// this process is starting has all its files until it has become another program.
+    /// The store, opened for writing. A store that was dropped just now may be locked for a moment longer. Another
+    /// test may be starting a child process, which has all files of this process until it runs its own program.
     pub fn open(&self) -> Store {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -35,13 +35,13 @@ impl Rig {
         }
     }
 
-    /// The store, which another one may be writing.
+    /// The store, which another process may be writing.
     pub fn beside(&self) -> Store {
         Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
     }
 }
 
-/// Forgets, as the engine does.
+/// Forgets sessions as the engine does.
 pub fn forget(
     store: &mut Store,
     what: &Forget,
@@ -68,13 +68,13 @@ pub fn prompt(offset: u64, text: &str) -> Text<'_> {
     Text { offset, part: 0, record: None, at, role, tool: None, agent: None, copied: false, text, cut: 0 }
 }
 
-/// The folder in which a process that [`child`] made is to work. In any other run of the tests there is none, and what
-/// the process does is left out.
+/// The folder for a process that [`child`] started. In any other run there is none, and the child's test does
+/// nothing.
 pub fn child_folder() -> Option<PathBuf> {
     std::env::var_os("STORE_TEST_FOLDER").map(PathBuf::from)
 }
 
-/// A process that runs one test of this program alone.
+/// A process that runs one test of this program.
 pub fn child(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);

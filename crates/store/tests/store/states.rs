@@ -1,4 +1,4 @@
-//! What the engine keeps of transcripts: heads in place, pieces one behind the other; and the states that were shown.
+//! The engine's stored states: heads are replaced, pieces are appended. And the transitions of shown states.
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
@@ -10,13 +10,12 @@ use watchbill_store::tables::transitions::TransitionRow;
 use crate::rig::*;
 
 #[test]
-fn pieces_stand_in_the_order_in_which_they_came() {
+fn pieces_are_read_in_the_order_of_writing() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut all = Vec::new();
     for n in 0..3_000u32 {
-        // Bytes that are no text, zeros among them.
-        // Some are longer than what is kept in one row.
+        // Bytes that are no text, some of them zero. Some pieces are longer than one row.
         let length = if n % 500 == 0 { 5_000 } else { 20 };
         let piece: Vec<u8> = (0..length).map(|at| (n.wrapping_mul(7) + at) as u8).collect();
         let mut step = store.step().unwrap();
@@ -49,7 +48,7 @@ fn pieces_stand_in_the_order_in_which_they_came() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn states_stand_in_the_order_in_which_they_were_shown(
+    fn transitions_are_read_in_the_order_of_showing(
         shown in proptest::collection::vec((0i64..50, 0i64..200, prop::bool::weighted(0.1)), 1..30)
     ) {
         let rig = Rig::new();
@@ -84,7 +83,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
+fn states_ahead_of_their_rows_are_known_until_the_rows_are_stored() {
     let rig = Rig::new();
     let mut store = rig.open();
     let put = |store: &mut Store, session: &str| {
@@ -103,7 +102,7 @@ fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
     note(&mut store);
     assert_eq!(store.without_rows().unwrap(), Some(Vec::new()));
     put(&mut store, "ahead");
-    // Whoever comes next, after a kill, adds to it.
+    // The next run, after a kill, adds to it.
     note(&mut store);
     put(&mut store, "later");
     assert_eq!(store.without_rows().unwrap(), Some(vec!["ahead".to_owned(), "later".to_owned()]));
@@ -119,7 +118,7 @@ fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
 }
 
 #[test]
-fn what_gets_the_number_of_something_forgotten_is_ahead_of_its_rows_too() {
+fn a_state_with_the_reused_number_of_a_removed_one_is_ahead_too() {
     let rig = Rig::new();
     let mut store = rig.open();
     for session in ["kept", "forgotten", "gone"] {
@@ -130,7 +129,7 @@ fn what_gets_the_number_of_something_forgotten_is_ahead_of_its_rows_too() {
     let mut step = store.step().unwrap();
     step.rows_are_behind().unwrap();
     step.commit().unwrap();
-    // A run was killed, and before the next one what was newest is removed.
+    // A run was killed, and the newest states are removed before the next one.
     let mut step = store.step().unwrap();
     step.remove_state("/forgotten.jsonl").unwrap();
     step.remove_state("/gone.jsonl").unwrap();

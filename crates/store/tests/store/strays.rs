@@ -1,5 +1,5 @@
-//! Files of the archive without their rows: the last copy of a transcript is neither removed nor cut, whatever has
-//! become of the others, of the database, or of the file itself.
+//! Files of the archive without their rows. The last copy of a transcript is neither removed nor cut, even if the
+//! other copies, the database or the file itself are damaged.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl House {
         Self { folder, archive }
     }
 
-    /// Packs without storing the row, as a kill would have it.
+    /// Packs without storing the row, as after a kill.
     fn pack(&self, bytes: &[u8], known: Option<&ArchiveRow>, days: i64) -> ArchiveRow {
         let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(io::Cursor::new(bytes.to_vec()))) };
         let original =
@@ -86,7 +86,7 @@ impl House {
     }
 }
 
-/// Another byte in the middle of what is packed, or at a place.
+/// Changes one byte, at a given position or in the middle.
 fn spoil(path: &Path, at: Option<usize>) {
     let mut bytes = std::fs::read(path).unwrap();
     let at = at.unwrap_or(bytes.len() / 2);
@@ -95,7 +95,7 @@ fn spoil(path: &Path, at: Option<usize>) {
 }
 
 #[test]
-fn a_file_with_one_bad_byte_stays_as_it_is_and_what_cannot_be_read_is_said() {
+fn a_file_with_one_bad_byte_stays_unchanged_and_is_reported() {
     let house = House::new();
     let whole = lines(60_000, 0);
     let row = house.pack(&whole, None, 9);
@@ -129,7 +129,7 @@ fn a_file_with_one_bad_byte_stays_as_it_is_and_what_cannot_be_read_is_said() {
         let known = store.archived(PATH).unwrap();
         assert_eq!(known.is_some(), says_of_what, "{name}");
         assert!(!known.is_some_and(|row| house.archive.is_whole(&row)), "{name}");
-        // Its transcript is still there, and is packed once more.
+        // The transcript still exists, and is packed again.
         let again = house.pack(&whole, store.archived(PATH).unwrap().as_ref(), 10);
         assert_eq!(house.unpacked(&again), whole, "{name}");
         house.archive.remove(&again.file);
@@ -137,7 +137,7 @@ fn a_file_with_one_bad_byte_stays_as_it_is_and_what_cannot_be_read_is_said() {
 }
 
 #[test]
-fn a_bad_byte_where_packing_was_cut_short_leaves_what_stands_behind_it() {
+fn a_bad_byte_in_an_unfinished_file_leaves_the_file_uncut() {
     let house = House::new();
     let row = house.pack(&lines(60_000, 0), None, 9);
     let path = house.path(&row);
@@ -155,7 +155,7 @@ fn a_bad_byte_where_packing_was_cut_short_leaves_what_stands_behind_it() {
 }
 
 #[test]
-fn of_two_files_of_a_transcript_the_whole_one_counts_and_a_newer_one_stays_beside_it() {
+fn of_two_files_of_a_transcript_the_whole_one_counts_and_the_newer_one_stays() {
     let house = House::new();
     let old = house.pack(&lines(1_000, 0), None, 9);
     let new = house.pack(&lines(2_000, 1), Some(&old), 10);
@@ -166,7 +166,8 @@ fn of_two_files_of_a_transcript_the_whole_one_counts_and_a_newer_one_stays_besid
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&old));
     assert_eq!(store.tidy_archive().unwrap().freed, 0);
     assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
-    // Where both are whole the newer one counts, also in the place of a row; the older one, of which it holds nothing, stays.
+    // If both are whole, the newer one counts, even in place of a row. The older one stays, because the newer one
+    // holds nothing of it.
     std::fs::write(house.path(&new), good).unwrap();
     assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&new));
@@ -176,7 +177,7 @@ fn of_two_files_of_a_transcript_the_whole_one_counts_and_a_newer_one_stays_besid
     step.remove_archived(&old.as_earlier().path).unwrap();
     step.commit().unwrap();
     house.archive.remove(&old.file);
-    // A damaged older one is removed where the one that counts is whole, and only there.
+    // A damaged older file is removed only if the one that counts is whole.
     let older = house.path(&new).with_file_name("s.older.jsonl.zst");
     std::fs::copy(house.path(&house.pack(&lines(1_000, 0), None, 9)), &older).unwrap();
     spoil(&older, None);
@@ -204,7 +205,7 @@ fn a_whole_file_takes_the_place_of_a_damaged_one_that_counts() {
 }
 
 #[test]
-fn what_an_older_database_does_not_know_of_is_taken_up() {
+fn archive_files_newer_than_the_database_are_added_to_it() {
     let house = House::new();
     let whole = lines(60_000, 0);
     let half = house.pack(&whole[..whole.len() / 2], None, 9);
@@ -218,7 +219,7 @@ fn what_an_older_database_does_not_know_of_is_taken_up() {
     assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&grown));
     drop(store);
-    // A part of an addition is better than none of it, and a damaged one is not cut off.
+    // A part of an addition is kept rather than nothing, and a damaged one is not cut off.
     for (bad, is_damaged) in [(grown.stored as usize - 40, false), (half.stored as usize + 500, true)] {
         let mut part = bytes[..grown.stored as usize - 30].to_vec();
         part[bad] ^= if is_damaged { 0x55 } else { 0 };
@@ -231,7 +232,7 @@ fn what_an_older_database_does_not_know_of_is_taken_up() {
         assert_eq!(house.unpacked(&row), if is_damaged { &whole[..whole.len() / 2] } else { &whole[..] });
         assert_eq!(std::fs::read(house.path(&row)).unwrap() == part, is_damaged);
     }
-    // It was rewritten, and the file that the row names is gone.
+    // The transcript was rewritten, and the file that the row names is gone.
     house.archive.remove(&grown.file);
     std::fs::write(house.path(&half), &bytes[..half.stored as usize]).unwrap();
     let anew = house.pack(&lines(3_000, 5), Some(&half), 10);
@@ -262,7 +263,7 @@ fn a_damaged_file_stays_beside_an_unfinished_one_until_that_is_finished() {
 }
 
 #[test]
-fn what_is_damaged_behind_the_end_that_counts_stays_whatever_lies_beside_it() {
+fn damaged_data_after_the_counted_part_stays() {
     let house = House::new();
     let whole = lines(60_000, 0);
     let half = house.pack(&whole[..whole.len() / 2], None, 9);
@@ -278,7 +279,7 @@ fn what_is_damaged_behind_the_end_that_counts_stays_whatever_lies_beside_it() {
 }
 
 #[test]
-fn what_is_forgotten_goes_also_where_no_row_names_it() {
+fn forgetting_removes_archive_files_that_no_row_names() {
     for is_stored in [true, false] {
         let house = House::new();
         let mut store = house.open();
@@ -299,7 +300,7 @@ fn what_is_forgotten_goes_also_where_no_row_names_it() {
 }
 
 #[test]
-fn what_is_excluded_goes_with_the_damaged_copy_that_is_kept_beside_it() {
+fn excluding_removes_the_damaged_copy_beside_the_one_that_counts() {
     let house = House::new();
     let mut store = house.open();
     let old = house.pack(&lines(1_000, 0), None, 9);
@@ -316,7 +317,7 @@ fn what_is_excluded_goes_with_the_damaged_copy_that_is_kept_beside_it() {
 }
 
 #[test]
-fn what_is_no_file_stays() {
+fn a_folder_in_the_archive_stays() {
     let house = House::new();
     let row = house.pack(&lines(1_000, 0), None, 9);
     let mut store = house.store_with(&row);

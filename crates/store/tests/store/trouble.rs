@@ -1,5 +1,4 @@
-//! What the system or another program may do to the store: each trouble has its kind and its words, and nothing that
-//! was stored is lost.
+//! Faults of the system or of other programs: each has its error variant and message, and no stored data is lost.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +12,7 @@ use watchbill_store::{Mode, Origin, Store, StoreError};
 use crate::left_out::left_out;
 use crate::rig::{Rig, child, child_folder, prompt, session};
 
-/// Stores one more text; says how many there are then.
+/// Stores one more text; returns how many there are then.
 fn add(store: &mut Store, n: u64, text: &str) -> Result<u64, StoreError> {
     let mut step = store.step()?;
     let (key, file) = session(&mut step, "a");
@@ -22,7 +21,7 @@ fn add(store: &mut Store, n: u64, text: &str) -> Result<u64, StoreError> {
     Ok(store.text_counts()?.0)
 }
 
-/// The words without the folder of this run.
+/// The message without the folder of this run.
 fn said(error: &StoreError, folder: &Path) -> String {
     error.to_string().replace(&folder.to_string_lossy().into_owned(), "/home/dev/data")
 }
@@ -53,7 +52,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 #[test]
-fn rubbish_in_the_head_of_the_file_is_damage_and_no_newer_schema() {
+fn a_damaged_header_is_not_taken_for_a_newer_schema() {
     let rig = Rig::new();
     let mut store = rig.open();
     add(&mut store, 0, "kept").unwrap();
@@ -68,7 +67,7 @@ fn rubbish_in_the_head_of_the_file_is_damage_and_no_newer_schema() {
 }
 
 #[test]
-fn a_database_that_was_never_finished_is_none_to_a_reader() {
+fn a_reader_treats_an_unfinished_database_as_absent() {
     let rig = Rig::new();
     std::fs::create_dir_all(rig.folder.path()).unwrap();
     let sql = Connection::open(rig.folder.path().join("watchbill.db")).unwrap();
@@ -80,7 +79,7 @@ fn a_database_that_was_never_finished_is_none_to_a_reader() {
 }
 
 #[test]
-fn a_locked_database_is_said_and_the_step_can_be_made_later() {
+fn a_locked_database_is_reported_and_the_step_can_be_repeated() {
     let rig = Rig::new();
     let mut store = rig.open();
     add(&mut store, 0, "first").unwrap();
@@ -89,7 +88,7 @@ fn a_locked_database_is_said_and_the_step_can_be_made_later() {
     let error = add(&mut store, 1, "second").unwrap_err();
     assert_eq!(
         said(&error, rig.folder.path()),
-        "/home/dev/data/watchbill.db is locked by another program; try again, or end what holds it"
+        "/home/dev/data/watchbill.db is locked by another program; try again, or end that program"
     );
     assert!(error.passes());
     assert_eq!(store.search(&Query::new("first", 5)).unwrap().hits.len(), 1, "reading goes on");
@@ -98,11 +97,11 @@ fn a_locked_database_is_said_and_the_step_can_be_made_later() {
 }
 
 #[test]
-fn a_step_that_is_refused_only_at_its_end_is_taken_back_and_can_be_made_again() {
+fn a_step_refused_at_its_commit_is_rolled_back_and_can_be_repeated() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.wait_at_most(Duration::from_millis(20)).unwrap();
-    // Past the log whoever reads keeps a step from ending, and not from beginning.
+    // Without the log, a reader lets a step begin, and keeps it from ending.
     store.begin_many().unwrap();
     add(&mut store, 0, "first").unwrap();
     let reader = Connection::open(store.path()).unwrap();
@@ -123,19 +122,19 @@ fn a_step_that_is_refused_only_at_its_end_is_taken_back_and_can_be_made_again() 
 
 #[test]
 #[cfg(target_os = "linux")]
-fn that_a_first_index_of_ours_is_at_it_is_said_to_who_reads_meanwhile() {
+fn a_reader_during_a_first_index_is_told_so() {
     let rig = Rig::new();
     let mut store = rig.open();
     store.begin_many().unwrap();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
-    // More than the pages in memory hold is written into the database before the end of the step.
+    // More than the page cache holds is written into the database before the end of the step.
     let text = "said again ".repeat(400);
     for at in 0..2_600 {
         step.add_text(file, key, &prompt(at, &text)).unwrap();
     }
     let expected = format!(
-        "/home/dev/data/watchbill.db is being filled for the first time, by process {}; nothing has to be ended: try again in \
+        "/home/dev/data/watchbill.db is being filled for the first time, by process {}; there is no need to end it: try again in \
          a moment",
         std::process::id()
     );
@@ -145,7 +144,7 @@ fn that_a_first_index_of_ours_is_at_it_is_said_to_who_reads_meanwhile() {
         assert!(error.passes());
     }
     step.commit().unwrap();
-    // Between two steps it can be read; one that reads on is told the same within the next step.
+    // Between two steps it can be read. A reader that goes on gets the same error within the next step.
     let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
     reader.wait_at_most(std::time::Duration::ZERO).unwrap();
     let mut step = store.step().unwrap();
@@ -158,7 +157,7 @@ fn that_a_first_index_of_ours_is_at_it_is_said_to_who_reads_meanwhile() {
     assert_eq!(reader.search(&Query::new("again", 5)).unwrap().hits.len(), 5);
 }
 
-/// What a person without the right to write meets.
+/// Opens the store as a user without the right to write.
 #[test]
 fn child_may_not_write() {
     let Some(folder) = child_folder() else { return };
@@ -170,7 +169,7 @@ fn child_may_not_write() {
 
 #[test]
 #[cfg(unix)]
-fn a_folder_that_may_not_be_written_can_be_read() {
+fn a_read_only_folder_can_be_read() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
 
@@ -200,7 +199,7 @@ fn a_folder_that_may_not_be_written_can_be_read() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains(
-            "said /home/dev/data/writer.lock may not be written; check its permissions, or choose another folder"
+            "said /home/dev/data/writer.lock is not writable; check its permissions, or choose another folder"
         ) && text.contains("found 1"),
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
@@ -228,7 +227,7 @@ fn child_fills_the_disk() {
     assert_eq!(store.text_counts().unwrap().0, stored);
     assert_eq!(store.search(&Query::new("many words", 10_000)).unwrap().hits.len() as u64, stored);
     drop(store);
-    // Also where there is no room for a new start.
+    // Even without space for a new start, it can be read.
     let store = Store::open(&data, Mode::Read).unwrap();
     assert_eq!(store.search(&Query::new("number0", 5)).unwrap().hits.len(), 1);
     drop(store);
@@ -239,7 +238,7 @@ fn child_fills_the_disk() {
     println!("went on");
 }
 
-/// Makes the index anew where there is no room for another one.
+/// Rebuilds the index without enough space for another one.
 #[test]
 fn child_mends_without_room() {
     let Some(folder) = child_folder() else { return };
@@ -264,12 +263,13 @@ fn child_mends_without_room() {
     println!("went on");
 }
 
-/// What a test of this program says that has a file system of three megabytes; `None` where there can be none.
+/// The output of a test of this program that runs on a file system of three megabytes; `None` if none can be
+/// mounted.
 #[cfg(target_os = "linux")]
 fn in_three_megabytes(test: &str) -> Option<String> {
     let rig = Rig::new();
     let me = std::env::current_exe().unwrap();
-    // One that only this process and its children see.
+    // Only this process and its children see this file system.
     let script = r#"mount -t tmpfs -o size=3m none "$STORE_TEST_FOLDER" || exit 77
         exec "$0" "$1" --exact --nocapture"#;
     let output = Command::new("unshare")
@@ -290,7 +290,7 @@ fn in_three_megabytes(test: &str) -> Option<String> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn where_an_index_could_not_be_made_anew_new_texts_are_found_at_once() {
+fn after_a_failed_index_rebuild_new_texts_are_found_at_once() {
     let Some(text) = in_three_megabytes("trouble::child_mends_without_room") else { return };
     assert!(text.contains("went on"), "{text}");
 }
@@ -301,7 +301,7 @@ fn a_full_disk_loses_nothing_that_was_stored() {
     let Some(text) = in_three_megabytes("trouble::child_fills_the_disk") else { return };
     assert!(
         text.contains(
-            "said no space left for /home/dev/data/watchbill.db; free some space: what was not stored is stored later"
+            "said no space left for /home/dev/data/watchbill.db; free some space; the rest is stored later"
         ) && text.contains("went on"),
         "{text}"
     );
@@ -327,7 +327,7 @@ fn a_folder_that_others_use_too_stays_open_to_them() {
 
 #[test]
 #[cfg(unix)]
-fn only_the_person_may_look_into_the_folder_and_its_files() {
+fn only_the_user_may_read_the_folder_and_its_files() {
     use std::os::unix::fs::PermissionsExt;
 
     let rig = Rig::new();

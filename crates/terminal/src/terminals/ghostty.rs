@@ -1,4 +1,5 @@
-//! Ghostty: AppleScript on macOS since 1.3, by the folder, since no variable names a tab; elsewhere its window alone.
+//! Ghostty: AppleScript on macOS since 1.3, by the folder, because no variable names a tab; elsewhere only its
+//! window.
 
 use super::{Plan, Program, Raise, Role, osascript, window};
 use crate::call::Call;
@@ -14,7 +15,7 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-/// Only where one terminal alone is in the folder is it the right one.
+/// If several terminals are in the folder, the right one is unknown.
 const SCRIPT: &str = r#"on run argv
   tell application "Ghostty"
     set found to every terminal whose working directory is (item 1 of argv)
@@ -48,7 +49,7 @@ fn shown(_: &Place, _: &dyn World) -> Option<bool> {
     None
 }
 
-/// The folder's name: titles of shells hold it.
+/// The folder's name, which shells write into titles.
 fn folder_names(place: &Place) -> Vec<String> {
     let name = place.folder().and_then(|folder| folder.rsplit('/').find(|name| !name.is_empty()));
     name.map(str::to_owned).into_iter().collect()

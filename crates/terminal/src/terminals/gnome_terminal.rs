@@ -1,15 +1,15 @@
-//! GNOME Terminal: the search provider through which GNOME's overview shows its tabs. The name of a result is the
-//! screen's, and activating it switches to the tab and presents its window (gnome-terminal since 3.10, where its
-//! setting `shell-integration-enabled` is on).
+//! GNOME Terminal: the search provider that shows its tabs in GNOME's overview. A result has the name of a screen,
+//! and its activation switches to the tab and presents its window (gnome-terminal since 3.10, with the setting
+//! `shell-integration-enabled`).
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
 use crate::place::Place;
 use crate::world::World;
 
-/// Off by default in Debian; it is read when the server starts.
-const SETTING: &str = "GNOME Terminal lets a tab be chosen when `gsettings set org.gnome.Terminal.Legacy.Settings \
-                       shell-integration-enabled true` was said before it was started.";
+/// The setting is off by default in Debian. The server reads it when it starts.
+const SETTING: &str = "To let other programs choose GNOME Terminal's tabs, run `gsettings set \
+                       org.gnome.Terminal.Legacy.Settings shell-integration-enabled true` and start it again.";
 
 /// GNOME Terminal.
 pub const PROGRAM: Program = Program {
@@ -46,12 +46,12 @@ fn plan(place: &Place) -> Plan {
     }
 }
 
-/// It does not say which of its tabs shows.
+/// GNOME Terminal does not tell which of its tabs is visible.
 fn shown(_: &Place, _: &dyn World) -> Option<bool> {
     None
 }
 
-/// The service and the screen's name: `/org/gnome/Terminal/screen/7d0f6e3c_…` has underscores where the name has hyphens.
+/// The service and the screen's name. `/org/gnome/Terminal/screen/7d0f6e3c_…` has underscores for the name's hyphens.
 fn names(place: &Place) -> Option<(&str, String)> {
     let screen = place.id("GNOME_TERMINAL_SCREEN")?.strip_prefix("/org/gnome/Terminal/screen/")?;
     let is_name = screen.chars().all(|c| c.is_ascii_hexdigit() || c == '_' || c == '-');

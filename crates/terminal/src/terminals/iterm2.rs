@@ -1,5 +1,5 @@
-//! iTerm2: AppleScript by the session's unique id, which `ITERM_SESSION_ID` ends with, else by its device
-//! (iterm2.com/documentation-scripting.html). The system asks the person once for the permission.
+//! iTerm2: AppleScript by the session's unique id, the end of `ITERM_SESSION_ID`, or else by its device
+//! (iterm2.com/documentation-scripting.html). macOS asks the user once for the permission.
 
 use super::{Plan, Program, Raise, Role, osascript};
 use crate::call::Call;
@@ -61,7 +61,7 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
     Some(out.trim() == "yes")
 }
 
-/// The unique id and the device; one of them may be `none`, which is neither.
+/// The unique id and the device. A missing one is `none`, which matches nothing.
 fn names(place: &Place) -> Option<(&str, &str)> {
     let id = place.id("ITERM_SESSION_ID").and_then(|id| id.rsplit(':').next());
     (id.is_some() || place.tty().is_some()).then(|| (id.unwrap_or("none"), place.tty().unwrap_or("none")))

@@ -1,4 +1,4 @@
-//! Terminals within JetBrains' editors: the window alone.
+//! Terminals within JetBrains' editors: only the window.
 
 use super::{Plan, Program, Raise, Role, vscode, window};
 use crate::call::Call;
@@ -10,7 +10,7 @@ use crate::world::{Platform, World};
 pub const PROGRAM: Program = Program {
     kind: "jetbrains",
     name: "the JetBrains editor",
-    // Those that are started by a script run `java`, which says nothing; there the variable does.
+    // Editors started by a script run as `java`, which says nothing. For them the variable decides.
     processes: &[
         "idea",
         "pycharm",

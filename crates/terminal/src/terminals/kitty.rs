@@ -1,4 +1,4 @@
-//! kitty: `kitten @ focus-window` (remote control; sw.kovidgoyal.net/kitty/remote-control), where it listens.
+//! kitty: `kitten @ focus-window` (remote control; sw.kovidgoyal.net/kitty/remote-control), if kitty listens.
 
 use super::{Plan, Program, Raise, Role, raise, window};
 use crate::call::Call;
@@ -37,12 +37,12 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
     is_shown(&ls("kitten").or_else(|| ls("kitty"))?, id)
 }
 
-/// Whether the tab of window `id` is the active one of its system window, and it the active window of the tab.
+/// Whether window `id` is the active one of its tab, and its tab the active one of the system window.
 fn is_shown(ls: &str, id: u32) -> Option<bool> {
     let all: serde_json::Value = serde_json::from_str(ls).ok()?;
     for tab in all.as_array()?.iter().filter_map(|window| window["tabs"].as_array()).flatten() {
         if let Some(window) = tab["windows"].as_array()?.iter().find(|window| window["id"] == id) {
-            // `is_active` is newer than the window's `is_focused`, which is false in a window that is not in front.
+            // `is_active` is newer than the window's `is_focused`, which is false in a window behind others.
             let active = window["is_active"].as_bool().or(window["is_focused"].as_bool())?;
             return Some(active && (tab["is_active"].as_bool().or(tab["is_focused"].as_bool())?));
         }
@@ -54,7 +54,7 @@ fn id(place: &Place) -> Option<u32> {
     place.number("KITTY_WINDOW_ID")
 }
 
-/// Where it listens: only sockets of this machine are used.
+/// The address on which kitty listens. Only sockets of this machine are used.
 fn listens(place: &Place) -> Option<&str> {
     place.id("KITTY_LISTEN_ON").filter(|address| address.starts_with("unix:"))
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shown_tab_is_found_in_its_own_words() {
+    fn the_shown_tab_is_found_in_the_output_of_ls() {
         let ls = r#"[{"id":1,"is_focused":true,"tabs":[
             {"id":1,"is_focused":false,"windows":[{"id":1,"is_focused":true}]},
             {"id":2,"is_focused":true,"windows":[{"id":2,"is_focused":true},{"id":3,"is_focused":false}]}]}]"#;

@@ -1,4 +1,5 @@
-//! Konsole: its D-Bus interface, whose names it gives to everything that runs in it (docs.kde.org, Konsole, Scripting).
+//! Konsole: its D-Bus interface. Konsole gives the names to every process that runs in it (docs.kde.org, Konsole,
+//! Scripting).
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
@@ -27,14 +28,14 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
     let (service, path, session) = names(place)?;
     let calls = calls(service, path, "currentSession", None);
     let out = calls.iter().find_map(|call| world.run(call).done())?;
-    // `(3,)`, `int32 3`, `3`: each program prints it its own way, the number last.
+    // `(3,)`, `int32 3`, `3`: each program prints the number in its own form, at the end.
     let digits = out.trim().trim_end_matches([',', ')']);
     let current = digits.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(number)?;
     Some(current == session)
 }
 
-/// The service, the window's path, the session's number. Versions before 20.12 did not name the window: the first is the
-/// usual one.
+/// The service, the window's path, the session's number. Versions before 20.12 did not name the window; it is mostly
+/// the first.
 fn names(place: &Place) -> Option<(&str, &str, u32)> {
     let service = place
         .id("KONSOLE_DBUS_SERVICE")
@@ -47,7 +48,7 @@ fn names(place: &Place) -> Option<(&str, &str, u32)> {
     Some((service, window, session))
 }
 
-/// One method of the window, by whichever program can call it.
+/// One method of the window, for each program that can call it.
 fn calls(service: &str, path: &str, method: &str, number: Option<&str>) -> Vec<Call> {
     let name = format!("org.kde.konsole.Window.{method}");
     let gdbus = ["call", "--session", "--dest", service, "--object-path", path, "--method", &name];

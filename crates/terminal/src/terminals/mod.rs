@@ -1,4 +1,4 @@
-//! Programs that show a session: one file each, with what it is asked.
+//! Programs that show a session: one file each, with its plan.
 
 mod ghostty;
 mod gnome_terminal;
@@ -21,7 +21,7 @@ use crate::place::Place;
 pub use program::{Entered, Plan, Program, Raise, Role, Stuck};
 use program::{osascript, raise, window};
 
-/// All of them. Where two share a process's name, the first one counts.
+/// All programs. If two have the same process name, the first one counts.
 const ALL: &[&Program] = &[
     &tmux::PROGRAM,
     &zellij::PROGRAM,
@@ -40,7 +40,7 @@ const ALL: &[&Program] = &[
     &plain::TABBED,
 ];
 
-/// The program that a process runs, by its short name.
+/// The program of a process, by the process's short name.
 pub fn by_process(name: &str) -> Option<&'static Program> {
     ALL.iter().copied().find(|program| program.processes.contains(&name))
 }
@@ -50,22 +50,22 @@ pub fn by_kind(kind: &str) -> Option<&'static Program> {
     ALL.iter().copied().find(|program| program.kind == kind).or((kind == "tty").then_some(&plain::UNKNOWN))
 }
 
-/// A terminal that nobody here knows.
+/// A terminal that is not in the list.
 pub const UNKNOWN: &Program = &plain::UNKNOWN;
 
-/// What serves a connection from another machine.
+/// Programs that serve a connection from another machine.
 const REMOTE: &[&str] =
     &["sshd", "sshd-session", "sshd-auth", "dropbear", "mosh-server", "et-server", "etterminal"];
 
-/// The innermost program that shows a place. Variables are inherited by every program that is started from a
-/// terminal, ancestors are not: where they are known, they decide.
+/// The innermost program that shows a place. Every program started from a terminal inherits its variables, but not
+/// its ancestors. So the ancestors decide if they are known.
 pub fn program_of(place: &Place) -> Option<&'static Program> {
     let by_name = place.above.iter().skip(1).find_map(|process| by_process(&process.name));
-    // An editor's extension may start the agent itself.
+    // The session's own process is skipped, but an editor's extension may be its parent.
     by_name.or_else(|| by_kind(&place.terminal.kind))
 }
 
-/// Whether the terminal of a place is on another machine, at the near end of a connection to this one.
+/// Whether the terminal of a place is on another machine that is connected to this one.
 pub fn is_remote(place: &Place) -> bool {
     for process in &place.above {
         if REMOTE.contains(&process.name.as_str()) {

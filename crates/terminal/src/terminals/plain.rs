@@ -1,10 +1,10 @@
-//! Terminals that cannot be asked anything: only the desktop can raise their windows.
+//! Terminals that take no requests: only the desktop can raise their windows.
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::place::Place;
 use crate::world::World;
 
-/// Those whose windows have no tabs, so that a window is all there is.
+/// Terminals without tabs, so that the window is enough.
 pub const SINGLE: Program = Program {
     kind: "single",
     name: "",
@@ -25,7 +25,7 @@ pub const SINGLE: Program = Program {
     role: Role::Terminal { plan: whole, shown: always },
 };
 
-/// Those with tabs that nobody outside can choose.
+/// Terminals with tabs that no other program can choose.
 pub const TABBED: Program = Program {
     kind: "tabbed",
     name: "",
@@ -49,7 +49,7 @@ pub const TABBED: Program = Program {
     role: Role::Terminal { plan: tabbed, shown: never },
 };
 
-/// Those that nobody here knows.
+/// Terminals that are not in the list.
 pub const UNKNOWN: Program =
     Program { kind: "tty", name: "", processes: &[], role: Role::Terminal { plan: unknown, shown: never } };
 
@@ -65,7 +65,7 @@ fn tabbed(place: &Place) -> Plan {
 }
 
 fn unknown(place: &Place) -> Plan {
-    Plan { lacking: Some("Whether this terminal has tabs is not known.".into()), ..whole(place) }
+    Plan { lacking: Some("It is not known whether this terminal has tabs.".into()), ..whole(place) }
 }
 
 fn always(_: &Place, _: &dyn World) -> Option<bool> {

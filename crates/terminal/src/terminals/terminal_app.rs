@@ -1,4 +1,4 @@
-//! Terminal.app of macOS: AppleScript by the tab's device. The system asks the person once for the permission.
+//! Terminal.app of macOS: AppleScript by the tab's device. macOS asks the user once for the permission.
 
 use super::{Plan, Program, Raise, Role, osascript};
 use crate::call::Call;

@@ -1,7 +1,8 @@
-//! tmux: the pane by its id, which is unique on a server; then the client that shows it (tmux(1), versions from 2.1).
+//! tmux: finds the pane by its id, which is unique on a server, then the tmux client that shows it (tmux(1), versions
+//! from 2.1).
 //!
-//! Graphical variables in a pane are those with which the server was started, not those of who looks at it now: the way
-//! outwards goes through the client's process.
+//! A pane has the graphical variables with which the server was started, not those of the client that shows it now.
+//! So the way outwards goes through the client's process.
 
 use super::{Entered, Program, Role, Stuck};
 use crate::call::Call;
@@ -21,23 +22,23 @@ pub const PROGRAM: Program = Program {
 const PANES: &str = "#{pane_id} #{session_id} #{window_id} #{pane_active} #{window_active} #{session_name}";
 const CLIENTS: &str = "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{client_tty}";
 
-/// The pane, as one session of the server has it.
+/// The pane, as one tmux session sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pane {
     session: String,
     window: String,
-    /// It is the one that its session shows.
+    /// Its session shows this pane.
     shown: bool,
     name: String,
 }
 
-/// Who looks at the server.
+/// A client of the tmux server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Client {
     pid: u32,
-    /// When it was last used, in seconds.
+    /// Time of its last use, in seconds.
     activity: u64,
-    /// It is a program that draws the panes itself, as iTerm2 does.
+    /// A program that draws the panes itself, such as iTerm2.
     controls: bool,
     session: String,
     tty: String,
@@ -57,10 +58,10 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     };
     let clients = ask(place, world, &["list-clients", "-F", CLIENTS]).map(|out| clients(&out));
     let Some((client, pane)) = choose(&clients.unwrap_or_default(), &panes, &in_front(place, world)) else {
-        // So that whoever attaches finds it.
+        // So that a client that attaches later shows the pane.
         let target = format!("{}:{}.{id}", first.session, first.window);
         let _ = ask(place, world, &["select-window", "-t", &target, ";", "select-pane", "-t", &target]);
-        let why = format!("The tmux session `{}` is shown in no terminal.", first.name);
+        let why = format!("No terminal shows the tmux session `{}`.", first.name);
         return Entered { missed: None, outer: Err(Stuck { why, attach: Some(attach(place, &first.name)) }) };
     };
     // One request moves the client to the session, the session to the window, and the window to the pane.
@@ -70,7 +71,7 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     Entered { missed, outer: outside(place, &client, world) }
 }
 
-/// The places of the clients that show the pane; an empty list when none does.
+/// The places of the clients that show the pane; empty if none does.
 fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
     let id = pane_id(place)?;
     let panes = panes(&ask(place, world, &["list-panes", "-a", "-F", PANES]).ok()?, id);
@@ -81,12 +82,12 @@ fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
 
 fn outside(place: &Place, client: &Client, world: &dyn World) -> Result<Place, Stuck> {
     place.of_client(client.pid, Some(&client.tty), world).ok_or_else(|| Stuck {
-        why: "The program that shows the tmux session cannot be looked at.".into(),
+        why: "The process that shows the tmux session cannot be read.".into(),
         attach: None,
     })
 }
 
-/// The server cannot be asked: a client is still found among the processes, where there is but one.
+/// The server does not answer. A single tmux client can still be found among the processes.
 fn lost(why: String, place: &Place, world: &dyn World) -> Entered {
     let clients = world.named("tmux: client");
     let outer = match clients.as_slice() {
@@ -99,8 +100,8 @@ fn lost(why: String, place: &Place, world: &dyn World) -> Entered {
     }
 }
 
-/// Whoever looks at the pane's session and is in front, else who was used last; a client of another session only when
-/// there is none, since it is taken away from what it shows.
+/// The client of the pane's session that is in front, or else the one used last. A client of another session is
+/// chosen only if there is no other, because it then shows the pane instead of its own session.
 fn choose(clients: &[Client], panes: &[Pane], front: &dyn Fn(&Client) -> bool) -> Option<(Client, Pane)> {
     let rank = |client: &&Client| {
         let attached = panes.iter().any(|pane| pane.session == client.session);
@@ -111,7 +112,7 @@ fn choose(clients: &[Client], panes: &[Pane], front: &dyn Fn(&Client) -> bool) -
     Some((client.clone(), own.or(panes.first())?.clone()))
 }
 
-/// Tells whether the window in front is a client's.
+/// Whether the window in front is a client's.
 fn in_front<'a>(place: &Place, world: &'a dyn World) -> impl Fn(&Client) -> bool + 'a {
     let front = windows::in_front(place, world).and_then(|window| window.pid);
     move |client| {
@@ -170,12 +171,12 @@ fn ask(place: &Place, world: &dyn World, args: &[&str]) -> Result<String, String
 fn call(place: &Place, args: &[&str]) -> Call {
     let server = socket(place).map(|socket| ["-S", socket]);
     let mut call = Call::new("tmux", server.into_iter().flatten().chain(args.iter().copied()));
-    // Where the place does not name its server, it is the usual one, not the one in which we happen to run.
+    // If the place names no server, the default one is meant, not the one in which this program runs.
     call.without = &["TMUX", "TMUX_PANE"];
     call
 }
 
-/// `TMUX` is the server's socket, its process and the session's number, parted by commas.
+/// `TMUX` holds the server's socket, its process and the session's number, separated by commas.
 fn socket(place: &Place) -> Option<&str> {
     place.path("TMUX").and_then(|value| value.rsplitn(3, ',').nth(2))
 }
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_and_others_left_alone() {
+    fn valid_lines_are_parsed_and_others_skipped() {
         let out = "%1 $0 @0 1 1 main\n%2 $0 @1 1 0 main\n%2 $3 @1 1 1 a name: with words\n%12 $0 @1 0 1 x\n%2 bad\n";
         let found = panes(out, "%2");
         let (shown, names): (Vec<_>, Vec<_>) =

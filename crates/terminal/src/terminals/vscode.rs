@@ -1,4 +1,4 @@
-//! Terminals within VS Code and its relatives: the window alone, for nothing chooses a terminal's tab from outside.
+//! Terminals within VS Code and its relatives: only the window, because no request from outside chooses a terminal.
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
@@ -26,12 +26,12 @@ pub const PROGRAM: Program = Program {
 
 fn plan(place: &Place) -> Plan {
     let raise = match place.platform {
-        // One process has all the windows; a title holds the name of the folder that is open.
+        // One process has all the windows. A title contains the name of the open folder.
         Platform::Linux => {
             Raise::Window(Hint { pid: place.number("VSCODE_PID"), titles: folders(place), ..window(place) })
         }
         Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_name(place)])]),
-        // The program hands the folder over to the window that has it open.
+        // The program passes the folder to the window that has it open.
         Platform::Windows => {
             Raise::Calls(place.folder().map(|folder| Call::new("code.cmd", [folder])).into_iter().collect())
         }
@@ -44,10 +44,10 @@ fn shown(_: &Place, _: &dyn World) -> Option<bool> {
     None
 }
 
-/// The names of the folder and of those around it, innermost first: any of them may be the one that is open.
+/// The names of the folder and the folders above it, innermost first. Any of them may be the open one.
 pub fn folders(place: &Place) -> Vec<String> {
     let names = place.folder().unwrap_or_default().rsplit('/').filter(|name| name.len() > 1);
-    // The person's own name in `/home/…` stands in titles of everything.
+    // The user's own name in `/home/…` may be in any title.
     let names: Vec<String> = names.map(str::to_owned).collect();
     let most = names.len().saturating_sub(2).max(1);
     names.into_iter().take(most).collect()

@@ -1,4 +1,4 @@
-//! Warp: the address that it gives to each pane, opened, brings that pane to the front.
+//! Warp: it gives each pane an address, and opening the address brings the pane to the front.
 
 use super::{Plan, Program, Raise, Role, raise};
 use crate::call::Call;
@@ -33,7 +33,7 @@ fn shown(_: &Place, _: &dyn World) -> Option<bool> {
     None
 }
 
-/// An address of Warp's own scheme, and nothing that could lead elsewhere.
+/// An address of Warp's own scheme that cannot lead elsewhere.
 fn address(place: &Place) -> Option<&str> {
     let address = place.word("WARP_FOCUS_URL")?;
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./?=&:".contains(c);

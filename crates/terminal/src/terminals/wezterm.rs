@@ -1,4 +1,5 @@
-//! WezTerm: `wezterm cli activate-pane` (wezterm.org/cli/cli/activate-pane), over the socket that the pane names.
+//! WezTerm: `wezterm cli activate-pane` (wezterm.org/cli/cli/activate-pane), over the socket that the pane's
+//! variables name.
 
 use super::{Plan, Program, Role, raise};
 use crate::call::Call;
@@ -37,7 +38,7 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
 }
 
 fn cli(place: &Place, args: &[&str]) -> Call {
-    // Without it the program would start a server of its own.
+    // Without this option the program would start a server of its own.
     let call = Call::new("wezterm", ["cli", "--no-auto-start"].into_iter().chain(args.iter().copied()));
     match place.path("WEZTERM_UNIX_SOCKET") {
         Some(socket) => call.env("WEZTERM_UNIX_SOCKET", socket),

@@ -1,4 +1,4 @@
-//! Windows Terminal: its window alone; it has no way to choose a tab from outside (microsoft/terminal#19783).
+//! Windows Terminal: only its window, because it has no way to choose a tab from outside (microsoft/terminal#19783).
 
 use super::{Plan, Program, Raise, Role};
 use crate::call::Call;
@@ -13,7 +13,7 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-/// No value from anywhere becomes part of it.
+/// No outside value becomes part of the script.
 const SCRIPT: &str = "$t = Get-Process WindowsTerminal -ErrorAction Stop | Select-Object -First 1; \
     if (-not (New-Object -ComObject WScript.Shell).AppActivate($t.Id)) { exit 1 }";
 

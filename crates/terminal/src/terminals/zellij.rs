@@ -1,5 +1,5 @@
-//! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the pane names.
-//! It does not tell where its clients run, so they are looked for among the processes.
+//! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the
+//! pane's variables name. It does not tell where its clients run, so this file looks for them among the processes.
 
 use super::{Entered, Program, Role, Stuck};
 use crate::call::{Call, Ran};
@@ -30,10 +30,10 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     let attach = place.word("ZELLIJ_SESSION_NAME").map(|name| format!("zellij attach {}", quoted(name)));
     let clients = clients(place, world);
     match clients.as_slice() {
-        [] => stuck("The Zellij session is shown in no terminal.".into(), attach),
+        [] => stuck("No terminal shows the Zellij session.".into(), attach),
         [pid] => match place.of_client(*pid, None, world) {
             Some(outer) => Entered { missed, outer: Ok(outer) },
-            None => stuck("The program that shows the Zellij session cannot be looked at.".into(), None),
+            None => stuck("The process that shows the Zellij session cannot be read.".into(), None),
         },
         _ => stuck(
             "Several terminals show Zellij, and it does not tell which shows this session.".into(),
@@ -42,7 +42,7 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     }
 }
 
-/// It does not tell which pane shows.
+/// Zellij does not tell which pane is visible.
 fn shown(_: &Place, _: &dyn World) -> Option<Vec<Place>> {
     None
 }
@@ -55,8 +55,7 @@ fn focus(place: &Place) -> Option<Call> {
     ))
 }
 
-/// Clients that were told the session's name; else, where it was not on their command line, the only one that was
-/// told none.
+/// Clients with the session's name on their command line, or else those without any session's name.
 fn clients(place: &Place, world: &dyn World) -> Vec<u32> {
     let name = place.word("ZELLIJ_SESSION_NAME").unwrap_or_default();
     let all = world.named("zellij");

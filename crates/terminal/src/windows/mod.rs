@@ -1,4 +1,4 @@
-//! Windows of a desktop: which are there, which belongs to a place, bringing one to the front.
+//! Windows of a desktop: lists them, chooses the one of a place, and brings it to the front.
 
 pub mod wayland;
 #[cfg(all(unix, not(target_os = "macos")))]
@@ -8,12 +8,12 @@ pub mod x11;
 pub mod x11 {
     use super::Window;
 
-    /// None are known.
+    /// No windows are known.
     pub fn windows(_display: &str) -> Option<Vec<Window>> {
         None
     }
 
-    /// It is not known.
+    /// The window in front is unknown.
     pub fn active(_display: &str) -> Option<u32> {
         None
     }
@@ -31,14 +31,14 @@ use crate::world::World;
 
 pub use window::{Hint, Raised, Window};
 
-/// Brings the window of a place to the front, on whatever desktop there is.
+/// Brings the window of a place to the front, on any desktop.
 ///
 /// # Errors
-/// When it cannot be done; the text says why, as a sentence.
+/// When that is not possible. The text is the reason, as a sentence.
 pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
     if let Some(compositor) = wayland::compositor(place, world) {
         let done = wayland::raise(compositor, place, hint, world);
-        // Programs for X11 have a display of their own under Wayland.
+        // Under Wayland, X11 programs have a display of their own.
         return done.or_else(|why| on_x11(place, hint, world).map_err(|_| why));
     }
     on_x11(place, hint, world)
@@ -46,9 +46,7 @@ pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, St
 
 fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
     let Some(display) = display(place, world) else {
-        return Err(
-            "There is no screen that could be asked (neither DISPLAY nor WAYLAND_DISPLAY is known).".into()
-        );
+        return Err("No screen is known: neither DISPLAY nor WAYLAND_DISPLAY is set.".into());
     };
     let Some(windows) = world.windows(&display) else {
         return Err(format!("The display {display} does not answer, or has no window manager."));
@@ -62,13 +60,13 @@ fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, Strin
     }
 }
 
-/// The display that a place is shown on: its own, else this program's.
+/// The display of a place: its own, or else this program's.
 pub fn display(place: &Place, world: &dyn World) -> Option<String> {
     let own = || world.variable("DISPLAY").filter(|display| is_display(display));
     place.word("DISPLAY").filter(|display| is_display(display)).map(str::to_owned).or_else(own)
 }
 
-/// `:0`, `:1.0`: a display of this machine.
+/// Whether the text is a display of this machine: `:0`, `:1.0`.
 fn is_display(text: &str) -> bool {
     text.strip_prefix(':').is_some_and(|rest| {
         !rest.is_empty() && rest.len() < 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -85,7 +83,7 @@ pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Ra
             continue;
         }
         let by_id = named.filter(|named| named.pid == Some(*pid));
-        // Two windows with these words say as little as none: `api` is in the title of `api-docs`, too.
+        // If two windows have these words, the words do not help: the title of `api-docs` contains `api` too.
         let by_title = || {
             let the_one = |words: &String| {
                 let mut holding = its.iter().filter(|window| window.title.contains(words.as_str()));
@@ -99,12 +97,12 @@ pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Ra
             None => its.last().map(|top| (top.id, Raised::Guessed)),
         };
     }
-    // A window that names no process, or a place whose processes are not known.
+    // The named window counts only if it names no process, or if the place's processes are unknown.
     let believed = named.filter(|named| named.pid.is_none() || above.is_empty())?;
     Some((believed.id, Raised::Right))
 }
 
-/// The window in front on the display of a place; `None` when there is none, or it cannot be told.
+/// The window in front on the display of a place; `None` if there is none, or if it is unknown.
 pub fn in_front(place: &Place, world: &dyn World) -> Option<Window> {
     let display = display(place, world)?;
     let front = world.active(&display)?;
@@ -126,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn an_inherited_window_id_is_believed_only_where_its_process_is_above() {
+    fn an_inherited_window_id_counts_only_if_its_process_is_an_ancestor() {
         let all = windows(&[(0xa, Some(7), "outer"), (0xb, Some(5), "one"), (0xc, Some(5), "two")]);
         let with = |id| Hint { id: Some(id), ..Hint::default() };
-        // 5 is a terminal that was started from 7's window and has inherited its id.
+        // 5 is a terminal started from 7's window, and has inherited that window's id.
         let inner = place(&[9, 8, 5, 7, 1]);
         assert_eq!(choose(&inner, &with(0xb), &all), Some((0xb, Raised::Right)));
         assert_eq!(choose(&inner, &with(0xa), &all), Some((0xc, Raised::Guessed)));
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn among_windows_of_an_editor_the_title_tells() {
+    fn the_title_chooses_among_an_editors_windows() {
         let all = windows(&[(1, Some(5), "main.rs - api-server"), (2, Some(5), "notes"), (3, None, "panel")]);
         let hint = |titles: &[&str]| Hint {
             titles: titles.iter().map(|title| (*title).to_owned()).collect(),

@@ -1,12 +1,12 @@
-//! What Wayland lets another program do: some compositors have a program that focuses a window by its process. Where none is
-//! there, only the terminal itself may ask, and mostly in vain.
+//! Raising windows under Wayland. Some compositors have a program that focuses a window by its process. Without one,
+//! only the terminal itself may ask, and is mostly refused.
 
 use super::{Hint, Raised};
 use crate::call::{Call, Ran};
 use crate::place::Place;
 use crate::world::World;
 
-/// A Wayland desktop, as the environment shows it.
+/// A Wayland desktop, identified by the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compositor {
     /// Sway.
@@ -23,7 +23,7 @@ pub enum Compositor {
     Other,
 }
 
-/// The compositor that shows a place, if Wayland does.
+/// The compositor that shows a place; `None` without Wayland.
 pub fn compositor(place: &Place, world: &dyn World) -> Option<Compositor> {
     let variable = |name: &str| place.word(name).map(str::to_owned).or_else(|| world.variable(name));
     variable("WAYLAND_DISPLAY")?;
@@ -44,10 +44,10 @@ pub fn compositor(place: &Place, world: &dyn World) -> Option<Compositor> {
     })
 }
 
-/// Has the compositor bring the window of a place to the front.
+/// Brings the window of a place to the front through the compositor.
 ///
 /// # Errors
-/// When it cannot; the text says why, as a sentence.
+/// When that is not possible. The text is the reason, as a sentence.
 pub fn raise(
     compositor: Compositor,
     place: &Place,
@@ -85,7 +85,7 @@ pub fn raise(
         if done {
             return Ok(Raised::Right);
         }
-        // Neither is there at the next process, nor answers it.
+        // A missing or hanging program will not answer for the next process either.
         if matches!(trouble, Some((_, true))) {
             break;
         }
@@ -96,7 +96,7 @@ pub fn raise(
     })
 }
 
-/// Runs a call; notes why it did not work, and whether asking again is in vain.
+/// Runs a call. Notes why it failed, and whether another call would fail too.
 fn ask(world: &dyn World, call: Call, trouble: &mut Option<(String, bool)>) -> Option<String> {
     let ran = world.run(&call);
     match ran {
@@ -112,7 +112,7 @@ fn sway(pid: u32) -> Call {
     Call::new("swaymsg", [format!("[pid={pid}] focus").as_str()])
 }
 
-/// `swaymsg` prints a list of results, empty of success where nothing matched.
+/// `swaymsg` prints a list of results, without a success if nothing matched.
 fn swayed(out: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(out)
         .ok()
@@ -135,7 +135,7 @@ fn niri_window(out: &str, pid: u32) -> Option<u64> {
     window["id"].as_u64()
 }
 
-/// `kdotool` is no part of Plasma; where it was installed it does what `xdotool` does on X11.
+/// `kdotool` is not part of Plasma. If it is installed, it does what `xdotool` does on X11.
 fn plasma(pid: u32) -> Call {
     Call::new("kdotool", ["search", "--pid", pid.to_string().as_str(), "windowactivate"])
 }

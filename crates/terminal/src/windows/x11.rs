@@ -1,5 +1,5 @@
-//! Windows by the Extended Window Manager Hints 1.5 (freedesktop.org): which there are, which is in front, and
-//! the request of a pager to bring one there.
+//! Windows of an X display, by the Extended Window Manager Hints 1.5 (freedesktop.org): their list, the one in front,
+//! and a pager's request to raise one.
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -12,18 +12,19 @@ use x11rb::rust_connection::RustConnection;
 
 use super::Window;
 
-/// A display that does not answer holds nobody up for longer.
+/// Time limit, so that a hanging display does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a window manager has for bringing a window to the front.
+/// Time for the window manager to bring a window to the front.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// More windows than any screen has, and longer titles than any tells apart, in units of four bytes.
+/// Limit for the number of windows and the length of a title, in units of four bytes. No real screen reaches it.
 const MOST: u32 = 4096;
 
 type Tried<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The windows on a display in stacking order, the topmost last; `None` when it or its window manager does not answer.
+/// The windows on a display in stacking order, the topmost last; `None` if the display or its window manager does not
+/// answer.
 pub fn windows(display: &str) -> Option<Vec<Window>> {
     within_limit(display, |x| x.windows())
 }
@@ -33,12 +34,12 @@ pub fn active(display: &str) -> Option<u32> {
     within_limit(display, |x| x.active())?
 }
 
-/// Brings a window to the front; whether it then was there.
+/// Brings a window to the front. Returns whether it then was there.
 pub fn activate(display: &str, window: u32) -> bool {
     within_limit(display, move |x| x.activate(window)).unwrap_or(false)
 }
 
-/// Does something on a connection of its own. A server that hangs keeps that thread, and nobody else.
+/// Does some work with a connection and a thread of its own. A hanging server blocks only that thread.
 fn within_limit<T: Send + 'static>(
     display: &str,
     work: impl FnOnce(&X) -> Tried<T> + Send + 'static,
@@ -48,9 +49,9 @@ fn within_limit<T: Send + 'static>(
     std::thread::spawn(move || {
         let done = X::open(&name).and_then(|x| work(&x));
         if let Err(error) = &done {
-            tracing::debug!(%error, "the display was asked in vain");
+            tracing::debug!(%error, "a request to the display failed");
         }
-        // Whoever asked may have given up.
+        // The caller may have given up.
         let _ = sender.send(done.ok());
     });
     receiver.recv_timeout(LIMIT).ok().flatten()
@@ -75,7 +76,7 @@ impl X {
         Ok(self.connection.intern_atom(false, name.as_bytes())?.reply()?.atom)
     }
 
-    /// A list of numbers; empty when the window has no such property.
+    /// A list of numbers; empty if the window does not have the property.
     fn numbers(&self, window: WindowId, property: &str) -> Tried<Vec<u32>> {
         let property = self.atom(property)?;
         let reply = self.connection.get_property(false, window, property, AtomEnum::ANY, 0, MOST)?.reply()?;
@@ -96,7 +97,7 @@ impl X {
             return Err("there is no window manager".into());
         }
         let name = self.atom("_NET_WM_NAME")?;
-        // One that closes meanwhile is none.
+        // A window that closes meanwhile is left out.
         Ok(ids.into_iter().filter_map(|id| self.window(id, name).ok()).collect())
     }
 
@@ -105,7 +106,7 @@ impl X {
         if title.is_empty() {
             title = self.text(id, AtomEnum::WM_NAME.into())?;
         }
-        // A window of another machine, shown here over a connection, names a process there.
+        // A window of another machine, shown here over a connection, names a process of that machine.
         let machine = self.text(id, AtomEnum::WM_CLIENT_MACHINE.into())?;
         let machine = machine.trim_end_matches('\0');
         let here = machine.is_empty() || machine == self.host || machine == "localhost";
@@ -119,14 +120,14 @@ impl X {
     }
 
     fn activate(&self, window: WindowId) -> Tried<bool> {
-        // The window manager may or may not change the desktop by itself; asked first, it need not.
+        // The window manager may not switch the desktop by itself, so this switches it first.
         let desktop = self.numbers(window, "_NET_WM_DESKTOP")?.first().copied();
         let current = self.numbers(self.root, "_NET_CURRENT_DESKTOP")?.first().copied();
         // 0xFFFFFFFF stands for all desktops.
         if let Some(desktop) = desktop.filter(|desktop| *desktop != u32::MAX && Some(*desktop) != current) {
             self.tell(self.root, "_NET_CURRENT_DESKTOP", [desktop, 0, 0, 0, 0])?;
         }
-        // Source 2: a pager asks on the person's behalf, which window managers obey where they would refuse programs.
+        // Source 2: a pager that acts for the user. Window managers obey it where they would refuse other programs.
         self.tell(window, "_NET_ACTIVE_WINDOW", [2, 0, 0, 0, 0])?;
         let deadline = Instant::now() + PATIENCE;
         loop {

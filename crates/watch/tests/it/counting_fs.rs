@@ -1,4 +1,4 @@
-//! A file system that notes what is opened and how much is read, and can be stopped at an open file or after a walk.
+//! A file system that counts opened files and read bytes. A test can act when a file is opened or a walk is over.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 type OnOpen = dyn Fn(&Path, Box<dyn ReadAt>) -> Box<dyn ReadAt> + Send + Sync;
 type OnWalk = dyn Fn(&Walk) + Send + Sync;
 
-/// Another file system, watched.
+/// Wraps another file system.
 pub struct CountingFs {
     inner: Arc<dyn Fs>,
     pub notes: Arc<Notes>,
@@ -25,12 +25,12 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Bytes that were read, of all files.
+    /// Bytes read of all files.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::SeqCst)
     }
 
-    /// Every file that was opened, in order.
+    /// Every opened file, in order.
     pub fn opened(&self) -> Vec<PathBuf> {
         self.opened.lock().expect("no test panics with it").clone()
     }
@@ -41,7 +41,7 @@ impl CountingFs {
         Self { inner, notes: Arc::default(), on_open: Box::new(|_, file| file), on_walk: Box::new(|_| {}) }
     }
 
-    /// `on_open` gives the file that is read in place of the one that was opened.
+    /// `on_open` returns the file that is read instead of the opened one.
     pub fn on_open(
         self,
         on_open: impl Fn(&Path, Box<dyn ReadAt>) -> Box<dyn ReadAt> + Send + Sync + 'static,
@@ -49,7 +49,7 @@ impl CountingFs {
         Self { on_open: Box::new(on_open), ..self }
     }
 
-    /// `on_walk` runs on the thread that has walked, before it gets what it found.
+    /// `on_walk` runs on the walking thread, before the caller gets the result.
     pub fn on_walk(self, on_walk: impl Fn(&Walk) + Send + Sync + 'static) -> Self {
         Self { on_walk: Box::new(on_walk), ..self }
     }

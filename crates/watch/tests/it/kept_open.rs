@@ -1,4 +1,4 @@
-//! Files that grow stay open: what is open at the end, by the system's own list, and what a watcher is told.
+//! Growing files stay open. The tests check the open files by the system's own list, and the hints of a watcher.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn grow(tail: &mut Tail, fs: &KeptOpen, path: &Path) {
     assert_eq!(bytes, b"a line\n");
 }
 
-/// Files in the folder that this process has open, by where their names lead.
+/// Files in the folder that this process has open, by the targets of their links.
 fn open_in(folder: &Path) -> Vec<String> {
     let open = std::fs::read_dir("/proc/self/fd").expect("a list");
     let names = open.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());
@@ -29,7 +29,7 @@ fn open_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_was_read_once_is_closed_and_what_grows_stays_open_until_it_is_gone() {
+fn a_file_read_once_is_closed_and_a_growing_one_stays_open_until_it_is_gone() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (path, fs, mut tail) = (dir.path().join("s.jsonl"), KeptOpen::default(), Tail::default());
     grow(&mut tail, &fs, &path);
@@ -46,7 +46,7 @@ fn what_was_read_once_is_closed_and_what_grows_stays_open_until_it_is_gone() {
 }
 
 #[test]
-fn however_many_files_grow_few_stay_open() {
+fn of_many_growing_files_only_a_few_stay_open() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let fs = KeptOpen::default();
     let mut files: Vec<_> = (0..3 * KeptOpen::MOST)
@@ -63,7 +63,7 @@ fn however_many_files_grow_few_stay_open() {
 }
 
 #[test]
-fn a_watcher_is_not_told_that_a_file_was_read_again() {
+fn reading_a_kept_open_file_gives_a_watcher_no_event() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (path, fs, mut tail) = (dir.path().join("s.jsonl"), KeptOpen::default(), Tail::default());
     grow(&mut tail, &fs, &path);

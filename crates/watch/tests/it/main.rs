@@ -1,6 +1,6 @@
-//! The watching crate from outside: on real files, real processes and the file system in memory.
+//! Tests of the crate from outside: on real files, real processes and the file system in memory.
 
-// Everything here is a test, also the functions that several tests share.
+// All of this is test code, also the functions that several tests share.
 #![allow(clippy::expect_used)]
 
 #[allow(dead_code, reason = "shared with the engine's tests, which need more of it")]

@@ -1,4 +1,4 @@
-//! Real processes: alive, ended, not yet buried, and an id that belongs to another one.
+//! Real processes: running, ended, not yet reaped, and an id that belongs to another process.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use watchbill_core::ids::Instance;
 use watchbill_watch::process::{FakeProcesses, Parent, pid_domain, probe, proc_start};
 use watchbill_watch::{Processes, SystemProcesses};
 
-/// A process that does nothing, ended when the test is over.
+/// A sleeping process, which ends with the test.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -27,14 +27,14 @@ impl Sleeper {
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        // Both fail when the test has ended it by itself.
+        // Both calls fail if the test has ended the process itself.
         self.0.kill().unwrap_or_default();
         self.0.wait().ok();
     }
 }
 
 #[test]
-fn a_process_is_alive_until_it_ends_even_if_nobody_buries_it() {
+fn a_process_is_dead_once_it_ends_even_if_it_is_not_reaped() {
     let mut sleeper = Sleeper::start();
     let instance = sleeper.instance();
     assert!(instance.proc_start.is_some());
@@ -53,7 +53,7 @@ fn a_process_is_alive_until_it_ends_even_if_nobody_buries_it() {
 }
 
 #[test]
-fn an_id_in_other_hands_is_a_dead_process() {
+fn a_reused_process_id_is_a_dead_process() {
     let sleeper = Sleeper::start();
     let mut instance = sleeper.instance();
     instance.proc_start = Some("1".into());
@@ -63,7 +63,7 @@ fn an_id_in_other_hands_is_a_dead_process() {
 }
 
 #[test]
-fn ids_of_another_world_are_not_judged() {
+fn ids_of_another_domain_are_unknown() {
     let sleeper = Sleeper::start();
     let instance = sleeper.instance();
     let own = pid_domain().expect("linux");
@@ -85,7 +85,7 @@ fn impossible_ids_are_dead() {
 }
 
 #[test]
-fn fakes_answer_as_told() {
+fn fake_processes_give_the_answers_that_were_set() {
     let fakes = FakeProcesses::new();
     let instance = Instance { pid: 7, proc_start: Some("1".into()) };
     assert_eq!(fakes.probe(&instance, None), Liveness::Unknown);
@@ -95,7 +95,7 @@ fn fakes_answer_as_told() {
 
 #[test]
 fn edge_44_a_process_that_lost_its_parent_runs_on_and_children_are_known_with_their_age() {
-    // A shell that starts one and waits: the test's own children are other tests' as well.
+    // A shell that starts one child and waits. The children of this test process also belong to other tests.
     let mut command = Command::new("sh");
     command.args(["-c", "sleep 600 & echo started; wait"]).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut shell = Sleeper(command.spawn().expect("started"));
@@ -113,7 +113,7 @@ fn edge_44_a_process_that_lost_its_parent_runs_on_and_children_are_known_with_th
     let orphan = child.pid;
     shell.0.kill().expect("ended");
     shell.0.wait().expect("buried");
-    // Somebody above may have asked to be given the orphans; then that one stands behind it.
+    // A process above may have asked to adopt orphans. It is then the parent.
     assert_ne!(processes.parent(orphan), Parent::Runs(shell.0.id()));
     let start = proc_start(orphan);
     let instance = Instance { pid: orphan, proc_start: start };

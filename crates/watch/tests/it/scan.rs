@@ -1,4 +1,4 @@
-//! Finding files: what is found, in which order, and what is said about the rest.
+//! Finding files: which files are found, their order, and the problems with the others.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ fn the_last_written_comes_first() {
 }
 
 #[test]
-fn trouble_is_told_and_the_rest_is_found_all_the_same() {
+fn problems_are_reported_and_the_other_files_are_found() {
     let fs = MemFs::new();
     fs.write("/c/projects/closed/a.jsonl", b"");
     fs.write("/c/projects/open/b.jsonl", b"");
@@ -75,7 +75,7 @@ fn trouble_is_told_and_the_rest_is_found_all_the_same() {
 }
 
 #[test]
-fn a_root_without_projects_is_no_trouble_and_a_file_as_root_is() {
+fn a_root_without_projects_is_no_problem_and_a_file_as_root_is() {
     let fs = MemFs::new();
     fs.mkdir("/c");
     fs.write("/file", b"");
@@ -84,7 +84,7 @@ fn a_root_without_projects_is_no_trouble_and_a_file_as_root_is() {
 }
 
 #[test]
-fn a_hint_is_answered_by_what_is_there_now() {
+fn a_hint_finds_the_files_that_exist_now() {
     let fs = MemFs::new();
     let roots = [PathBuf::from("/c"), "/c/inner".into()];
     fs.write("/c/projects/p/a.jsonl", b"");
@@ -155,7 +155,7 @@ fn odd_names_and_odd_files_of_a_real_disk() {
 }
 
 #[test]
-fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
+fn a_hint_reports_the_problems_of_its_path_and_of_its_root() {
     let dir = TempDir::new().expect("a temporary folder");
     let root = dir.path().canonicalize().expect("there").join("root");
     let folder = root.join("projects/p/folder.jsonl");
@@ -169,7 +169,7 @@ fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
 
 #[cfg(unix)]
 #[test]
-fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
+fn only_the_subagents_folder_of_a_session_is_entered() {
     use std::os::unix::fs::symlink;
     let dir = TempDir::new().expect("a temporary folder");
     let root = dir.path().canonicalize().expect("there");
@@ -194,10 +194,10 @@ fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
     assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
 }
 
-/// A folder that may not be opened is of no concern where nothing in it is wanted. Needs a user who is not root.
+/// A folder that may not be opened is no problem if nothing in it is wanted. Needs a user who is not root.
 #[cfg(unix)]
 #[test]
-fn a_link_that_nobody_wants_is_not_followed() {
+fn an_unwanted_link_is_not_followed() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let dir = TempDir::new().expect("a temporary folder");
     let root = dir.path().canonicalize().expect("there");
@@ -218,7 +218,7 @@ fn a_link_that_nobody_wants_is_not_followed() {
 
 #[cfg(unix)]
 #[test]
-fn a_hint_at_a_folder_says_no_more_than_a_look_at_everything() {
+fn a_hint_at_a_folder_finds_the_same_as_a_full_scan() {
     use std::os::unix::fs::symlink;
     let dir = TempDir::new().expect("a temporary folder");
     let root = dir.path().canonicalize().expect("there");
@@ -249,7 +249,7 @@ fn a_hint_at_a_folder_says_no_more_than_a_look_at_everything() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn however_deep_folders_lie_few_of_them_are_open_at_a_time() {
+fn a_walk_of_deep_folders_keeps_only_a_few_open() {
     use watchbill_watch::Fs;
     use watchbill_watch::fs::Want;
     let dir = TempDir::new().expect("a temporary folder");
@@ -282,7 +282,7 @@ proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn everything_that_is_ours_by_its_path_is_found(
+    fn every_file_with_a_known_path_is_found(
         files in proptest::collection::vec(
             (
                 proptest::sample::select(vec!["projects", "sessions", "other"]),
@@ -314,7 +314,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_walk_says_of_a_file_what_asking_for_it_alone_says() {
+fn a_walk_and_a_single_stat_agree_about_a_file() {
     use std::time::{Duration, UNIX_EPOCH};
     use watchbill_watch::Fs;
     let dir = TempDir::new().expect("a temporary folder");

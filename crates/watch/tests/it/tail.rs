@@ -1,4 +1,4 @@
-//! Following one file: what each kind of change looks like, on real files and in memory.
+//! Following one file: the effect of each kind of change, on real files and in memory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use watchbill_watch::{
 
 use crate::counting_fs::CountingFs;
 
-/// One read, returning what was delivered with the outcome.
+/// One read. Returns its outcome and the delivered bytes.
 fn read(tail: &mut Tail, fs: &dyn Fs, path: &Path, budget: u64) -> Result<(ReadOutcome, Vec<u8>), TailError> {
     let mut bytes = Vec::new();
     let mut scratch = Vec::new();
@@ -78,7 +78,7 @@ fn a_file_whose_folder_has_become_a_file_is_gone() {
 
 #[test]
 fn appends_truncation_and_replacement_of_a_real_file() {
-    // Whether it is opened for each look, or stays open.
+    // Both when the file is opened for each look, and when it stays open.
     for fs in [&StdFs as &dyn Fs, &KeptOpen::default()] {
         appends_truncation_and_replacement(fs);
     }
@@ -119,7 +119,7 @@ fn appends_truncation_and_replacement(fs: &dyn Fs) {
 }
 
 #[test]
-fn a_dropped_line_is_noticed_though_records_end_alike() {
+fn a_dropped_line_is_noticed_although_records_end_alike() {
     let record = |n: u32| {
         format!("{{\"n\":{n},\"cwd\":\"/home/dev/work\",\"version\":\"2.1.329\",\"gitBranch\":\"main\"}}\n")
     };
@@ -129,14 +129,15 @@ fn a_dropped_line_is_noticed_though_records_end_alike() {
     fs.write(path, text.as_bytes());
     let mut tail = Tail::default();
     all(&mut tail, &fs, path);
-    // The last line gives way to another of the same length, and one follows: same file, longer, same front.
+    // Another line of the same length replaces the last one, and a new line follows: the same file, longer, with the
+    // same front.
     let rewritten: String = (100..199).chain([777, 778]).map(record).collect();
     fs.write(path, rewritten.as_bytes());
     assert_eq!(all(&mut tail, &fs, path), (Some(RestartReason::Rewritten), rewritten));
 }
 
 #[test]
-fn a_changed_front_is_noticed_though_all_else_is_the_same() {
+fn a_changed_front_is_noticed_although_the_rest_is_the_same() {
     let fs = MemFs::new();
     let path = Path::new("/s.jsonl");
     let long = "x".repeat(5000);
@@ -165,7 +166,7 @@ fn a_sparse_file_of_three_gigabytes_costs_one_budget() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_refused_without_waiting() {
+fn a_path_that_is_no_regular_file_is_refused_without_waiting() {
     let dir = TempDir::new().expect("a temporary folder");
     let pipe = dir.path().join("pipe.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success(), "a pipe");
@@ -191,7 +192,7 @@ fn small_files_are_read_whole_or_not_at_all() {
 }
 
 #[test]
-fn permission_that_comes_back_goes_on_where_it_stopped() {
+fn reading_goes_on_where_it_stopped_when_permission_returns() {
     let fs = MemFs::new();
     let path = Path::new("/s.jsonl");
     fs.write(path, b"one\n");
@@ -221,7 +222,7 @@ fn an_append_costs_the_same_whatever_the_length_of_the_file() {
     }
 }
 
-/// Another byte in the middle, and a time of writing that is so much later.
+/// Changes a byte in the middle, and sets the write time later by `later`.
 fn edit(path: &Path, at: usize, later: std::time::Duration) -> String {
     let before = std::fs::metadata(path).expect("there").modified().expect("a time");
     let mut bytes = std::fs::read(path).expect("read");
@@ -233,7 +234,7 @@ fn edit(path: &Path, at: usize, later: std::time::Duration) -> String {
 }
 
 #[test]
-fn an_edit_in_place_is_noticed_though_the_length_stays() {
+fn an_edit_in_place_is_noticed_although_the_length_stays() {
     let line = "{\"n\":1,\"text\":\"some words of a record\"}\n";
     let minute = std::time::Duration::from_secs(60);
     for fs in [&StdFs as &dyn Fs, &KeptOpen::default()] {
@@ -245,15 +246,15 @@ fn an_edit_in_place_is_noticed_though_the_length_stays() {
             assert_eq!(all(&mut tail, fs, &path), (Some(RestartReason::Rewritten), edited), "{at}");
             assert_eq!(all(&mut tail, fs, &path), (None, String::new()), "once");
         }
-        // What is appended afterwards comes alone.
+        // A later append is delivered alone.
         append(&path, line);
         assert_eq!(all(&mut tail, fs, &path), (None, line.into()));
     }
 }
 
-/// What the documents say: in a large file only its ends are compared.
+/// As documented: of a large file only its two ends are compared.
 #[test]
-fn of_a_large_file_an_edit_is_noticed_at_its_ends() {
+fn an_edit_of_a_large_file_is_noticed_at_its_ends() {
     let line = format!("{{\"text\":\"{}\"}}\n", "words ".repeat(1_000));
     let lines = (17 << 20) / line.len();
     let (_dir, path) = temp_file(&line.repeat(lines));

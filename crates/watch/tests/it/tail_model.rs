@@ -1,5 +1,5 @@
-//! Whatever happens to a file and to the hints about it: after one look at everything, exactly its bytes were
-//! delivered since the last restart.
+//! A model of one followed file: after any changes to the file and to its hints, one look at everything delivers
+//! exactly the file's bytes since the last restart.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ enum Action {
     Lose,
     Merge,
     Overflow,
-    /// The program starts again: of an unfinished line it has kept nothing.
+    /// The program starts again. It has kept nothing of an unfinished line.
     Restart,
     Look(u64),
 }
@@ -86,7 +86,7 @@ impl Follower {
             Hint::Tree(path) => Path::new(FILE).starts_with(path),
         });
         if concerned && self.read(budget) {
-            // What the budget left is asked for again, as the engine does with a file that has more.
+            // Reads on after the budget, as the engine does with a file that has more.
             self.hints.insert(Hint::File(FILE.into()));
         }
     }
@@ -124,7 +124,7 @@ impl Follower {
     }
 }
 
-/// Lines as unlike each other as records are: every one has its number, and they end alike.
+/// Lines that differ as records do: each has its own number, and all end alike.
 fn line(serial: &mut u32, size: usize) -> Vec<u8> {
     *serial += 1;
     format!("{{\"n\":{serial:08},\"pad\":\"{}\",\"version\":\"2.1.329\"}}\n", "x".repeat(size)).into_bytes()
@@ -197,11 +197,11 @@ proptest! {
             follower.look(700);
         }
         if let Some(bytes) = fs.bytes(FILE) {
-            // Nothing has come since a restart: then nobody needs the beginning of the unfinished line.
+            // If nothing was read since a restart, the beginning of the unfinished line is not needed.
             let known = follower.tail.again_from.map_or(bytes.len(), |from| from as usize);
             prop_assert_eq!(&follower.delivered, &bytes[..known]);
             prop_assert_eq!(follower.tail.cursor.map(|cursor| cursor.offset), Some(bytes.len() as u64));
-            // The same as a cold start over the final file.
+            // It equals a cold start over the final file.
             let mut cold = Follower::new(fs.clone());
             while cold.read(u64::MAX) {}
             prop_assert_eq!(&cold.delivered, &bytes);

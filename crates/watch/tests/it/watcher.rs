@@ -1,4 +1,4 @@
-//! The watcher on real folders: whatever happens to them, a look at each hint finds what is there.
+//! The watcher on real folders: after any change of the folders, a look at each hint finds what exists.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,10 +11,10 @@ use watchbill_watch::scan::{canonical_roots, scan, scan_path};
 use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMode, Watcher};
 
 const DEADLINE: Duration = Duration::from_secs(20);
-/// Long enough never to come round: polling happens when a test says so.
+/// So long that it never ends in a test. Tests poll explicitly.
 const BY_HAND: WatchMode = WatchMode::Poll(Duration::from_secs(3600));
 
-/// Follows hints as the engine does: it knows what it was hinted at, and nothing else.
+/// Follows hints as the engine does: it knows only the files that hints named.
 struct Follower {
     watcher: Watcher,
     bell: Arc<(Mutex<bool>, Condvar)>,
@@ -54,7 +54,7 @@ impl Follower {
         self.known.extend(found.into_iter().map(|found| (found.path, found.stat.len)));
     }
 
-    /// Follows hints until `path` is known with this length, or known to be gone.
+    /// Follows hints until `path` is known with this length, or is known to be gone.
     fn until(&mut self, path: &Path, len: Option<u64>) {
         let path = path.to_owned();
         self.wait(&format!("{path:?} with length {len:?}"), |follower| {
@@ -110,7 +110,7 @@ fn a_file_in_a_brand_new_folder_is_found() {
     std::fs::create_dir_all(root.join("projects")).expect("made");
     let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
     for n in 0..100 {
-        // Folder and file in one breath: the file's own event is lost nearly always.
+        // Folder and file at the same moment: the file's own event is nearly always lost.
         let transcript = root.join(format!("projects/p{n}/s.jsonl"));
         put(&transcript, "{}\n");
         let subagent = root.join(format!("projects/p{n}/s/subagents/workflows/w/agent-1.jsonl"));
@@ -152,7 +152,7 @@ fn appends_truncation_replacement_and_removal_are_hinted() {
 }
 
 #[test]
-fn what_is_not_ours_gives_no_hint() {
+fn other_files_give_no_hint() {
     let (_dir, root) = temp();
     std::fs::create_dir_all(root.join("projects/p/s/tool-results")).expect("made");
     std::fs::create_dir_all(root.join("sessions")).expect("made");
@@ -175,7 +175,7 @@ fn folders_removed_and_made_again_are_watched_again() {
     let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
     let mut len = 0;
     for round in 0..12 {
-        // The project, all projects, the root itself; the new folder often gets the inode of the old one.
+        // The project, all projects, the root itself. The new folder often gets the inode of the old one.
         let gone = [root.join("projects/p"), root.join("projects"), root.clone()];
         std::fs::remove_dir_all(&gone[round % 3]).expect("removed");
         len += 1;
@@ -230,7 +230,7 @@ fn a_root_that_comes_later_is_found() {
 
 #[cfg(unix)]
 #[test]
-fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
+fn links_to_roots_and_projects_are_followed_when_their_target_changes() {
     use std::os::unix::fs::symlink;
     let (_dir, above) = temp();
     let (one, two, link) = (above.join("one"), above.join("two"), above.join("link"));
@@ -242,14 +242,14 @@ fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
     put(&one.join("projects/p/s.jsonl"), "{}\n");
     follower.until(&one.join("projects/p/s.jsonl"), Some(6));
 
-    // A project elsewhere, linked in while we watch.
+    // A project elsewhere, linked in while the watcher runs.
     put(&above.join("elsewhere/t.jsonl"), "{}\n");
     symlink(above.join("elsewhere"), one.join("projects/linked")).expect("linked");
     follower.until(&one.join("projects/linked/t.jsonl"), Some(3));
     put(&above.join("elsewhere/t.jsonl"), "{}\n");
     follower.until(&one.join("projects/linked/t.jsonl"), Some(6));
 
-    // The link is turned to another root.
+    // The link changes its target to another root.
     let mut follower = Follower::start(std::slice::from_ref(&link), WatchMode::Native);
     symlink(&two, above.join("new")).expect("linked");
     std::fs::rename(above.join("new"), &link).expect("renamed");
@@ -259,7 +259,7 @@ fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
 }
 
 #[test]
-fn a_working_folder_is_watched_for_markers_from_before_it_has_the_agents_folder() {
+fn a_working_folder_is_watched_for_markers_before_it_has_a_claude_folder() {
     let (_dir, above) = temp();
     let claude = above.join("repo/.claude");
     let mut follower = Follower::start(&[], WatchMode::Native);
@@ -291,7 +291,7 @@ fn a_working_folder_is_watched_for_markers_from_before_it_has_the_agents_folder(
 
 #[cfg(unix)]
 #[test]
-fn a_working_folder_keeps_the_spelling_that_it_was_asked_for_by() {
+fn hints_keep_the_spelling_of_the_working_folder() {
     let (_dir, above) = temp();
     std::fs::create_dir_all(above.join("repo/.claude")).expect("made");
     std::os::unix::fs::symlink(above.join("repo"), above.join("link")).expect("linked");
@@ -303,7 +303,7 @@ fn a_working_folder_keeps_the_spelling_that_it_was_asked_for_by() {
 }
 
 #[test]
-fn polling_finds_what_events_would_have_told() {
+fn polling_finds_the_changes_that_events_would_report() {
     let (_dir, above) = temp();
     let root = above.join("claude");
     let mut follower = Follower::start(std::slice::from_ref(&root), BY_HAND);
@@ -329,7 +329,7 @@ fn polling_finds_what_events_would_have_told() {
 }
 
 #[test]
-fn nothing_changed_is_nothing_hinted() {
+fn no_change_gives_no_hint() {
     let (_dir, root) = temp();
     put(&root.join("projects/p/s.jsonl"), "{}\n");
     put(&root.join("sessions/7.json"), "{}");
@@ -340,7 +340,7 @@ fn nothing_changed_is_nothing_hinted() {
             StdFs.read_small(&root.join("sessions/7.json"), 100).expect("readable");
             follower.watcher.poll_now();
         }
-        // Everything before it in the keeper's queue has been done when it answers.
+        // When the keeper answers, it has done everything before it in its queue.
         follower.watcher.ready();
         assert_eq!(follower.watcher.take().into_iter().collect::<Vec<_>>(), [], "{mode:?}");
     }

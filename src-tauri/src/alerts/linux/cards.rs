@@ -1,7 +1,7 @@
-//! What a notification server was asked to show, and what it has answered: one question at a time for each card.
+//! The requests to the notification server and its answers: one pending request per card.
 //!
-//! A server may take long. What is asked of a card meanwhile waits for the answer, without whose number nothing can be
-//! replaced or closed: a second question would put up a second notification, and the first would stand for ever.
+//! A server may be slow. Further changes of a card wait for the pending answer, because replacing or closing needs the
+//! server's id. A second request without that id would show a second notification, and the first would never go.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -11,42 +11,42 @@ use crate::alerts::actions::Button;
 use crate::alerts::board::Card;
 use crate::alerts::notice::Notice;
 
-/// The number of no notification.
+/// The id of no notification.
 const NONE: u32 = 0;
-/// Its time is over.
+/// Close reason: it expired.
 const EXPIRED: u32 = 1;
-/// By the person.
+/// Close reason: the user dismissed it.
 const DISMISSED: u32 = 2;
 
-/// A notification as it is to be sent.
+/// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
-    /// Its words.
+    /// Its texts.
     pub notice: Notice,
-    /// Its buttons, where the server has some.
+    /// Its buttons, if the server supports them.
     pub buttons: &'static [Button],
-    /// The person wants to hear alerts.
+    /// The user wants alerts to make a sound.
     pub sound: bool,
 }
 
-/// What has to be sent to the server.
+/// A request to send to the server.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Shows it in place of the notification with this number, or of none.
+    /// Shows it; replaces the notification with this id, if not zero.
     Show(u32, Letter),
-    /// Takes the notification with this number away.
+    /// Closes the notification with this id.
     Close(u32),
 }
 
-/// The cards that stand, or will when the server answers.
+/// The cards that are on the screen, or will be when the server answers.
 #[derive(Debug, Default)]
 pub struct Cards(HashMap<Card, Standing>);
 
 #[derive(Debug, Default)]
 struct Standing {
-    /// The server's number of what stands.
+    /// The server's id of the shown notification.
     id: u32,
-    /// The server, by its own name on the bus: it takes what it shows along when it goes.
+    /// The server's unique name on the bus. Its notifications vanish with it.
     by: String,
     asked: Option<Asked>,
     wanted: Option<Wanted>,
@@ -56,7 +56,7 @@ struct Standing {
 struct Asked {
     serial: NonZeroU32,
     at: Instant,
-    /// What it shows is news.
+    /// It shows something new.
     news: bool,
 }
 
@@ -72,31 +72,31 @@ impl Cards {
         self.0.entry(card).or_default().wanted = Some(Wanted::Show(letter));
     }
 
-    /// The card is to go.
+    /// The card is to be closed.
     pub fn close(&mut self, card: Card) {
         if let Some(standing) = self.0.get_mut(&card) {
             standing.wanted = Some(Wanted::Close);
         }
     }
 
-    /// All cards are to go; these are they.
+    /// All cards are to be closed; returns them.
     pub fn close_all(&mut self) -> Vec<Card> {
         let all: Vec<Card> = self.0.keys().copied().collect();
         all.iter().for_each(|card| self.close(*card));
         all
     }
 
-    /// Whether it stands on the screen, or will as soon as the server gets to it.
+    /// Whether it is on the screen, or will be once the server has handled it.
     pub fn has(&self, card: Card) -> bool {
         self.0.contains_key(&card)
     }
 
-    /// Nothing stands, and nothing will.
+    /// No card is on the screen, and none will be.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The cards that could be shown at once.
+    /// The cards that can be shown at once.
     pub fn waiting(&self) -> Vec<Card> {
         let waits = |standing: &Standing| {
             standing.asked.is_none() && matches!(standing.wanted, Some(Wanted::Show(_)))
@@ -104,7 +104,7 @@ impl Cards {
         self.0.iter().filter(|(_, standing)| waits(standing)).map(|(card, _)| *card).collect()
     }
 
-    /// What has to be sent for a card now, if anything.
+    /// The next request of a card, if any.
     pub fn next(&mut self, card: Card) -> Option<Call> {
         let standing = self.0.get_mut(&card).filter(|standing| standing.asked.is_none())?;
         match standing.wanted.take() {
@@ -122,12 +122,12 @@ impl Cards {
         }
     }
 
-    /// The server has been asked to show a card; its answer will bear this serial.
+    /// The server was asked to show a card; its answer will carry this serial.
     pub fn asked(&mut self, card: Card, serial: NonZeroU32, news: bool, at: Instant) {
         self.0.entry(card).or_default().asked = Some(Asked { serial, at, news });
     }
 
-    /// The server has answered with the number of what it shows and its own name, or has refused. Whose answer that was.
+    /// The server has answered with the id of the notification and its own name, or has refused. Returns the card.
     pub fn answered(&mut self, serial: NonZeroU32, shown: Option<(u32, String)>) -> Option<Card> {
         let mut all = self.0.iter_mut();
         let (card, standing) =
@@ -139,12 +139,12 @@ impl Cards {
         Some(*card)
     }
 
-    /// Since when the server owes an answer.
+    /// Time of the oldest pending request.
     pub fn asked_at(&self) -> Option<Instant> {
         self.0.values().filter_map(|standing| Some(standing.asked.as_ref()?.at)).min()
     }
 
-    /// Nobody shows what waits to be shown.
+    /// Drops the cards that wait to be shown, because no server shows them.
     pub fn refuse_waiting(&mut self) {
         for card in self.waiting() {
             self.0.remove(&card);
@@ -156,8 +156,9 @@ impl Cards {
         self.0.iter().find(|(_, standing)| standing.id == id && id != NONE).map(|(card, _)| *card)
     }
 
-    /// A notification is closed, for one of the specification's reasons. Its card, if it has gone with it: not if there is
-    /// news on it, which the person cannot have meant, nor if the server has closed it to put the next one in its place.
+    /// A notification was closed, for one of the specification's reasons. Returns its card if the card goes too. It
+    /// stays in two cases: the card has news, which the user cannot have seen yet; or the server closed it only to
+    /// replace it.
     pub fn closed(&mut self, id: u32, reason: u32) -> Option<Card> {
         let card = self.of(id)?;
         let standing = self.0.get_mut(&card)?;
@@ -169,14 +170,14 @@ impl Cards {
             return None;
         }
         match asked {
-            // A server may show anew what it was asked to change.
+            // The server may show the pending change as a new notification, so close that one too.
             Some(_) => standing.wanted = Some(Wanted::Close),
             None => drop(self.0.remove(&card)),
         }
         Some(card)
     }
 
-    /// A server has left the bus, and what it showed the screen.
+    /// A server has left the bus. Its notifications are gone.
     pub fn left(&mut self, server: &str) {
         for standing in self.0.values_mut().filter(|standing| standing.by == server) {
             standing.id = NONE;
@@ -201,7 +202,7 @@ mod tests {
         NonZeroU32::new(n).expect("not zero")
     }
 
-    /// A card whose server was asked with serial 1 and has not answered.
+    /// A card with a pending request, serial 1.
     fn asked(news: bool) -> Cards {
         let mut cards = Cards::default();
         cards.show(7, letter(!news));
@@ -214,7 +215,7 @@ mod tests {
         Some((id, ":1.5".to_owned()))
     }
 
-    /// A card that stands as number 42, is asked to change with serial 2, and has not heard.
+    /// A card that is shown as id 42, with a pending change, serial 2.
     fn changing(news: bool) -> Cards {
         let mut cards = asked(true);
         cards.answered(serial(1), answer(42));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_before_a_slow_server_answers_goes_when_it_does() {
+    fn a_card_closed_before_a_slow_server_answers_is_closed_after_the_answer() {
         let mut cards = asked(true);
         cards.show(7, letter(true));
         cards.close(7);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_meanwhile_is_sent_once_and_in_place() {
+    fn changes_during_a_pending_request_are_sent_once_as_a_replacement() {
         let mut cards = asked(true);
         cards.show(7, letter(true));
         cards.show(7, letter(false));
@@ -248,9 +249,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_does_not_stand_and_what_refuses_to_change_stands_on() {
+    fn a_refused_card_is_dropped_and_a_refused_change_keeps_the_card() {
         let mut cards = asked(true);
-        assert_eq!(cards.answered(serial(9), None), None, "somebody else's");
+        assert_eq!(cards.answered(serial(9), None), None, "the serial of another request");
         assert_eq!(cards.answered(serial(1), None), Some(7));
         assert_eq!((cards.next(7), cards.has(7)), (None, false));
 
@@ -260,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_while_it_changes_stays_away_unless_there_is_news() {
+    fn a_card_dismissed_during_a_change_stays_closed_unless_the_change_is_news() {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
-        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it anew");
+        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it again");
 
         let mut cards = changing(true);
         assert_eq!(cards.closed(42, DISMISSED), None);
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_closes_what_it_replaces_has_taken_nothing_away() {
+    fn a_close_by_the_server_during_a_replacement_keeps_the_card() {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, 4), None);
         cards.answered(serial(2), answer(43));
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_leaves_takes_what_stands_along_and_what_it_owes_is_refused() {
+    fn a_server_that_leaves_drops_its_cards_but_those_with_a_pending_request() {
         let mut cards = asked(true);
         cards.answered(serial(1), answer(42));
         cards.left(":1.4");
@@ -294,13 +295,13 @@ mod tests {
 
         let mut cards = changing(true);
         cards.left(":1.5");
-        assert!(cards.has(7), "the bus will answer in its place");
+        assert!(cards.has(7), "the bus will answer with an error");
         cards.answered(serial(2), None);
         assert_eq!((cards.next(7), cards.has(7)), (None, false));
     }
 
     #[test]
-    fn what_waits_for_a_server_is_refused_when_there_is_none() {
+    fn waiting_cards_are_dropped_when_there_is_no_server() {
         let mut cards = changing(true);
         cards.show(8, letter(false));
         assert_eq!(cards.waiting(), [8]);

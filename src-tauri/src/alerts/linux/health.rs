@@ -1,4 +1,4 @@
-//! Whether notifications could be shown, asked without showing one.
+//! Checks whether notifications could be shown, without showing one.
 
 use watchbill_protocol::doctor::DesktopHealth;
 use zbus::fdo::DBusProxy;
@@ -6,7 +6,7 @@ use zbus::names::BusName;
 
 use super::{NAME, PATH, session_bus};
 
-/// Whether notifications could be shown now, and by whom. Nothing is started for that.
+/// Whether notifications could be shown now, and by which server. Does not start a server for it.
 pub async fn health(tray: bool) -> DesktopHealth {
     let unable = |problem: &str| DesktopHealth {
         tray,
@@ -28,7 +28,7 @@ pub async fn health(tray: bool) -> DesktopHealth {
                 notification_problem: None,
             };
         }
-        return unable("no program of this desktop shows them; a notification daemon such as dunst would");
+        return unable("no program of this desktop shows them; install a notification daemon such as dunst");
     }
     let asked = connection.call_method(Some(NAME), PATH, Some(NAME), "GetServerInformation", &()).await;
     let Ok(reply) = asked else { return unable("the program that shows them does not answer") };

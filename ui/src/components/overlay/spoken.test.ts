@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 
-// Words for those who do not see them come as another element each time.
+// Text for screen readers comes as a new element each time.
 
 import { cleanup, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import Spoken from "./Spoken.svelte";
 
 afterEach(cleanup);
 
-test("new words, and the same words once more, are another element in the same region", async () => {
+test("new text, and the same text once more, is a new element in the same region", async () => {
   const { rerender } = render(Spoken, { words: "One needs you.", time: 1 });
   const region = screen.getByRole("status");
   const first = region.firstElementChild;
@@ -22,7 +22,7 @@ test("new words, and the same words once more, are another element in the same r
   expect(region.childElementCount).toBe(0);
 });
 
-test("what was done is put into a region that was there before", async () => {
+test("a notice appears in a region that existed before it", async () => {
   const { rerender } = render(Notice, { words: "", undo: undefined, onundo: () => undefined });
   const region = screen.getByRole("status");
   await rerender({ words: "Renamed" });

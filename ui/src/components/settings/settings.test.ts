@@ -10,7 +10,7 @@ import HooksOffer from "../roster/HooksOffer.svelte";
 import SettingsWindow from "./SettingsWindow.svelte";
 
 beforeAll(() => {
-  // Not in jsdom.
+  // jsdom lacks these methods.
   HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
     this.open = true;
   };
@@ -27,7 +27,7 @@ async function show(preset = "") {
   return host;
 }
 
-test("a change is saved at once and says so; a wrong one stays in its field with the reason", async () => {
+test('a change is saved at once and shows "Saved"; a wrong one stays in its field with the reason', async () => {
   const host = await show();
   const field = screen.getByLabelText<HTMLInputElement>("A silent session is idle after");
   await fireEvent.change(field, { target: { value: "30m" } });
@@ -43,7 +43,7 @@ test("a change is saved at once and says so; a wrong one stays in its field with
   await waitFor(() => expect(field.value).toBe("10m"));
 });
 
-test("an edit by hand shows, and what is wrong in the file stands beside its setting", async () => {
+test("an edit by hand shows, and a problem of the file is shown beside its setting", async () => {
   const host = await show();
   host.config.edit({ "timeouts.idle": "20m", "alerts.muted": ["scratch"] }, [
     { key: "timeouts.stale", line: 4, column: 9, message: 'expected a time above zero; found "never"' },
@@ -57,14 +57,14 @@ test("an edit by hand shows, and what is wrong in the file stands beside its set
   expect(screen.getByText(/2 lines of the file are not followed/)).toBeTruthy();
 });
 
-test("what an option decides is said and cannot be changed", async () => {
+test("a setting that an option overrides says so and cannot be changed", async () => {
   const host = await show();
   host.config.fix("roots", "--claude-dir");
   await waitFor(() => expect(screen.getByText(/--claude-dir decides this/)).toBeTruthy());
   expect(screen.getByLabelText<HTMLInputElement>("Folders of Claude Code", { selector: "input" }).disabled).toBe(true);
 });
 
-test("items of a list come and go", async () => {
+test("items of a list are added and removed", async () => {
   const host = await show();
   const field = screen.getByLabelText("Muted projects", { selector: "input" });
   await fireEvent.input(field, { target: { value: "scratch" } });
@@ -107,7 +107,7 @@ test("hooks are offered once, and never again", async () => {
   expect(host.config.view().settings.find((setting) => setting.key === "hooks.offer")?.value).toBe(false);
 });
 
-test("the colours are those that the person wants", () => {
+test("the page has the colours that the user chose", () => {
   const host = new MockHost(presetNamed(""));
   const root = document.createElement("html");
   applyTheme(host.config.change([{ key: "window.theme", value: "dark" }]), root);

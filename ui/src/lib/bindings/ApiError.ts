@@ -10,6 +10,6 @@ export type ApiError = {
  */
 code: ErrorCode, 
 /**
- * For the person: what happened, to what, and what to do.
+ * For the user: what happened, to what, and what to do.
  */
 message: string, };

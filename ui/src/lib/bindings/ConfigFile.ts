@@ -9,6 +9,6 @@ export type ConfigFile = {
  */
 path: string, 
 /**
- * It is there.
+ * Whether it exists.
  */
 exists: boolean, };

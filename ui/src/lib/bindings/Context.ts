@@ -9,7 +9,7 @@ export type Context = {
  */
 used: number, 
 /**
- * How many it takes, where that is known: the client has compacted this work by itself at so many, the last time.
+ * The size of the context, if known: the tokens at which the client last compacted this work by itself.
  */
 size?: number, 
 /**

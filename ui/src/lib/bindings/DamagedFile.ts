@@ -5,7 +5,7 @@
  */
 export type DamagedFile = { 
 /**
- * Where it lies.
+ * Its path.
  */
 path: string, 
 /**
@@ -13,6 +13,6 @@ path: string,
  */
 bytes: number, 
 /**
- * Whatever could be read of the database was taken over, so that the file may be removed.
+ * All readable rows of the database were taken over, so the file may be removed.
  */
 takenOver: boolean, };

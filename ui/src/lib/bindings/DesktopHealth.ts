@@ -13,10 +13,10 @@ tray: boolean,
  */
 notifications: boolean, 
 /**
- * Who shows them, with its version, where it says so.
+ * The program that shows them, with its version, if it names itself.
  */
 notificationServer?: string, 
 /**
- * Why none can be shown, in words for the person.
+ * Why none can be shown, as a text for the user.
  */
 notificationProblem?: string, };

@@ -6,7 +6,7 @@ import type { DiffKind } from "./DiffKind";
  */
 export type DiffLine = { 
 /**
- * What becomes of it.
+ * What happens to it.
  */
 kind: DiffKind, 
 /**

@@ -10,11 +10,11 @@ import type { StoreHealth } from "./StoreHealth";
 import type { Versions } from "./Versions";
 
 /**
- * The state of the whole, for a person who wonders why something is not shown.
+ * The state of the whole program, for a user who wonders why something is not shown.
  */
 export type Doctor = { 
 /**
- * What runs.
+ * The versions that run.
  */
 versions: Versions, 
 /**
@@ -30,23 +30,23 @@ registry: Registry,
  */
 limits: Array<Limit>, 
 /**
- * The stored history. Absent where none is kept: in the demo.
+ * The stored history. Absent in the demo, which stores none.
  */
 store?: StoreHealth, 
 /**
- * The places of hook events. Absent where none are heard: in the demo.
+ * The folders of hook events. Absent in the demo, which hears none.
  */
 hooks?: HooksHealth, 
 /**
- * No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+ * No alerts until then: the user muted everything for a while. Absent if nothing is muted.
  */
 mutedUntil?: string, 
 /**
- * How the program reaches the person. Absent outside the desktop program.
+ * How the program reaches the user. Absent outside the desktop program.
  */
 desktop?: DesktopHealth, 
 /**
- * The configuration file, whether it is there or not; what is wrong with it is among the problems.
+ * The configuration file, existing or not. Its mistakes are among the problems.
  */
 config?: ConfigFile, 
 /**

@@ -3,7 +3,7 @@ import type { TimelineItem } from "./TimelineItem";
 import type { WorkChain } from "./WorkChain";
 
 /**
- * A work chain, whole.
+ * A whole work chain.
  */
 export type ExportChain = { 
 /**
@@ -11,7 +11,7 @@ export type ExportChain = {
  */
 exportedAt: string, 
 /**
- * The title of the chain's head, as far as it has one.
+ * The title of the chain's head, if it has one.
  */
 title?: string, 
 /**
@@ -23,7 +23,7 @@ project?: string,
  */
 chain: WorkChain, 
 /**
- * The whole timeline without what is private; what subagents did stands at the call that started them. An item that is
- * private as a whole is missing among the indexes.
+ * The whole timeline without private text. A subagent's items stand at the call that started it. An item that
+ * is private as a whole is left out, and its index is missing.
  */
 items: Array<TimelineItem>, };

@@ -6,11 +6,11 @@ import type { FocusOutcome } from "./FocusOutcome";
  */
 export type FocusAnswer = { 
 /**
- * The session that was meant.
+ * The session of the request.
  */
 sessionId: string, 
 /**
- * How far it went.
+ * How far the request went.
  */
 outcome: FocusOutcome, 
 /**
@@ -18,14 +18,14 @@ outcome: FocusOutcome,
  */
 by?: string, 
 /**
- * Why it went no further: sentences for the person.
+ * Why it went no further, in sentences for the user.
  */
 reason?: string, 
 /**
- * A line for a shell that shows a session which runs, but is shown in no terminal.
+ * A line for a shell that shows a session which runs without a visible terminal.
  */
 attachCommand?: string, 
 /**
- * A line for a shell that takes the session up again.
+ * A line for a shell that resumes the session.
  */
 resumeCommand?: string, };

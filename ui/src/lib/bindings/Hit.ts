@@ -14,20 +14,20 @@ sessionId: string,
  */
 workChainId: string, 
 /**
- * When it was said.
+ * The time of the text.
  */
 at?: string, 
 /**
- * Whose text it is: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`,
- * `summary`, `title`, `command`, `notice`.
+ * The kind of the text: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`, `summary`, `title`,
+ * `command`, `notice`.
  */
 role: string, 
 /**
- * The words and what stands around them, in one line.
+ * The words and the text around them, in one line.
  */
 snippet: string, 
 /**
- * The same snippet in parts, so that what was found can be made to stand out.
+ * The same snippet in parts, so that a reader can highlight the found words.
  */
 snippetParts: Array<SnippetPart>, 
 /**
@@ -39,7 +39,7 @@ project: string,
  */
 score: number, 
 /**
- * The session's title, as far as one is stored.
+ * The session's title, if one is stored.
  */
 title?: string, 
 /**
@@ -47,7 +47,7 @@ title?: string,
  */
 tool?: string, 
 /**
- * Set when a subagent said it: its id.
+ * The id of the subagent, if it is a subagent's text.
  */
 agentId?: string, 
 /**

@@ -2,7 +2,7 @@
 import type { HookSettings } from "./HookSettings";
 
 /**
- * How the places of hook events are doing.
+ * The state of the folders of hook events.
  */
 export type HooksHealth = { 
 /**
@@ -22,8 +22,8 @@ waiting: number,
  */
 damaged: number, 
 /**
- * Events that were dropped, because nothing could be written or far too many waited. Those of long ago are not
- * counted any more.
+ * Events that were dropped, because nothing could be written or far too many waited. Old ones are no longer
+ * counted.
  */
 dropped: number, 
 /**
@@ -35,10 +35,10 @@ droppedAt?: string,
  */
 journalBytes: number, 
 /**
- * Sessions of which a hook was heard, now or within the last hour.
+ * Sessions with a hook event, now or within the last hour.
  */
 sessions: number, 
 /**
- * The settings of each of the agent's folders.
+ * The settings of each of the client's folders.
  */
 settings: Array<HookSettings>, };

@@ -11,26 +11,26 @@ export type HooksPreview = {
  */
 path: string, 
 /**
- * The agent's folder that it belongs to, as `hooksStatus` names it.
+ * The client's folder that it belongs to, as `hooksStatus` names it.
  */
 root: string, 
 /**
- * What would be done.
+ * The step that would be done.
  */
 step: HooksStep, 
 /**
- * The lines that change, with three of those around them; empty where nothing would change.
+ * The lines that change, with three lines around them; empty if nothing would change.
  */
 lines: Array<DiffLine>, 
 /**
- * The program that the agent would start at each event.
+ * The program that the client would start at each event.
  */
 program: string, 
 /**
- * The client's version, where one could be asked; without it only events are installed that every client knows.
+ * The client's version, if it could be asked. Without it, only events that every client knows are installed.
  */
 client?: string, 
 /**
- * Stands for just this change: doing another one is refused.
+ * Identifies exactly this change; another change is refused.
  */
 token: string, };

@@ -13,10 +13,10 @@ name: string,
  */
 value: number, 
 /**
- * How much of it this program needs, where that is known.
+ * How much of it this program needs, if known.
  */
 needed?: number, 
 /**
- * It is enough.
+ * Whether it is enough.
  */
 enough: boolean, };

@@ -2,11 +2,11 @@
 import type { Timeline } from "./Timeline";
 
 /**
- * What the window shows of a timeline when it is opened.
+ * The part of a timeline that the window shows when it opens it.
  */
 export type NewestItems = { 
 /**
- * Whether all of the timeline was read. Else its items are counted from the first one here, and so is their number.
+ * Whether the whole timeline was read. If not, indexes and the total count from the first item here.
  */
 counted: boolean, 
 /**

@@ -13,7 +13,7 @@ id: string,
  */
 tool: string, 
 /**
- * One line; absent when the call says nothing of it.
+ * One line; absent if the call names no target.
  */
 target?: string, 
 /**

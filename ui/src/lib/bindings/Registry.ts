@@ -5,7 +5,7 @@
  */
 export type Registry = { 
 /**
- * The folder could be read.
+ * Whether the folder could be read.
  */
 readable: boolean, 
 /**

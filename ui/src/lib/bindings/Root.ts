@@ -10,7 +10,7 @@ export type Root = {
  */
 path: string, 
 /**
- * Whether it is there; a missing one is waited for.
+ * Whether it exists. The program waits for a missing one.
  */
 exists: boolean, 
 /**

@@ -3,7 +3,7 @@ import type { Problem } from "./Problem";
 import type { Upsert } from "./Upsert";
 
 /**
- * What the window gets: the change from revision `base` to `revision`.
+ * The change from revision `base` to `revision`, for the window.
  *
  * To apply: drop `removals` and the sessions of `upserts`, then put each upsert at its `index`, in the
  * order given (rising). A reader whose revision is not `base` asks for a snapshot again.
@@ -30,7 +30,7 @@ upserts: Array<Upsert>,
  */
 removals: Array<string>, 
 /**
- * The whole list, when it changed.
+ * The whole list, if it changed.
  */
 problems?: Array<Problem>, 
 /**
@@ -38,6 +38,6 @@ problems?: Array<Problem>,
  */
 reading: boolean, 
 /**
- * As it is now, in every delta; see [`RosterSnapshot::muted_until`].
+ * The current value, in every delta; see [`RosterSnapshot::muted_until`].
  */
 mutedUntil?: string, };

@@ -3,7 +3,7 @@ import type { RosterDelta } from "./RosterDelta";
 import type { RosterSnapshot } from "./RosterSnapshot";
 
 /**
- * What a subscriber of the window receives.
+ * A message to a subscriber, such as the window.
  */
 export type RosterMessage = { "type": "snapshot" } & RosterSnapshot | { "type": "delta" } & RosterDelta | { "type": "select", 
 /**

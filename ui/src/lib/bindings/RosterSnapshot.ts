@@ -12,7 +12,7 @@ export type RosterSnapshot = {
  */
 revision: number, 
 /**
- * The engine's clock; ages are reckoned from it, since the demo has a clock of its own.
+ * The engine's time. Ages count from it, because the demo has a clock of its own.
  */
 generatedAt: string, 
 /**
@@ -28,11 +28,11 @@ problems: Array<Problem>,
  */
 reading: boolean, 
 /**
- * No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+ * No alerts until then: the user muted everything for a while. Absent if nothing is muted.
  */
 mutedUntil?: string, 
 /**
- * These are only the first rows, and the next message brings so many more. Absent when these are all, as everywhere
- * but in the first message to a window.
+ * How many more rows the next message brings: these are only the first ones. Absent if these are all, as
+ * everywhere except in the first message to a window.
  */
 rest?: GroupCounts, };

@@ -3,11 +3,11 @@ import type { Hit } from "./Hit";
 import type { IndexState } from "./IndexState";
 
 /**
- * What was found.
+ * The answer to a query.
  */
 export type SearchAnswer = { 
 /**
- * What was asked for.
+ * The text of the query.
  */
 query: string, 
 /**
@@ -15,14 +15,14 @@ query: string,
  */
 hits: Array<Hit>, 
 /**
- * There are more hits than were asked for.
+ * Whether there are more hits than the limit.
  */
 more: boolean, 
 /**
- * Whether everything that is there could be found.
+ * Whether the search covered all transcripts.
  */
 index: IndexState, 
 /**
- * Milliseconds that the search took, the bringing up to date not counted.
+ * Milliseconds that the search took, without bringing the store up to date.
  */
 tookMs: number, };

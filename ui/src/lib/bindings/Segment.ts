@@ -10,7 +10,7 @@ export type Segment = { sessionId: string,
  */
 index: number, 
 /**
- * Absent when no record of the segment carries a time.
+ * Absent if no record of the segment carries a time.
  */
 startedAt?: string, endedAt?: string, 
 /**

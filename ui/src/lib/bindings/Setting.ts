@@ -4,19 +4,19 @@ import type { SettingSource } from "./SettingSource";
 import type { SettingValue } from "./SettingValue";
 
 /**
- * One setting as it is in force.
+ * One setting in force.
  */
 export type Setting = { 
 /**
- * Which.
+ * The key.
  */
 key: SettingKey, 
 /**
- * What it is.
+ * The value.
  */
 value: SettingValue, 
 /**
- * What it would be if nobody had said anything.
+ * The value if no source names one.
  */
 default: SettingValue, 
 /**
@@ -24,6 +24,6 @@ default: SettingValue,
  */
 source: SettingSource, 
 /**
- * The option or variable that decides. Then the file cannot, and the window does not try.
+ * The option or variable that fixes the value. Then the file cannot change it, and the window does not try.
  */
 fixedBy?: string, };

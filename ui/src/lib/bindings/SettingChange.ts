@@ -3,14 +3,14 @@ import type { SettingKey } from "./SettingKey";
 import type { SettingValue } from "./SettingValue";
 
 /**
- * One setting that the person wants otherwise.
+ * A change of one setting by the user.
  */
 export type SettingChange = { 
 /**
- * Which.
+ * The key.
  */
 key: SettingKey, 
 /**
- * What it shall be; `null`: as if nobody had said anything.
+ * The new value; `null`: no value in the file.
  */
 value: SettingValue | null, };

@@ -2,15 +2,15 @@
 import type { SettingKey } from "./SettingKey";
 
 /**
- * Something in the configuration file that is not followed. What was last right counts instead.
+ * A mistake in the configuration file. The last correct value counts instead.
  */
 export type SettingProblem = { 
 /**
- * The setting, where it is one that is known.
+ * The setting, if it is a known one.
  */
 key?: SettingKey, 
 /**
- * Counted from 1; absent where the file as a whole cannot be read.
+ * Counted from 1; absent if the whole file cannot be read.
  */
 line?: number, 
 /**
@@ -18,6 +18,6 @@ line?: number,
  */
 column?: number, 
 /**
- * What was expected and what was found, or what the system said.
+ * The expected and the found value, or the system's error.
  */
 message: string, };

@@ -3,15 +3,15 @@ import type { Setting } from "./Setting";
 import type { SettingProblem } from "./SettingProblem";
 
 /**
- * All settings, the file they stand in, and what is wrong with it.
+ * All settings, their file, and the mistakes in it.
  */
 export type SettingsView = { 
 /**
- * The configuration file, whether it is there or not. Absent where no folder for it is known.
+ * The configuration file, existing or not. Absent if no folder for it is known.
  */
 path?: string, 
 /**
- * The file is there.
+ * Whether the file exists.
  */
 exists: boolean, 
 /**
@@ -23,6 +23,6 @@ dataDir?: string,
  */
 settings: Array<Setting>, 
 /**
- * What is not followed, in the order of the file.
+ * The mistakes, in the order of the file.
  */
 problems: Array<SettingProblem>, };

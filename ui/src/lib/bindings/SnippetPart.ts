@@ -9,6 +9,6 @@ export type SnippetPart = {
  */
 text: string, 
 /**
- * It is one of the words that were asked for.
+ * Whether it is one of the query's words.
  */
 found: boolean, };

@@ -2,19 +2,19 @@
 import type { StatsRow } from "./StatsRow";
 
 /**
- * `stats --json`: what was used, by some key.
+ * `stats --json`: usage, by some key.
  */
 export type Stats = { 
 /**
- * What `rows` are by: `day`, `project`, `model`, `tool`.
+ * The key of `rows`: `day`, `project`, `model`, `tool`.
  */
 by: string, 
 /**
- * Only what happened at or after this moment counts.
+ * Only usage at or after this time counts.
  */
 since?: string, 
 /**
- * By day the newest first; else the one that used most first.
+ * By day, the newest first; else the greatest usage first.
  */
 rows: Array<StatsRow>, 
 /**

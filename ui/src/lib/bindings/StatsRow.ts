@@ -2,11 +2,12 @@
 import type { Tokens } from "./Tokens";
 
 /**
- * What one day, project, model or tool used.
+ * The usage of one day, project, model or tool.
  */
 export type StatsRow = { 
 /**
- * The day (UTC, `2026-11-20`), the project's folder, the model or the tool; absent in the sum, and where it is not known.
+ * The day (UTC, `2026-11-20`), the project's folder, the model or the tool. Absent in the sum, and if it is
+ * not known.
  */
 key?: string, 
 /**
@@ -18,7 +19,7 @@ sessions?: number,
  */
 prompts?: number, 
 /**
- * Requests to the model, each counted once however often it is written down. By tool: absent.
+ * Requests to the model, each counted once even if several records repeat it. By tool: absent.
  */
 requests?: number, 
 /**
@@ -34,6 +35,6 @@ toolCalls?: number,
  */
 toolErrors?: number, 
 /**
- * Milliseconds that the calls took together, as far as known. By tool and in the sum only.
+ * Milliseconds that the calls took together, as far as they are known. By tool and in the sum only.
  */
 toolMs?: number, };

@@ -5,10 +5,10 @@
  */
 export type Status = { needsYou: number, working: number, yourTurn: number, idle: number, 
 /**
- * Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
+ * How many sessions need the user, by need: `approval`, `question`, `plan`, `dialog`, `error`.
  */
 needs: { [key in string]: number }, 
 /**
- * Why the history is not kept at the moment, in words for the person.
+ * Why the history is not kept at the moment, as a text for the user.
  */
 trouble?: string, };

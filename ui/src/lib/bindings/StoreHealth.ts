@@ -10,7 +10,7 @@ export type StoreHealth = {
  */
 path: string, 
 /**
- * It is there.
+ * Whether it exists.
  */
 exists: boolean, 
 /**
@@ -26,7 +26,7 @@ schemaVersion?: number,
  */
 writerPid?: number, 
 /**
- * Sessions that are stored.
+ * Stored sessions.
  */
 sessions: number, 
 /**
@@ -42,12 +42,12 @@ filesBehind: number,
  */
 bytesBehind: number, 
 /**
- * Transcript files that the settings leave out, whole or in part.
+ * Transcript files that the settings exclude, whole or in part.
  */
 filesLeftOut: number, 
 /**
- * What the settings leave out was not carried out on what is stored, since they are others now, or the program is;
- * whoever writes the store next does it.
+ * The current exclusions were not applied to the stored data, because the settings or the program changed. The
+ * next process that writes the store applies them.
  */
 excludeChanged: boolean, 
 /**
@@ -59,8 +59,8 @@ archived: number,
  */
 archiveBytes: number, 
 /**
- * Files of the archive that are damaged or gone, so that their transcripts cannot be read from there. Absent where
- * none is.
+ * Files of the archive that are damaged or gone, so their transcripts cannot be read from there. Absent if
+ * there are none.
  */
 archiveUnreadable?: Array<string>, 
 /**
@@ -72,11 +72,11 @@ archiveAfter?: number,
  */
 archiveOffer?: string, 
 /**
- * What was removed the last time because the person had excluded what was stored before.
+ * The last removal of stored data that the user excluded later.
  */
 leftOut?: string, 
 /**
- * Not all of the database was looked at for damage, since that takes too long. Absent where all of it was.
+ * Not all of the database was checked for damage, because that takes too long. Absent if all of it was.
  */
 pagesUnseen?: boolean, 
 /**
@@ -84,6 +84,6 @@ pagesUnseen?: boolean,
  */
 trouble?: string, 
 /**
- * What was set aside in the data folder, since it was damaged. Absent where nothing was.
+ * Damaged files that were set aside in the data folder. Absent if there are none.
  */
 damaged?: Array<DamagedFile>, };

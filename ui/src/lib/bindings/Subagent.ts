@@ -10,6 +10,6 @@ export type Subagent = { agentId: string,
  */
 total?: number, 
 /**
- * Its timeline, where it was asked for with the rest; indexes count from 0 within it.
+ * Its timeline, if the request asked for it too; indexes count from 0 within it.
  */
 items: Array<TimelineItem>, };

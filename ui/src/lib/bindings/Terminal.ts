@@ -10,10 +10,10 @@ export type Terminal = {
  */
 kind: string, 
 /**
- * The tmux target, where the registry names it.
+ * The tmux target, if the registry names it.
  */
 target?: string, 
 /**
- * What addresses the tab or pane, by the name of the variable that said so: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
+ * Ids that address the tab or pane, by the name of their variable: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
  */
 ids?: { [key in string]: string }, };

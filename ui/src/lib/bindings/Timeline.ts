@@ -2,15 +2,15 @@
 import type { TimelineItem } from "./TimelineItem";
 
 /**
- * A stretch of a timeline.
+ * A part of a timeline.
  */
 export type Timeline = { sessionId: string, workChainId: string, 
 /**
- * What the person calls the chain.
+ * The user's name for the chain.
  */
 workChainName?: string, 
 /**
- * Set when this is the timeline of one subagent of the session: its id.
+ * The id of the subagent, if this is a subagent's timeline.
  */
 agentId?: string, 
 /**

@@ -10,12 +10,12 @@ export type TimelineItem = {
  */
 index: number, 
 /**
- * What the item is known by in its timeline, however many stand before it: by it, and by nothing else, somebody who has
- * both can tell that an item of an earlier answer is the same one. No more than that may be read into it.
+ * The key of the item in its timeline, independent of the items before it. Equal keys in two answers show that
+ * an item is the same one; nothing else shows it. A key has no other meaning.
  */
 key: string, sessionId: string, at?: string, 
 /**
- * Set when the item belongs to a subagent: its id.
+ * The id of the subagent, if the item belongs to one.
  */
 agentId?: string, } & ({ "kind": "prompt", text: string, origin: string, } | { "kind": "response", text: string, } | { "kind": "thinking", text: string, } | { "kind": "tool", id: string, tool: string, target: string, 
 /**
@@ -23,7 +23,7 @@ agentId?: string, } & ({ "kind": "prompt", text: string, origin: string, } | { "
  */
 input: string, 
 /**
- * `true` where it was cut; absent where it is whole.
+ * `true` if it was cut; absent if it is whole.
  */
 inputCut?: boolean, 
 /**
@@ -35,10 +35,10 @@ outcome: string,
  */
 output?: string, 
 /**
- * `true` where it was cut; absent where it is whole.
+ * `true` if it was cut; absent if it is whole.
  */
 outputCut?: boolean, durationMs?: number, 
 /**
- * The subagent that this call started, when it wrote a transcript of its own.
+ * The subagent that this call started, if it wrote a transcript of its own.
  */
 subagent?: Subagent, } | { "kind": "boundary", trigger: string, preTokens?: number, postTokens?: number, } | { "kind": "continued", to: string, reason: string, } | { "kind": "interrupted" } | { "kind": "error", text: string, } | { "kind": "command", text: string, } | { "kind": "note", text: string, });

@@ -2,14 +2,14 @@
 import type { AgentPlace } from "./AgentPlace";
 
 /**
- * Where something stands in the timeline of a chain.
+ * A place in the timeline of a chain.
  */
 export type TimelinePlace = { 
 /**
- * Index of the item; for what a subagent said, of the call that started it.
+ * Index of the item; for a subagent's item, index of the call that started the subagent.
  */
 index: number, 
 /**
- * The way on from there: the subagent at that call, the one that it started in turn, ….
+ * The path from there: the subagent at that call, the one that it started in turn, ….
  */
 within: Array<AgentPlace>, };

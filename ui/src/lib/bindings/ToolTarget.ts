@@ -9,6 +9,6 @@ export type ToolTarget = {
  */
 tool: string, 
 /**
- * One line; absent when the call says nothing of it.
+ * One line; absent if the call names no target.
  */
 target?: string, };

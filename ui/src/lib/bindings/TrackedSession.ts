@@ -30,23 +30,24 @@ status: string,
  */
 state: string, 
 /**
- * Which group of the window the row belongs to.
+ * The group of the window that the row belongs to.
  */
 group: Group, stateKind?: string, stateSince: string, stateReason: StateReason, 
 /**
- * What went wrong, without the witness: while the state is an error, a limit or a retry.
+ * The cause, without the witness, while the state is an error, a limit or a retry.
  */
 error?: string, 
 /**
- * What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
- * second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
+ * What the session needs the user for (`approval`, `question`, `plan`, `dialog`, `error`), once the need has
+ * lasted for a second: an automatic reviewer answers sooner. Tray, chips and status bars count the rows that
+ * have it.
  */
 needs?: string, 
 /**
- * The person has snoozed it: until then it rests and needs nobody.
+ * The user snoozed it until this time: until then it rests and does not need the user.
  */
 snoozedUntil?: string, 
 /**
- * The person has put it away; only a view of all sessions shows it, until something new happens in it.
+ * The user put it away. Only a view of all sessions shows it, until something new happens in it.
  */
 putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, pullRequest?: PullRequest, };

@@ -2,7 +2,7 @@
 import type { Subagent } from "./Subagent";
 
 /**
- * What an entry is.
+ * The content of an entry.
  */
 export type What = { "kind": "prompt", text: string, origin: string, } | { "kind": "response", text: string, } | { "kind": "thinking", text: string, } | { "kind": "tool", id: string, tool: string, target: string, 
 /**
@@ -10,7 +10,7 @@ export type What = { "kind": "prompt", text: string, origin: string, } | { "kind
  */
 input: string, 
 /**
- * `true` where it was cut; absent where it is whole.
+ * `true` if it was cut; absent if it is whole.
  */
 inputCut?: boolean, 
 /**
@@ -22,10 +22,10 @@ outcome: string,
  */
 output?: string, 
 /**
- * `true` where it was cut; absent where it is whole.
+ * `true` if it was cut; absent if it is whole.
  */
 outputCut?: boolean, durationMs?: number, 
 /**
- * The subagent that this call started, when it wrote a transcript of its own.
+ * The subagent that this call started, if it wrote a transcript of its own.
  */
 subagent?: Subagent, } | { "kind": "boundary", trigger: string, preTokens?: number, postTokens?: number, } | { "kind": "continued", to: string, reason: string, } | { "kind": "interrupted" } | { "kind": "error", text: string, } | { "kind": "command", text: string, } | { "kind": "note", text: string, };

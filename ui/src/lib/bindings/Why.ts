@@ -7,6 +7,6 @@ import type { Witness } from "./Witness";
  */
 export type Why = { sessionId: string, state: string, stateKind?: string, stateSince: string, stateReason: StateReason, evidence: Array<Witness>, 
 /**
- * When the state will be looked at again without any new fact.
+ * When the state is checked again without a new fact.
  */
 nextCheckAt?: string, };

@@ -5,11 +5,11 @@
  */
 export type Witness = { source: string, 
 /**
- * What it would have said alone; absent when it says nothing.
+ * The state by this witness alone; absent if it gives none.
  */
 state?: string, stateKind?: string, 
 /**
- * When it said so.
+ * The time of the evidence.
  */
 at?: string, 
 /**

@@ -11,6 +11,7 @@ export type WorkChain = { workChainId: string, name?: string,
  */
 head: string, segments: Array<Segment>, links: Array<Link>, 
 /**
- * `join` or `split`: what the person did last in this chain, and can take back. A split leaves no link that tells.
+ * `join` or `split`: the last command of the user in this chain, which can be undone. A split leaves no link
+ * to show it.
  */
 undoable?: string, };

@@ -6,7 +6,7 @@ import type { Host } from "./host";
 
 const snapshot = (revision: number): RosterMessage => ({ type: "snapshot", revision, generatedAt: "", sessions: [], problems: [], reading: false });
 
-/** A host that says what it is told to, to whoever subscribed so far. */
+/** A host that sends what the test tells it, to all present subscribers. */
 class Line {
   readonly asked: boolean[] = [];
   ended = 0;
@@ -27,7 +27,7 @@ class Line {
   }
 }
 
-test("the roster is asked for at once, and its first reader misses nothing", async () => {
+test("the roster is asked for at once, and its first subscriber misses nothing", async () => {
   const line = new Line();
   const ahead = askedAhead(line.host);
   expect(line.asked).toEqual([false]);
@@ -42,7 +42,7 @@ test("the roster is asked for at once, and its first reader misses nothing", asy
   expect(line.ended).toBe(1);
 });
 
-test("a second reader asks for itself", async () => {
+test("a second subscriber causes a subscription of its own", async () => {
   const line = new Line();
   const ahead = askedAhead(line.host);
   line.say(snapshot(1));
@@ -54,7 +54,7 @@ test("a second reader asks for itself", async () => {
   expect([line.asked, heard.length]).toEqual([[false, true], 1]);
 });
 
-test("whoever wants all sessions is not given a part of them", async () => {
+test("a subscriber for all sessions does not get the default roster", async () => {
   const line = new Line();
   const ahead = askedAhead(line.host);
   line.say(snapshot(1));
@@ -64,7 +64,7 @@ test("whoever wants all sessions is not given a part of them", async () => {
   expect([line.asked, heard, line.ended]).toEqual([[false, true], [], 1]);
 });
 
-test("an engine that does not answer is told to whoever subscribes, and asked anew after that", async () => {
+test("a failure of the engine reaches the first subscriber, and the next one asks again", async () => {
   const line = new Line();
   line.fails = { message: "The engine has ended." };
   const host = await askedAhead(line.host);
@@ -74,7 +74,7 @@ test("an engine that does not answer is told to whoever subscribes, and asked an
   expect(line.asked).toEqual([false, false]);
 });
 
-test("rows that take long are not waited for", async () => {
+test("a host with slow rows resolves without them", async () => {
   vi.useFakeTimers();
   const ahead = askedAhead(new Line().host);
   await vi.advanceTimersByTimeAsync(1000);

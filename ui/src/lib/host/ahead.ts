@@ -1,20 +1,22 @@
-// Asks for the roster before there is anything to show it in, so that the window is drawn once: with its rows.
+// Asks for the roster before the window is built, so that the window is first drawn with its rows.
 
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { Host } from "./host";
 
-/** The window is drawn without its rows when these take longer, in milliseconds: the first reading of many transcripts does. */
+/** In milliseconds. If the rows take longer, as in a first reading of many transcripts, the window is drawn without them. */
 const PATIENCE = 150;
 
 /**
- * The host with the roster already asked for: whoever subscribes first gets what has come since, and then the rest. Resolves
- * when the first rows are there, when they cannot be had, or when they are not worth more waiting. Of the host only its own
- * properties are taken over.
+ * The host, with the roster already asked for. The first subscriber gets the messages that have come so far, and then
+ * the rest.
+ *
+ * Resolves when the first rows are there, when the host fails, or after `PATIENCE`. It copies only the host's own
+ * properties.
  */
 export async function askedAhead(host: Host): Promise<Host> {
   const come: RosterMessage[] = [];
   let hear = (message: RosterMessage): void => void come.push(message);
-  // These marks are for `cargo xtask bench`: it tells where the time of a start goes.
+  // These marks are for `cargo xtask bench`, which reports where the time of a start goes.
   performance.mark("roster asked");
   let begun: () => void = () => {};
   const first = new Promise<void>((done) => (begun = done));
@@ -23,7 +25,7 @@ export async function askedAhead(host: Host): Promise<Host> {
     hear(message);
     begun();
   });
-  // Whoever subscribes is told why.
+  // The subscriber gets the error.
   subscription.catch(begun);
   await Promise.race([first, new Promise((done) => setTimeout(done, PATIENCE))]);
   return {

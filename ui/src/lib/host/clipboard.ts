@@ -1,8 +1,8 @@
-// Text to the clipboard, also where the web view refuses the modern call.
+// Copies text to the clipboard, with a fallback if the web view refuses the modern call.
 
 /**
- * A text that is still asked for is promised to the clipboard: once a key's moment is over, WebKit takes nothing more.
- * Fails as the promise does.
+ * A text that is still on its way is passed as a promise: WebKit accepts clipboard calls only during the key event.
+ * Rejects if the promise rejects.
  */
 export async function copyText(text: string | Promise<string>): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function copyText(text: string | Promise<string>): Promise<void> {
 function promised(text: Promise<string>): ClipboardItem {
   const type = "text/plain";
   const blob = text.then((known) => new Blob([known], { type }));
-  // A browser may come to listen to it only after it has failed; whoever copies is told of that by the text itself.
+  // A browser may attach its handler only after the promise has failed. The caller gets the error from `text` itself.
   blob.catch(() => undefined);
   return new ClipboardItem({ [type]: blob });
 }

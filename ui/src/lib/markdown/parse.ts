@@ -1,15 +1,15 @@
-// Markdown to tokens. Tokens are shown by components as text: no HTML is ever made from them.
+// Markdown to tokens. Components show the tokens as text; no HTML is made from them.
 
 import { marked, type Token } from "marked";
 
-/** Longer answers are shown as they are. */
+/** Longer answers are shown as plain text. */
 const LONGEST = 40_000;
-/** A word so long is no prose; the search for addresses in it takes time that grows with its square. */
+/** A word this long is no prose, and the time to search it for addresses grows with the square of its length. */
 const LONG_WORD = /\S{1000}/;
-/** So many marks of quotes and lists in a row are no prose either, and the parser takes them one inside the other. */
+/** This many quote and list marks in a row are no prose either. The parser would nest them all. */
 const DEEP = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){20}/m;
 
-/** The blocks, or null when the text had better be shown plain. */
+/** The blocks, or null if the text should be shown plain. */
 export function parseMarkdown(text: string): Token[] | null {
   if (text.length > LONGEST || LONG_WORD.test(text) || DEEP.test(text)) return null;
   try {
@@ -21,7 +21,7 @@ export function parseMarkdown(text: string): Token[] | null {
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** Entities in running text, as Markdown has them. */
+/** Decodes the entities in running text, as Markdown does. */
 export function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (whole, dec, hex, name) => {
     if (name !== undefined) return ENTITIES[name] ?? whole;
@@ -30,10 +30,10 @@ export function decoded(text: string): string {
   });
 }
 
-/** Quotes and lists nested deeper than this are shown as they are written. */
+/** Deeper quotes and lists are shown as plain text. */
 export const DEEPEST = 12;
 
-/** Only addresses of the web and of mail are offered for copying; anything else stays the text it is. */
+/** Only web and mail addresses are offered for copying. Any other link stays text. */
 export function isAddress(href: unknown): boolean {
   return typeof href === "string" && /^(?:https?:\/\/|mailto:)[^\s]/i.test(href);
 }

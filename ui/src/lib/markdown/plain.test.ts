@@ -23,17 +23,17 @@ test.each([
   "",
 ])("%s stays as it is", (text) => expect(plain(text)).toBe(text));
 
-test("marks that reach over parts are left out, and each part keeps what it is", () => {
+test("marks across parts are dropped, and each part keeps its own text", () => {
   const parts = [{ text: "All **tes", found: false }, { text: "ts", found: true }, { text: "** pass", found: false }];
   expect(plainParts(parts)).toEqual([{ text: "All tes", found: false }, { text: "ts", found: true }, { text: " pass", found: false }]);
 });
 
-test("long text without an end to its marks costs no time that grows with its square", () => {
+test("long text with unclosed marks takes no quadratic time", () => {
   const text = `${"**a ".repeat(20_000)}${"`".repeat(20_000)}`;
   expect(plain(text)).toBe(text);
 });
 
-test("what stands between backticks is code", () => {
+test("text between backticks is code", () => {
   expect(codeIn("registry says `idle`; then")).toEqual([
     { text: "registry says ", code: false },
     { text: "idle", code: true },

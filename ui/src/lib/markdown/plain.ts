@@ -1,17 +1,17 @@
-// Markdown as one plain line: its marks are left out, its words stay. Pure.
+// Markdown as one plain line: without its marks, with its words. Pure.
 
 type Span = readonly [start: number, end: number];
 
-// What reaches further than 400 characters is left as it stands: a search without an end would take time that grows with the
-// square of the text.
+// Marks more than 400 characters apart stay: an unbounded search would take time that grows with the square of the
+// text.
 
-/** A run of backticks, what it holds, and the same run again. */
+/** A run of backticks, its content, and the same run again. */
 const CODE = /(?<!`)(`{1,3})(?!`)(.{0,400}?[^`])\1(?!`)/gsd;
-/** Of a picture or a link the words stay. */
+/** A picture or a link; its words stay. */
 const LINK = /(!?\[)([^[\]]{0,400})(\]\([^()\s]{0,2000}\))/gd;
-/** What a line begins with: a heading, a quote, an item of a list. */
+/** The mark at the beginning of a line: a heading, a quote, a list item. */
 const BEGINNING = /^[ \t]*((?:#{1,6}|>|[-*+])[ \t]+)/gmd;
-/** Stars may stand inside a word, underscores may not: they are part of names. */
+/** Stars may be inside a word. Underscores may not: they are part of names. */
 const STRONG = /(\*{2,3}|(?<![\p{L}\p{N}_])__)(?=\S)(.{1,400}?)(?<=\S)(\1)(?!\.?[\p{L}\p{N}_*])/gud;
 const EMPHASIS = /(?<![\p{L}\p{N}*_\\])([*_])(?=[^\s*_])(.{0,400}?[^\s*_])(\1)(?![\p{L}\p{N}*_])/gud;
 
@@ -20,7 +20,7 @@ export function plain(text: string): string {
   return plainParts([{ text }])[0]!.text;
 }
 
-/** The same of text in parts, whose marks may reach from one part into the next. */
+/** The same for text in parts. A mark may reach from one part into the next. */
 export function plainParts<Part extends { readonly text: string }>(parts: readonly Part[]): Part[] {
   const whole = parts.map((part) => part.text).join("");
   const dropped = marksIn(whole);
@@ -33,7 +33,7 @@ export function plainParts<Part extends { readonly text: string }>(parts: readon
   });
 }
 
-/** The text in parts: what stands between backticks, and what does not. */
+/** The text in parts: inside backticks, and outside. */
 export function codeIn(text: string): { text: string; code: boolean }[] {
   const parts: { text: string; code: boolean }[] = [];
   let at = 0;
@@ -46,7 +46,7 @@ export function codeIn(text: string): { text: string; code: boolean }[] {
   return parts;
 }
 
-/** Where the marks stand. What stands in code is no mark. */
+/** The positions of the marks. Characters inside code are no marks. */
 function marksIn(text: string): Set<number> {
   const dropped = new Set<number>();
   if (!/[`*_#>[\]+-]/.test(text)) return dropped;
@@ -62,7 +62,7 @@ function marksIn(text: string): Set<number> {
   }
   const isCode = ([start, end]: Span): boolean => code.some(([from, to]) => start < to && end > from);
   for (const [pattern, groups] of [[BEGINNING, [1]], [LINK, [1, 3]], [STRONG, [1, 3]], [EMPHASIS, [1, 3]]] as const) {
-    // Of marks inside marks the outer ones are gone already, so that what is left reads as it stands.
+    // Of nested marks, the outer ones are dropped already. An inner mark that is left reads as text.
     for (const match of text.matchAll(pattern)) {
       const spans = groups.map((group) => match.indices![group]!);
       if (!spans.some(isCode)) spans.forEach(drop);

@@ -21,7 +21,7 @@ function ids(after: Roster | null): string[] | undefined {
   return after?.sessions.map((session) => session.sessionId);
 }
 
-/** The semantics as the protocol words them, without any cleverness. */
+/** The semantics as the protocol describes them, without any optimization. */
 function naively(before: readonly TrackedSession[], change: RosterDelta): TrackedSession[] {
   const after = before.filter(
     (session) => !change.removals.includes(session.sessionId) && !change.upserts.some((upsert) => upsert.session.sessionId === session.sessionId),
@@ -49,7 +49,7 @@ describe("applyDelta", () => {
     expect(ids(applyDelta(roster("a", "b"), delta({ removals: ["a"], upserts: [put(1, "a")] })))).toEqual(["b", "a"]);
   });
 
-  test("a place beyond the end is the end", () => {
+  test("an index beyond the end appends", () => {
     expect(ids(applyDelta(roster("a"), delta({ upserts: [put(9, "z")] })))).toEqual(["a", "z"]);
   });
 
@@ -91,7 +91,7 @@ describe("applyDelta", () => {
 describe("newlyNeeding", () => {
   const asks = (id: string) => row({ sessionId: id, state: "waiting_for_approval" });
 
-  test("names only those that did not need the person before", () => {
+  test("returns only sessions that did not need the user before", () => {
     const before = { ...roster("a"), sessions: [asks("a"), row({ sessionId: "b" })] };
     const after = { ...before, sessions: [asks("a"), asks("b"), asks("c")] };
     expect(newlyNeeding(before, after).map((session) => session.sessionId)).toEqual(["b", "c"]);
@@ -99,7 +99,7 @@ describe("newlyNeeding", () => {
   });
 });
 
-test("what was answered within a second, or is superseded, is not news", () => {
+test("a need answered within a second, or of a superseded session, is no news", () => {
   const before = roster("a");
   const { needs: _, ...answered } = row({ sessionId: "b", state: "waiting_for_approval" });
   const past = row({ sessionId: "c", state: "waiting_for_approval", superseded: true, supersededBy: "a" });
@@ -122,8 +122,8 @@ describe("headOf", () => {
     const fork = row({ sessionId: "fork", workChainId: "w" });
     expect(headOf([fork, now], now)).toBe(now);
   });
-  test("knows nothing when nothing of the chain is there", () => expect(headOf([row({ sessionId: "x" })], old)).toBeUndefined());
-  test("two sessions that name each other do not hang it", () => {
+  test("is undefined when the roster has no session of the chain", () => expect(headOf([row({ sessionId: "x" })], old)).toBeUndefined());
+  test("two sessions that supersede each other do not cause an endless loop", () => {
     const a = row({ sessionId: "a", superseded: true, supersededBy: "b" });
     const b = row({ sessionId: "b", superseded: true, supersededBy: "a" });
     expect(headOf([a, b], a)).toBeUndefined();

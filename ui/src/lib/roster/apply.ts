@@ -1,4 +1,4 @@
-// The roster as the window knows it, and how a delta changes it. Pure.
+// The window's copy of the roster, and how a delta changes it. Pure.
 
 import type { GroupCounts } from "../bindings/GroupCounts";
 import type { Problem } from "../bindings/Problem";
@@ -11,11 +11,11 @@ export type Roster = {
   readonly generatedAt: string;
   readonly sessions: readonly TrackedSession[];
   readonly problems: readonly Problem[];
-  /** More rows are to come: transcripts are read for the first time, or the rest of these rows is on its way. */
+  /** More rows will come: transcripts are read for the first time, or the rest of these rows is on its way. */
   readonly reading: boolean;
-  /** These are only the first rows; how many sessions the next message brings. */
+  /** Set if these are only the first rows: how many sessions the next message brings. */
   readonly rest?: GroupCounts | undefined;
-  /** No alerts until then. */
+  /** Alerts are muted until then. */
   readonly mutedUntil?: string | undefined;
 };
 
@@ -33,12 +33,15 @@ export function fromSnapshot(snapshot: RosterSnapshot): Roster {
   };
 }
 
-/** The first rows alone are not shown in place of more: the list would lose its place, and many rows would seem to be gone. */
+/**
+ * The first rows of a new snapshot do not replace a longer list: it would lose its scroll position, and many rows
+ * would seem to be gone.
+ */
 export function isLessThan(before: Roster, after: Roster): boolean {
   return after.rest !== undefined && after.sessions.length < before.sessions.length;
 }
 
-/** The roster after the delta, or null when the delta belongs to another revision and a snapshot must be asked for. */
+/** The roster after the delta. Null if the delta belongs to another revision; then a new snapshot is needed. */
 export function applyDelta(roster: Roster, delta: RosterDelta): Roster | null {
   if (delta.base !== roster.revision) return null;
   return {
@@ -56,7 +59,7 @@ function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readon
   const taken = new Set(delta.removals);
   for (const upsert of delta.upserts) taken.add(upsert.session.sessionId);
   const kept = sessions.filter((session) => !taken.has(session.sessionId));
-  // Upserts come with rising places, so one merge does what inserting each in turn would do.
+  // Upserts come in the order of their index, so one merge gives the same result as inserting each in turn.
   const after: TrackedSession[] = [];
   let next = 0;
   for (const { index, session } of delta.upserts) {
@@ -67,8 +70,9 @@ function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readon
 }
 
 /**
- * Sessions that need the person now and did not before, for the one thing that is announced. The engine says so a
- * second after it began: what a reviewer answers meanwhile, or what rests until later, is nothing to speak of.
+ * Sessions that need the user now and did not before. They are the only announcement. The engine reports a need a
+ * second after it began: a need that an automatic reviewer ends within that second, or one of a snoozed session, is
+ * never reported.
  */
 export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
   const already = new Set<string>();
@@ -76,14 +80,14 @@ export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
   return after.sessions.filter((session) => needsPerson(session) && !already.has(session.sessionId));
 }
 
-/** The engine's word, which tray, chips and status bars go by as well. */
+/** The engine's decision, which tray, chips and status bars use as well. */
 export function needsPerson(session: TrackedSession): boolean {
   return session.needs !== undefined && !session.superseded;
 }
 
 /**
- * The session in which the work of `known` goes on: itself while it is the head, else the session that took
- * over, else whichever unsuperseded session bears its work chain. Undefined when the roster has none of them.
+ * The session in which the work of `known` goes on: itself while it is the head, else the session that superseded it,
+ * else any unsuperseded session of its work chain. Undefined if the roster has none of them.
  */
 export function headOf(sessions: readonly TrackedSession[], known: TrackedSession): TrackedSession | undefined {
   const byId = new Map(sessions.map((session) => [session.sessionId, session]));

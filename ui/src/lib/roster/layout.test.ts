@@ -39,7 +39,7 @@ test("superseded rows are laid out but not counted", () => {
   expect(layoutOf(rows, none)[0]?.ids).toHaveLength(2);
 });
 
-test("a row stands in the group that counts it, whatever its state: the engine's word", () => {
+test("a row is in the engine's group, whatever its state", () => {
   const asks = row({ sessionId: "a", state: "waiting_for_approval", group: "working", needs: undefined });
   expect(countsOf([asks])).toMatchObject({ needs_you: 0, working: 1 });
   expect(layoutOf([asks], none)).toEqual([{ group: "working", ids: ["a"] }]);
@@ -48,7 +48,7 @@ test("a row stands in the group that counts it, whatever its state: the engine's
   expect(layoutOf([counts], none)).toEqual([{ group: "needs_you", ids: ["a"] }]);
 });
 
-test("a group that is not known is shown last", () => {
+test("an unknown group is shown last", () => {
   const strange = { ...row({ sessionId: "s" }), group: "__proto__" } as unknown as TrackedSession;
   expect(layoutOf([strange], none)).toEqual([{ group: "idle", ids: ["s"] }]);
   expect(countsOf([strange]).idle).toBe(1);
@@ -62,7 +62,7 @@ test("two layouts are the same when groups and rows are", () => {
   expect(sameLayout(a, [])).toBe(false);
 });
 
-test("`project:` means the same as in the palette, and what narrows the history alone hides nothing", () => {
+test("`project:` works as in the palette, and filters for the history hide no session", () => {
   const rows = [row({ sessionId: "a", cwd: "/home/dev/api-server", title: "Fix it" }), row({ sessionId: "b", cwd: "/home/dev/shop", title: "Fix api-server" }), row({ sessionId: "c", repoRoot: "/srv/api-server", cwd: "/srv/api-server/sub" })];
   const find = (text: string) => layoutOf(rows, { ...none, text }).flatMap((section) => section.ids);
   expect(find("project:api")).toEqual(["a", "c"]);

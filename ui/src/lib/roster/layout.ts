@@ -1,4 +1,4 @@
-// Which rows stand where: groups in the engine's order, narrowed by the filter. Nothing is sorted here.
+// The order of rows: groups in the engine's order, narrowed by the filter. Nothing is sorted here.
 
 import type { Group } from "../bindings/Group";
 import type { TrackedSession } from "../bindings/TrackedSession";
@@ -20,7 +20,7 @@ export type Section = { readonly group: Group; readonly ids: readonly string[] }
 export type Filter = { readonly groups: ReadonlySet<Group>; readonly text: string };
 
 /**
- * How many sessions each group has, without any filter, with those that are still on their way. Superseded rows are shown
+ * Number of sessions in each group, without any filter and with those still on their way. Superseded rows are shown
  * but not counted.
  */
 export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Record<Group, number>>): Record<Group, number> {
@@ -29,23 +29,23 @@ export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Re
   return counts;
 }
 
-/** What was typed into the filter. */
+/** The parsed text of the filter. */
 type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[] };
 
-/** Words, and `project:` as in the palette. What else narrows the history says nothing of a session, see {@link ofHistory}. */
+/** Words, and `project:` as in the palette. Other filters apply only to the history, see {@link ofHistory}. */
 function wantedOf(text: string): Wanted {
   const { words, filters } = readTyped(text, 0);
   const projects = filters.flatMap(({ filter, value }) => (filter === "project" ? [value.toLocaleLowerCase()] : []));
   return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects };
 }
 
-/** Filters that narrow the history alone, by name. */
+/** Names of the filters that apply only to the history. */
 export function ofHistory(text: string): string[] {
   const { filters } = readTyped(text, 0);
   return [...new Set(filters.flatMap(({ filter }) => (filter === "project" ? [] : [`${filter}:`])))];
 }
 
-/** The sessions that were asked for by words. */
+/** The sessions that match the filter's text. */
 export function withText(sessions: readonly TrackedSession[], text: string): readonly TrackedSession[] {
   const wanted = wantedOf(text);
   if (wanted.terms.length === 0 && wanted.projects.length === 0) return sessions;
@@ -62,7 +62,7 @@ export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): S
   return GROUPS.filter((group) => ids[group].length > 0).map((group) => ({ group, ids: ids[group] }));
 }
 
-/** A group that a newer engine may know is better shown last than not at all. */
+/** An unknown group, from a newer engine, goes last instead of missing. */
 function groupOf(session: TrackedSession): Group {
   return GROUPS.includes(session.group) ? session.group : "idle";
 }
@@ -87,7 +87,7 @@ export function sameLayout(a: readonly Section[], b: readonly Section[]): boolea
   });
 }
 
-/** How many sessions need the person and do not stand where such sessions stand, while an order is held. */
+/** While an order is held: number of sessions that need the user but are not in the held group "Needs you". */
 export function unseenIn(held: readonly Section[], sessions: readonly TrackedSession[]): number {
   const seen = new Set(held.find((section) => section.group === "needs_you")?.ids);
   return sessions.filter((session) => needsPerson(session) && !seen.has(session.sessionId)).length;

@@ -1,4 +1,4 @@
-// The roster of the window: what the host said last, what is selected, and what is announced.
+// The model of the roster: the host's newest rows, the selection, and the announcement.
 
 import { EngineClock } from "../clock.svelte";
 import type { Group } from "../bindings/Group";
@@ -9,7 +9,7 @@ import { applyDelta, fromSnapshot, headOf, isLessThan, newlyNeeding, NO_ROSTER, 
 import { countsOf, layoutOf, sameLayout, type Section, unseenIn, withText } from "./layout";
 import { announcementOf } from "./words";
 
-/** Where in a session something was found. */
+/** The place of a search hit in a session. */
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
 
 type Awaited = { readonly id: string; readonly place: WantedPlace | undefined };
@@ -21,21 +21,21 @@ export class RosterModel {
   phase = $state<Phase>("connecting");
   failure = $state("");
   showAll = $state(false);
-  /** The same words may be news again: then their time is another. */
+  /** `time` changes if the same words are news again. */
   announcement = $state.raw({ words: "", time: 0 });
   text = $state("");
   groups = $state.raw<ReadonlySet<Group>>(new Set());
-  /** The selected session as last seen: it stays when the roster drops its row, so that the pane does not vanish under the reader. */
+  /** The selected session as last seen. It stays when the roster drops its row: the user may still read it. */
   selected = $state.raw<TrackedSession | undefined>();
   /** Whether the detail pane shows the selected session. */
   opened = $state(false);
-  /** The segment to scroll to, when a superseded session was asked for. */
+  /** The segment to scroll to, if a superseded session was asked for. */
   wantedSegment = $state.raw<{ sessionId: string } | undefined>();
-  /** The place to scroll to, when the search has found it. */
+  /** The place to scroll to, if a search hit was chosen. */
   wantedPlace = $state.raw<WantedPlace | undefined>();
-  /** A session that something outside the list asked for: it is to be brought into sight. */
+  /** A session asked for from outside the list. The list scrolls to it. */
   asked = $state.raw<{ sessionId: string; found: boolean; reason?: string } | undefined>();
-  /** Another pane begins with another number; a successor goes on in the same one. */
+  /** A new number starts a new pane. A successor goes on in the same pane. */
   pane = $state(0);
 
   #outside = $state.raw<string | undefined>();
@@ -44,28 +44,28 @@ export class RosterModel {
   #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
 
   counts = $derived(countsOf(this.roster.sessions, this.roster.rest));
-  /** How many of them the words of the filter leave; nothing without such words. */
+  /** The counts that match the words of the filter; undefined without words. */
   found = $derived(this.text.trim() === "" ? undefined : countsOf(withText(this.roster.sessions, this.text)));
-  /** What the list shows: the engine's order, or the order held while the pointer is on the list. */
+  /** The rows of the list: the engine's order, or the order held while the pointer is on the list. */
   sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
-  /** The held order is no longer the engine's. */
+  /** The held order differs from the engine's. */
   outOfDate = $derived(this.#held !== undefined && !sameLayout(this.#held.sections, this.#layout));
-  /** While the order is held: sessions that need the person and do not stand where such sessions stand. */
+  /** While the order is held: number of sessions that need the user but are not in the held group "Needs you". */
   unseen = $derived(this.#held === undefined ? 0 : unseenIn(this.#held.sections, this.roster.sessions));
-  /** Something is left out by the person's own wish. */
+  /** The user's filter leaves rows out. */
   filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
-  /** The roster leaves the selected session out: it was asked for by a link or a search. */
+  /** The roster does not show the selected session: a link or a search asked for it. */
   isOutside = $derived(this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside));
-  /** The selected session is no longer in the roster: what is known of it is from before. */
+  /** The selected session is no longer in the roster. Its row is from before. */
   vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId) && !this.isOutside);
 
   #host: Host;
   #unsubscribe: (() => void) | undefined;
   #subscription = 0;
   #baseOfDeltas = NO_ROSTER;
-  /** The next snapshot is of another roster: nothing in it is news. */
+  /** The next snapshot is of another roster, so nothing in it is news. */
   #afresh = true;
-  /** Asked for, and not in the roster yet. */
+  /** Asked for, but not in the roster yet. */
   #awaited: Awaited | undefined;
   #request = 0;
 
@@ -123,7 +123,7 @@ export class RosterModel {
     this.setText("");
   }
 
-  /** Keeps every row where it is until `release`, so that none jumps from under the pointer; but not the first rows alone. */
+  /** Keeps every row in its place, under the pointer, until `release`. The first rows of a snapshot are not held. */
   hold(): void {
     if (this.roster.rest === undefined) this.#held ??= { sections: this.#layout, rows: this.#byId };
   }
@@ -132,7 +132,7 @@ export class RosterModel {
     this.#held = undefined;
   }
 
-  /** Selects a session; one that is superseded leads to the head of its chain. */
+  /** Selects a session; for a superseded one, the head of its chain. */
   select(id: string, open = this.opened, place?: WantedPlace): void {
     const row = this.row(id);
     if (row === undefined) return;
@@ -145,7 +145,7 @@ export class RosterModel {
     this.opened = false;
   }
 
-  /** What was asked for before is no longer wished for. */
+  /** Drops earlier requests. */
   #overtake(): void {
     this.#request += 1;
     this.#awaited = undefined;
@@ -159,11 +159,11 @@ export class RosterModel {
     this.opened = open;
   }
 
-  /** Opens a session, or a place in it, that may be hidden by the filter, or too old to be in the roster, which stays as it is. */
+  /** Opens a session or a place in it. The filter may hide it, or it may be too old for the roster, which does not change. */
   ask(id: string, place?: WantedPlace): void {
     this.clearFilter();
     this.#awaited = { id, place };
-    // While transcripts are read for the first time nobody knows what there is.
+    // While transcripts are read for the first time, the known sessions are incomplete.
     if (this.phase === "live" && !this.roster.reading) void this.#answer(this.#awaited);
     else if (this.phase === "failed") void this.connect();
   }
@@ -187,7 +187,7 @@ export class RosterModel {
       case "delta": {
         const after = applyDelta(this.#baseOfDeltas, message);
         if (after !== null) return this.#show(after);
-        // For `cargo xtask bench`, which counts these: there ought to be none.
+        // For `cargo xtask bench`, which counts these gaps: there should be none.
         performance.mark("roster gap");
         void this.connect();
         break;
@@ -227,7 +227,7 @@ export class RosterModel {
     }
     try {
       const head = await this.#host.head(id);
-      // Meanwhile another one may have been asked for, or chosen.
+      // The user may have asked for or chosen another session meanwhile.
       if (request !== this.#request) return;
       const known = this.row(head.sessionId);
       if (known === undefined) this.#outside = head.sessionId;

@@ -22,14 +22,14 @@ beforeEach(() => start());
 
 const shown = (): string[] => model.sections.flatMap((section) => section.ids);
 
-test("what was so at the start is not announced", async () => {
+test("needs from before the start are not announced", async () => {
   await start([asks("a")]);
   expect(model.announcement.words).toBe("");
   host.change({ upserts: [works("b")] });
   expect(model.announcement.words).toBe("");
 });
 
-test("only a session that newly needs the person is announced, with what it wants", () => {
+test("only a session that newly needs the user is announced, with its request", () => {
   host.change({ upserts: [asks("b", "Fix it")] });
   expect(model.announcement.words).toBe("Fix it needs you: wants to run: ls.");
 });
@@ -83,7 +83,7 @@ test("the selection finds a successor that comes after its row went", () => {
   expect(model.selected?.sessionId).toBe("n");
 });
 
-test("choosing a superseded row leads to the head, at the segment that was chosen", async () => {
+test("choosing a superseded row selects the head, at the chosen segment", async () => {
   await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" })]);
   model.setShowAll(true);
   await vi.waitFor(() => expect(shown()).toContain("old"));
@@ -92,7 +92,7 @@ test("choosing a superseded row leads to the head, at the segment that was chose
   expect(model.wantedSegment).toEqual({ sessionId: "old" });
 });
 
-test("superseded rows come only on request", async () => {
+test("superseded rows are shown only on request", async () => {
   await start([works("old", { superseded: true, supersededBy: "n" }), works("n")]);
   expect(shown()).toEqual(["n"]);
   model.setShowAll(true);
@@ -107,7 +107,7 @@ test("a selection from outside opens the session, whatever the filter", () => {
   expect(shown()).toContain("b");
 });
 
-test("a refusal is told in its own words, and a second try can succeed", async () => {
+test("a failure is shown in its own words, and a second try can succeed", async () => {
   const failing = new RosterModel(new MockHost({ rows: [], fails: "Permission denied." }));
   await failing.connect();
   expect([failing.phase, failing.failure]).toEqual(["failed", "Permission denied."]);
@@ -152,7 +152,7 @@ test("of two sessions asked for the later one is opened, also when the earlier i
   expect(model.selected?.sessionId).toBe("a");
 });
 
-test("what the person chose since is not overridden by what was asked for from outside", async () => {
+test("a later choice of the user is not overridden by an earlier request from outside", async () => {
   const gone = works("gone", { superseded: true, workChainId: "g" });
   await start([works("a"), works("b"), gone]);
   let found: () => void = () => {};
@@ -173,7 +173,7 @@ test("what the person chose since is not overridden by what was asked for from o
   expect([model.selected?.sessionId, model.opened], "nor what was closed").toEqual(["b", false]);
 });
 
-test("what is chosen while transcripts are read for the first time stays chosen", async () => {
+test("a choice during the first reading of transcripts stays", async () => {
   host = new MockHost({ rows: [works("a"), works("b")], reading: true });
   model = new RosterModel(host);
   await model.connect();
@@ -184,7 +184,7 @@ test("what is chosen while transcripts are read for the first time stays chosen"
   expect(model.selected?.sessionId).toBe("b");
 });
 
-test("to ask for a session is another try where the engine did not answer", async () => {
+test("asking for a session connects again after a failure", async () => {
   await start([works("a"), works("gone", { superseded: true, workChainId: "g" })]);
   host.send({ type: "stopped" });
   model.ask("a");
@@ -195,16 +195,16 @@ test("to ask for a session is another try where the engine did not answer", asyn
   await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "gone", found: false, reason: "The database is locked." }));
 });
 
-test("an engine that ends is told at once, and a second try may find it again", async () => {
+test("the end of the engine is shown at once, and a second try can succeed", async () => {
   host.send({ type: "stopped" });
   expect(model.phase).toBe("failed");
   expect(model.failure).toContain("stopped");
-  expect(shown(), "what was known stays to be read").toEqual(["a", "b"]);
+  expect(shown(), "the old rows stay readable").toEqual(["a", "b"]);
   await model.connect();
   expect([model.phase, model.failure]).toEqual(["live", ""]);
 });
 
-test("what only the switch brought into sight is no news", async () => {
+test("sessions that only the switch brought into view are no news", async () => {
   await start([{ ...asks("old"), superseded: true, supersededBy: "n" }, works("n")]);
   model.setShowAll(true);
   await vi.waitFor(() => expect(shown()).toHaveLength(2));
@@ -220,7 +220,7 @@ test("the pane goes on with a successor, and begins anew with another chain", ()
   expect(model.pane).toBe(pane + 1);
 });
 
-test("the first rows come with what the rest counts, and nothing of the rest is news or keeps its place", async () => {
+test("the first rows come with the counts of the rest, and the rest is no news and is not held", async () => {
   const [a, b, asks] = [works("a"), works("b"), works("asks", { group: "needs_you", needs: "approval", state: "waiting_for_approval" })];
   await start([a]);
   const revision = model.roster.revision;
@@ -232,14 +232,14 @@ test("the first rows come with what the rest counts, and nothing of the rest is 
   host.send({ type: "delta", base: revision, revision, generatedAt: "", upserts: [asks, b].map((session, i) => ({ index: 2 * i, session })), removals: [], reading: false });
   expect(model.sections.map((section) => section.ids)).toEqual([["asks"], ["a", "b"]]);
   expect([model.counts.needs_you, model.counts.working, model.roster.reading]).toEqual([1, 2, false]);
-  expect(model.announcement.words, "what was so before is no news").toBe("");
-  expect(model.selected?.sessionId, "what is asked for is waited for").toBe("b");
+  expect(model.announcement.words, "needs from before are no news").toBe("");
+  expect(model.selected?.sessionId, "the requested session is selected once it comes").toBe("b");
   model.hold();
   host.send({ type: "delta", base: revision, revision: revision + 1, generatedAt: "", upserts: [], removals: ["b"], reading: false });
   expect(model.outOfDate, "from then on rows keep their places").toBe(true);
 });
 
-test("who has seen all rows does not see the first ones alone: of another engine they wait for the rest", async () => {
+test("after all rows were shown, the first rows of another engine wait for the rest", async () => {
   await start([works("a"), works("b"), works("c")]);
   model.select("c");
   const { revision } = model.roster;
@@ -251,7 +251,7 @@ test("who has seen all rows does not see the first ones alone: of another engine
   expect([shown(), model.roster.revision, model.selected?.sessionId]).toEqual([["n", "b", "c"], revision + 5, "c"]);
 });
 
-test("what the filter leaves is counted beside all, and a need outside it is never hidden from the count", async () => {
+test("matches of the filter are counted beside all sessions, and the total still counts needs outside it", async () => {
   await start([asks("a", "Fix it"), asks("b", "Paint it"), works("c")]);
   expect(model.found).toBeUndefined();
   model.setText("paint");

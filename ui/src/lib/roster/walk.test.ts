@@ -8,7 +8,7 @@ const sections = [
   { group: "idle", ids: ["b", "c"] },
 ] as const;
 
-test("folded groups are passed over, unless a filter opens them", () => {
+test("folded groups are skipped, unless a filter opens them", () => {
   const isFolded = (group: string) => group === "idle";
   expect(visibleIds({ sections, filtered: false, selected: undefined }, isFolded)).toEqual(["a"]);
   expect(visibleIds({ sections, filtered: true, selected: undefined }, isFolded)).toEqual(["a", "b", "c"]);
@@ -20,13 +20,13 @@ test("the list is entered at the selection, else at the first row", () => {
   expect(entranceOf([], "b")).toBeUndefined();
 });
 
-test("steps end at the ends, and begin where one comes from", () => {
+test("steps stop at the ends, and without a selection begin at the first or last row", () => {
   const ids = ["a", "b", "c"];
   expect([neighbourOf(ids, "a", 1), neighbourOf(ids, "c", 1), neighbourOf(ids, "a", -1)]).toEqual(["b", "c", "a"]);
   expect([neighbourOf(ids, undefined, 1), neighbourOf(ids, "gone", -1), neighbourOf([], undefined, 1)]).toEqual(["a", "c", undefined]);
 });
 
-test("who needs the person comes round, superseded rows aside", () => {
+test("`n` walks round the sessions that need the user, without superseded rows", () => {
   const asks = (sessionId: string, more = {}) => row({ sessionId, state: "waiting_for_approval", ...more });
   const sessions = [asks("a"), asks("old", { superseded: true }), asks("b"), row({ sessionId: "w", state: "working" })];
   expect([nextNeeding(sessions, undefined), nextNeeding(sessions, "a"), nextNeeding(sessions, "b")]).toEqual(["a", "b", "a"]);

@@ -10,7 +10,7 @@ const said = (sketch: Partial<TrackedSession>): string => {
   return [now.lead, now.code].filter(Boolean).join(" ");
 };
 
-describe("what is going on", () => {
+describe("the current activity", () => {
   const asks = { state: "waiting_for_approval" } as const;
   test.each<[string, Partial<TrackedSession>, string]>([
     ["permission to run", { ...asks, stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf build" } }, "wants to run: rm -rf build"],
@@ -43,18 +43,18 @@ describe("what is going on", () => {
     expect(said({ summary: "All tests pass." })).toBe("done");
   });
 
-  test("shows what would turn a command around", () => {
+  test("shows characters that would reverse a command", () => {
     expect(said({ ...asks, pendingTool: { tool: "Bash", target: "a\u202eb\u0007\nc" } })).toBe("wants to run: a⟨202E⟩b⟨0007⟩ c");
   });
 
-  test("tone follows what is asked of the person", () => {
+  test("the tone follows the session's request", () => {
     expect(nowOf(of(asks)).tone).toBe("need");
     expect(nowOf(of({ stateKind: "error" })).tone).toBe("error");
     expect(nowOf(of({ state: "working" })).tone).toBe("plain");
   });
 });
 
-test("the title is the strongest there is, on one line", () => {
+test("the title is the best available one, on one line", () => {
   expect(titleOf(of({ workChainName: "mine", title: "t", goal: "g" }))).toBe("mine");
   expect(titleOf(of({ title: "\u200b ", goal: "first\nprompt" }))).toBe("first prompt");
   expect(titleOf(of({}))).toBe("Session 12345678");
@@ -85,12 +85,12 @@ test("every kind has a shape of its own where it matters", () => {
   expect(glyphs).toEqual(["approval", "question", "plan", "error", "working", "turn", "interrupted", "idle", "ended"]);
 });
 
-test("a state that is not known is still said", () => {
+test("an unknown state is still shown", () => {
   expect(stateWords({ state: "toString", stateKind: "constructor" })).toBe("toString");
   expect(stateWords({ state: "waiting_for_something" })).toBe("waiting for something");
 });
 
-test("what went wrong is said once: by the card of what is asked, and beside it only the witness", () => {
+test("an error is shown once: in the card, and not in the reason beside it", () => {
   const failed = of({ stateKind: "error", error: "API Error: 529", stateReason: { source: "registry", detail: "registry says `idle`; API Error: 529", confidence: "observed" } });
   expect(reasonBeside({ ...failed, group: "needs_you" })).toBe("registry says `idle`");
   expect(reasonBeside({ ...failed, group: "idle" }), "there is no card").toBe("registry says `idle`; API Error: 529");

@@ -1,4 +1,4 @@
-// What a row says: title, place, what is going on, and the shape of its glyph.
+// The texts of a row: title, place, current activity, and its glyph.
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { clockWords } from "../age";
@@ -21,10 +21,10 @@ export type Glyph =
 
 export type Tone = "need" | "error" | "plain";
 
-/** What is going on: words, and a command or path to be set in the code face. */
+/** The current activity: words, and a command or path in the code font. */
 export type Now = { readonly lead: string; readonly code?: string; readonly tone: Tone };
 
-/** Stable while the work goes on: a summary follows every answer, so the first prompt goes before it. */
+/** Stable while the work goes on. Every answer brings a new summary, so the first prompt comes before it. */
 export function titleOf(session: TrackedSession): string {
   for (const candidate of [session.workChainName, session.title, session.goal]) {
     const title = candidate === undefined ? "" : oneLine(candidate);
@@ -35,7 +35,7 @@ export function titleOf(session: TrackedSession): string {
   return `Session ${shortId(session.sessionId)}`;
 }
 
-/** What a model has written, on one line and without the marks of Markdown. */
+/** A model's text on one line, without Markdown marks. */
 function plainLine(text: string): string {
   return oneLine(plain(cut(text, LONGEST_LINE)));
 }
@@ -49,18 +49,18 @@ export function placeOf(session: TrackedSession): { project: string; branch?: st
   return session.branch === undefined ? { project } : { project, branch: oneLine(session.branch) };
 }
 
-/** How many badges the row bears, the bar of the context aside. */
+/** Number of badges of the row, without the context bar. */
 export function badgeCount(session: TrackedSession): number {
   const counts = [session.subagents?.running, session.backgroundTasks, session.queuedPrompts];
   return counts.filter((count) => (count ?? 0) > 0).length + (isChained(session) ? 1 : 0);
 }
 
-/** Its work goes on over a compaction, or from one session to the next. */
+/** Its work goes on after a compaction, or in another session. */
 export function isChained(session: TrackedSession): boolean {
   return session.compactionCount > 0 || session.segmentCount > 1;
 }
 
-/** Whatever it waits for, nobody is waited for: the person has put it away, or its work goes on elsewhere. */
+/** It needs no answer, whatever its state: the user has put it away, or its work goes on elsewhere. */
 function isOver(session: TrackedSession): boolean {
   return session.group === "idle" && (session.putAway === true || session.superseded === true);
 }
@@ -88,7 +88,7 @@ export function glyphOf(session: TrackedSession): Glyph {
   return session.stateKind === "interrupted" ? "interrupted" : "turn";
 }
 
-/** The state in words, as the detail pane and screen readers say it. */
+/** The state in words, for the detail pane and screen readers. */
 export function stateWords(session: Pick<TrackedSession, "state" | "stateKind">): string {
   const kind = session.stateKind === undefined ? undefined : KIND_WORDS.get(session.stateKind);
   return kind ?? STATE_WORDS.get(session.state) ?? oneLine(session.state.replaceAll("_", " "));
@@ -132,7 +132,7 @@ const WANTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function nowOf(session: TrackedSession): Now {
-  // Until then the person does not want to know the rest.
+  // While it is snoozed, the user does not want the rest.
   if (session.snoozedUntil !== undefined) return { lead: `until ${clockWords(session.snoozedUntil)}`, tone: "plain" };
   if (session.superseded === true) return { lead: "continued in another session", tone: "plain" };
   if (session.putAway === true) return { lead: "put away", tone: "plain" };
@@ -206,19 +206,19 @@ function backgroundWords(session: TrackedSession): string {
   return tasks === 0 ? "only background work goes on" : `${plural(tasks, "background task")} running`;
 }
 
-/** What went wrong, on one line; nothing where that is not known. */
+/** The error on one line; empty if it is not known. */
 function causeOf(session: TrackedSession): string {
   return plainLine(session.error ?? "");
 }
 
-/** What is said of the state. What went wrong is left out where the card of what is asked says it already. */
+/** The reason of the state. The error is left out if the card below shows it already. */
 export function reasonBeside(session: TrackedSession): string {
   const { detail } = session.stateReason;
   if (session.group !== "needs_you" || session.error === undefined || !detail.includes(session.error)) return detail;
   return detail.replace(session.error, "").replace(/^[;\s]+|[;\s]+$/g, "");
 }
 
-/** Who bears witness. */
+/** The name of a witness. */
 export function witnessWords(source: string): string {
   return SOURCE_WORDS.get(source) ?? oneLine(source.replaceAll("_", " "));
 }
@@ -233,7 +233,7 @@ const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["timeout", "Timeout"],
 ]);
 
-/** What a screen reader is told when sessions have come to need the person; nothing where none has. */
+/** The announcement for screen readers when sessions begin to need the user; undefined if none does. */
 export function announcementOf(sessions: readonly TrackedSession[]): string | undefined {
   const [first] = sessions;
   if (first === undefined) return undefined;

@@ -13,7 +13,7 @@ export const SCOPE_WORDS: Record<string, string> = {
 export function hookWords(settings: HookSettings): string {
   switch (settings.state) {
     case "installed":
-      return settings.missing.length === 0 ? "Installed" : `Installed, without ${plural(settings.missing.length, "event")} that could be heard as well`;
+      return settings.missing.length === 0 ? "Installed" : `Installed; ${plural(settings.missing.length, "more event")} could be installed`;
     case "absent":
       return "Not installed";
     case "disabled":

@@ -1,4 +1,4 @@
-// The settings as the engine tells them, and what became of the last change of each. Nothing is decided here.
+// The settings from the engine, and the result of the last change of each. Nothing is decided here.
 
 import type { Setting } from "../bindings/Setting";
 import type { SettingKey } from "../bindings/SettingKey";
@@ -9,12 +9,12 @@ import { type Host, reasonOf } from "../host/host";
 
 type Said = { readonly saved: boolean; readonly words: string };
 
-/** "Saved" is read in this time. */
+/** How long "Saved" is shown. */
 const SAID_FOR_MS = 2500;
 
 export class SettingsModel {
   view = $state.raw<SettingsView | undefined>(undefined);
-  /** Why there are no settings. */
+  /** Why the settings could not be loaded. */
   failure = $state("");
 
   #said = $state.raw<ReadonlyMap<SettingKey, Said>>(new Map());
@@ -52,17 +52,17 @@ export class SettingsModel {
     return this.setting(key)?.value === true;
   }
 
-  /** What is wrong with it in the file. */
+  /** The problem of this setting in the file. */
   problem(key: SettingKey): SettingProblem | undefined {
     return this.view?.problems.find((problem) => problem.key === key);
   }
 
-  /** What became of the last change: "Saved", or why not. */
+  /** The result of the last change: "Saved", or the error. */
   said(key: SettingKey): Said | undefined {
     return this.#said.get(key);
   }
 
-  /** Saves one setting; `null` makes it what it is by itself. Says whether it is saved. */
+  /** Saves one setting; `null` restores the default. Resolves to whether it was saved. */
   async change(key: SettingKey, value: SettingValue | null): Promise<boolean> {
     try {
       this.view = await this.#host.changeSettings([{ key, value }]);
@@ -87,7 +87,7 @@ export class SettingsModel {
   }
 }
 
-/** A problem with its place in the file. */
+/** A problem, with its line in the file. */
 export function placed(problem: SettingProblem): string {
   return problem.line === undefined ? problem.message : `Line ${problem.line}: ${problem.message}`;
 }

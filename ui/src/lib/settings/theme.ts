@@ -1,14 +1,14 @@
-// The colours that the person has chosen, on the page as a whole.
+// Applies the chosen theme to the whole page.
 
 import type { SettingsView } from "../bindings/SettingsView";
 import type { Host } from "../host/host";
 
-/** Light, dark, or as the desktop has it, now and after every change. */
+/** Applies light, dark or the desktop's theme, now and after every change. */
 export async function followTheme(host: Host, root: HTMLElement): Promise<void> {
   try {
     await host.subscribeSettings((view) => applyTheme(view, root));
   } catch {
-    // Without settings it is as the desktop has it; what is wrong is said where settings are shown.
+    // Without settings the desktop's theme applies. The settings window shows the error.
   }
 }
 

@@ -1,4 +1,4 @@
-// What one subagent did, fetched when somebody looks: a stretch that grows at both ends.
+// The timeline of one subagent, fetched when it is opened: a range that grows at both ends.
 
 import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
@@ -14,7 +14,7 @@ export class AgentRun {
   #host: Pick<Host, "agentTimeline">;
   #sessionId: string;
   #agentId: string;
-  /** What was asked for is done one after the other, each from what the one before has left. */
+  /** The end of the queue. Requests run one after the other, each from the state that the one before has left. */
   #last: Promise<void> = Promise.resolve();
   /** A refresh that has not begun yet. */
   #refresh: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class AgentRun {
     return this.from + this.items.length;
   }
 
-  /** Shows what stands around an item. */
+  /** Shows the entries around an item. */
   open(around: number): Promise<void> {
     return this.#next(async () => {
       if (around >= this.from && around < this.end) return;
@@ -52,7 +52,7 @@ export class AgentRun {
     });
   }
 
-  /** Asks for the beginning, and then again for what is shown: it may have gone on, or calls may have their results. */
+  /** Fetches the first page, and later the shown range again: the subagent may have gone on, or calls may have results. */
   refresh(): Promise<void> {
     this.#refresh ??= this.#next(() => {
       this.#refresh = undefined;

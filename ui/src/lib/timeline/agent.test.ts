@@ -26,7 +26,7 @@ test("a run begins at its beginning and grows at its end", async () => {
   expect(state.asked).toEqual(["a 0+50", "a 50+50", "a 100+50"]);
 });
 
-test("what was found far inside is shown with its surroundings, and grows at both ends", async () => {
+test("a hit far inside is shown with its surroundings, and grows at both ends", async () => {
   const { host } = hostOf(1000);
   const run = new AgentRun(host, "s", "a");
   await run.open(500);
@@ -36,7 +36,7 @@ test("what was found far inside is shown with its surroundings, and grows at bot
   expect(run.items.map((item) => item.index)).toEqual(Array.from({ length: 150 }, (_, i) => 425 + i));
 });
 
-test("what goes on is asked for again", async () => {
+test("a refresh fetches the shown range again", async () => {
   const { state, host } = hostOf(3);
   const run = new AgentRun(host, "s", "a");
   await run.refresh();
@@ -46,7 +46,7 @@ test("what goes on is asked for again", async () => {
   expect(run.items).toHaveLength(7);
 });
 
-test("a failure is said, and what is shown stays", async () => {
+test("a failure is shown, and the shown entries stay", async () => {
   const { state, host } = hostOf(80);
   const run = new AgentRun(host, "s", "a");
   await run.refresh();
@@ -55,7 +55,7 @@ test("a failure is said, and what is shown stays", async () => {
   expect([run.failure, run.items.length]).toEqual(["The transcript is gone.", 50]);
 });
 
-test("what is asked for while an answer is on its way is not lost", async () => {
+test("a request during a pending answer is not lost", async () => {
   const { state, host } = hostOf(120);
   const run = new AgentRun(host, "s", "a");
   void run.refresh();
@@ -65,7 +65,7 @@ test("what is asked for while an answer is on its way is not lost", async () => 
   expect([run.from, run.end, run.total]).toEqual([0, 121, 121]);
 });
 
-test("what is found while the beginning is on its way is gone to, and grows from there", async () => {
+test("a hit found while the first page is on its way is shown, and grows from there", async () => {
   const { host } = hostOf(1000);
   const run = new AgentRun(host, "s", "a");
   void run.refresh();
@@ -74,7 +74,7 @@ test("what is found while the beginning is on its way is gone to, and grows from
   expect([run.from, run.end]).toEqual([425, 525]);
 });
 
-test("many refreshes while one is under way are one more", async () => {
+test("many refreshes during one cause one more", async () => {
   const { state, host } = hostOf(10);
   const run = new AgentRun(host, "s", "a");
   const all = Array.from({ length: 20 }, () => run.refresh());

@@ -12,7 +12,7 @@ test("only what changed is marked", () => {
   expect(drawn("a", "a")).toEqual([" a"]);
 });
 
-test("removing and adding the lines as marked leads from one text to the other", () => {
+test("applying the marked lines turns one text into the other", () => {
   const before = Array.from({ length: 60 }, (_, i) => `line ${(i * 7) % 13}`).join("\n");
   const after = Array.from({ length: 60 }, (_, i) => `line ${(i * 5) % 11}`).join("\n");
   const lines = lineDiff(before, after);
@@ -34,6 +34,6 @@ test("edits are shown as diffs, commands as commands, the rest as JSON", () => {
   expect(readInput("Grep", '{"pattern":"x"}')).toEqual({ as: "text", text: '{\n  "pattern": "x"\n}' });
 });
 
-test.each(['{"command": "cut', "null", "[1]", ""])("input that is no object is shown as it is: %j", (input) => {
+test.each(['{"command": "cut', "null", "[1]", ""])("input that is no object is shown unchanged: %j", (input) => {
   expect(readInput("Bash", input)).toEqual({ as: "text", text: input });
 });

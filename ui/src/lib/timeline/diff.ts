@@ -2,7 +2,7 @@
 
 export type DiffLine = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
-/** Above this many cells the table would cost more than the diff is worth; then everything old goes and everything new comes. */
+/** Above this many cells the table would cost too much. Then all old lines are removed and all new ones added. */
 const MOST_CELLS = 400_000;
 
 export function lineDiff(before: string, after: string): DiffLine[] {
@@ -31,7 +31,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** Longest common subsequence over what the common start and end left. */
+/** Longest common subsequence of the part between the common start and end. */
 function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: "removed", text });
   const added = (text: string): DiffLine => ({ kind: "added", text });

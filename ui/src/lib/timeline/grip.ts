@@ -1,5 +1,5 @@
-// Whether somebody holds a view, perhaps by the thumb of its scrollbar: that stands for a share of the whole, so a view that is
-// moved or becomes longer under it goes somewhere else with the next move of the hand.
+// Whether the user holds a view, perhaps by the thumb of its scrollbar. The thumb stands for a share of the whole: if
+// the view is moved or grows meanwhile, the next move of the pointer scrolls elsewhere.
 
 export class Grip {
   #let: AbortController | undefined;
@@ -15,11 +15,11 @@ export class Grip {
     this.#let = new AbortController();
     const listening = { signal: this.#let.signal };
     for (const kind of ["pointerup", "pointercancel", "blur"]) addEventListener(kind, () => this.release(), listening);
-    // Not every browser tells that a scrollbar was let go.
+    // Not every browser sends an event when a scrollbar is released.
     addEventListener("pointermove", (event) => event.buttons === 0 && this.release(), listening);
   }
 
-  /** Resolves when nobody holds it. */
+  /** Resolves when the user no longer holds it. */
   async free(): Promise<void> {
     if (this.held) await new Promise<void>((done) => this.#waiting.push(done));
   }

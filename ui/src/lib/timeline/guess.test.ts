@@ -10,7 +10,7 @@ test("a text is as high as its lines", () => {
   expect(guessedHeight(prompt("word ".repeat(60)), 420)).toBeGreaterThan(guessedHeight(prompt("word ".repeat(60)), 1200));
 });
 
-test("what is not there, or closed, is one line, and no text is without end", () => {
+test("a missing or closed item is one line, and the height of a text has a limit", () => {
   expect(guessedHeight(undefined, 420)).toBe(30);
   expect(guessedHeight({ index: 0, key: "0", sessionId: "s", kind: "thinking", text: "word ".repeat(60) }, 420)).toBe(30);
   expect(guessedHeight(prompt("x".repeat(1e6)), 420)).toBeLessThan(2000);

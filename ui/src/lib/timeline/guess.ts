@@ -1,16 +1,16 @@
-// How high an item will be, before it is drawn: so that of a timeline that opens no more is drawn than is in sight.
+// Estimates the height of an item before it is drawn, so that a timeline that opens draws only the view.
 
 import type { TimelineItem } from "../bindings/TimelineItem";
 
-/** One line, and most calls and thoughts are one, in pixels. */
+/** Height of one line in pixels. Most calls and thoughts are one line. */
 const ONE = 30;
 const LINE = 19;
 const AROUND = 10;
-/** The time beside it, and what is left free at both sides. */
+/** Width of the time column and the margins. */
 const BESIDE = 92;
-/** Too narrow rather than too wide: an item that is drawn in vain costs little, and a gap would be seen. */
+/** Rather too narrow than too wide: drawing an item too many costs little, and a gap would be visible. */
 const LETTER = 5.5;
-/** Longer ones are cut when they are drawn. */
+/** Longer texts are cut when they are drawn. */
 const MOST = 5000;
 
 export function guessedHeight(item: TimelineItem | undefined, width: number): number {

@@ -24,7 +24,7 @@ test("agrees with plain sums over a thousand items of uneven height", () => {
   expect(heights.total()).toBe(top);
 });
 
-test("grows with the estimate and shrinks without a trace", () => {
+test("grows with the estimate, and shrinking leaves no old heights", () => {
   const heights = new Heights(10);
   heights.resize(600);
   heights.set(599, 100);
@@ -37,7 +37,7 @@ test("grows with the estimate and shrinks without a trace", () => {
   expect(heights.get(599)).toBe(0);
 });
 
-test("says by how much an item changed, and knows nothing of items that are not there", () => {
+test("returns the change of an item, and ignores items beyond the end", () => {
   const heights = new Heights(10);
   heights.resize(2);
   expect(heights.set(1, 25)).toBe(15);
@@ -53,7 +53,7 @@ test("offsets outside are the first and the last item", () => {
   expect(new Heights(10).indexAt(5)).toBe(0);
 });
 
-test("what was measured is known where it stands now, and the sums are those of a list that was always so", () => {
+test("measured heights move to the new indexes, and the sums are correct", () => {
   const heights = new Heights(30);
   heights.resize(300);
   for (let i = 0; i < 300; i += 3) heights.set(i, i);

@@ -1,12 +1,12 @@
-// Heights of very many items, measured or estimated, with quick sums.
+// Heights of very many items, measured or estimated, with fast sums.
 
 const BLOCK = 256;
 
-/** Sums are kept per block, so that finding an offset among 100,000 items looks at some hundred numbers. */
+/** Sums are kept per block, so that finding an offset among 100,000 items reads only some hundred numbers. */
 export class Heights {
   readonly estimate: number;
   #length = 0;
-  /** Longer than what is known of, so that a timeline that grows by one item is not copied each time. */
+  /** Longer than needed, so that a timeline that grows by one item is not copied each time. */
   #heights = new Float64Array(0);
   #sums = new Float64Array(0);
 
@@ -18,7 +18,7 @@ export class Heights {
     return this.#length;
   }
 
-  /** Grows with the estimate, or cuts off. */
+  /** Grows with the estimate, or shrinks. */
   resize(length: number): void {
     const before = this.#length;
     this.#length = length;
@@ -27,13 +27,13 @@ export class Heights {
     else this.#heights.fill(0, length, before);
     const blocks = Math.ceil(Math.max(before, length) / BLOCK);
     for (let block = Math.floor(Math.min(before, length) / BLOCK); block < blocks; block += 1) {
-      // Of what has just come nothing is measured, and a long timeline comes as a whole.
+      // A wholly new block holds only estimates, so its sum needs no loop. A long timeline arrives at once.
       const isNew = block * BLOCK >= before && (block + 1) * BLOCK <= length;
       this.#sums[block] = isNew ? BLOCK * this.estimate : this.#sumOfBlock(block);
     }
   }
 
-  /** So many items now, and what was known of one is known of it where it stands now. */
+  /** Sets a new length. Known heights move with their items to the new indexes. */
   move(length: number, to: (index: number) => number | undefined): void {
     const before = this.#heights.slice(0, this.#length);
     this.resize(0);
@@ -48,7 +48,7 @@ export class Heights {
     return index < this.#length ? (this.#heights[index] ?? 0) : 0;
   }
 
-  /** Returns by how much the height changed. */
+  /** Returns the change of the height. */
   set(index: number, height: number): number {
     if (index >= this.#length) return 0;
     const change = height - this.get(index);
@@ -63,7 +63,7 @@ export class Heights {
     return sum;
   }
 
-  /** Where the item begins. */
+  /** The offset at which the item begins. */
   offsetOf(index: number): number {
     const block = Math.floor(Math.min(index, this.length) / BLOCK);
     let offset = 0;

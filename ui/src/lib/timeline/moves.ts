@@ -1,17 +1,17 @@
-// Where the items of a timeline stand when it has become another one: counted, joined to another, or written anew.
+// Where the items of a timeline are after it has changed: counted, joined to another one, or rewritten.
 
 import type { TimelineItem } from "../bindings/TimelineItem";
 
-/** An item that is known again: where it stood, and where it is. */
-type Pair = { readonly from: number; readonly to: number; /** What came after it there is not known. */ readonly goesOn: boolean };
+/** A recognized item: its old index and its new index. */
+type Pair = { readonly from: number; readonly to: number; /** The items after it are not known. */ readonly goesOn: boolean };
 
 /**
- * Items are known again by their keys, as far as both timelines hold them; of the new one some stretches are known, each without
- * gaps. What stands before all that are known again, or after the last one of a stretch, is taken to have moved along with its
- * neighbour.
+ * Items are recognized by their keys, as far as both timelines hold them. Of the new timeline some ranges are known,
+ * each without gaps. Items before all recognized ones, or after the last one of a range, are assumed to have moved
+ * with their neighbour.
  */
 export class Moves {
-  /** In the order in which they stood. */
+  /** In the order of the old indexes. */
   readonly #pairs: readonly Pair[];
   readonly #byPlace: ReadonlyMap<number, number>;
 
@@ -29,17 +29,17 @@ export class Moves {
       const place = places.get(key);
       if (place !== undefined) pairs[index] = { from: index, to: place.index, goesOn: place.goesOn };
     }
-    // What an object has by numbers comes in their order.
+    // An object yields its numeric keys in ascending order.
     this.#pairs = Object.values(pairs);
     this.#byPlace = new Map(this.#pairs.map(({ from, to }) => [from, to]));
   }
 
-  /** Whether the item that stood there is known again. */
+  /** Whether the item of this old index is recognized. */
   knows(index: number): boolean {
     return this.#byPlace.has(index);
   }
 
-  /** Where the item is now that stood there; nothing where it is gone, or nobody knows. */
+  /** The new index of the item with this old index; undefined if it is gone or not known. */
   to(index: number): number | undefined {
     const known = this.#byPlace.get(index);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export class Moves {
     return place < 0 || place >= (next?.to ?? Infinity) ? undefined : place;
   }
 
-  /** How many of those that are known again stood before it. */
+  /** Number of recognized items before this old index. */
   #after(index: number): number {
     let [low, high] = [0, this.#pairs.length];
     while (low < high) {

@@ -1,4 +1,4 @@
-// What somebody has opened in a timeline: it stays open when it is scrolled out of sight, or stands elsewhere.
+// The open entries of a timeline. They stay open when they are scrolled out of view or move.
 
 import { SvelteSet } from "svelte/reactivity";
 
@@ -8,13 +8,13 @@ import { AgentRun } from "./agent.svelte";
 export class Opened {
   /** Items, by their keys. */
   readonly items = new SvelteSet<string>();
-  /** Stretches of subagents that stand among the other items, by the subagent. */
+  /** Runs of subagent entries among the other items, by the subagent's id. */
   readonly stretches = new SvelteSet<string>();
-  /** Subagents that have a timeline of their own, by their ids. */
+  /** Subagents with a timeline of their own, by their ids. */
   readonly runs = new SvelteSet<string>();
   #read = new Map<string, AgentRun>();
 
-  /** What was read of a subagent, which is kept with how far it was read. */
+  /** The fetched entries of a subagent. They are kept, with the range that was read. */
   run(host: Pick<Host, "agentTimeline">, sessionId: string, agentId: string): AgentRun {
     const key = `${sessionId} ${agentId}`;
     const run = this.#read.get(key) ?? new AgentRun(host, sessionId, agentId);
@@ -23,7 +23,7 @@ export class Opened {
   }
 }
 
-/** Opens what is closed, and closes what is open. */
+/** Opens a closed entry, and closes an open one. */
 export function toggle(opened: Set<string>, key: string): void {
   if (!opened.delete(key)) opened.add(key);
 }

@@ -1,13 +1,13 @@
-// The items of a timeline that are at hand, page by page.
+// The fetched items of a timeline, page by page.
 
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Moves } from "./moves";
 
 export const PAGE = 100;
-/** Pages kept; an item may carry 32 KiB, so this bounds what a long scroll costs. */
+/** Number of pages kept. An item may hold 32 KiB, so this bounds the memory of a long scroll. */
 const KEPT = 40;
-/** The turn of items that have moved: they are shown until their page was asked for where it is now. */
+/** The turn of a page with moved items. They are shown until the page is fetched at its new index. */
 const MOVED = 0;
 
 /** Items of one page, and the number of the request that brought them. */
@@ -16,9 +16,9 @@ type Page = { readonly items: readonly (TimelineItem | undefined)[]; readonly tu
 export const pageOf = (index: number): number => Math.floor(index / PAGE);
 
 export class Pages {
-  /** In the order in which they were needed. */
+  /** In the order of their last use. */
   #pages = new Map<number, Page>();
-  /** Whose each item is, also when its page is gone: a folded run must stay folded without it. */
+  /** The subagent of each item, kept after its page is dropped: a folded run must stay folded without the page. */
   #agents: (string | undefined)[] = [];
 
   item(index: number): TimelineItem | undefined {
@@ -29,19 +29,19 @@ export class Pages {
     return this.#agents[index];
   }
 
-  /** Whether all of the page is there, and where it was asked for. */
+  /** Whether all of the page is there, fetched at its present index. */
   isComplete(page: number, total: number): boolean {
     const known = this.#pages.get(page);
     return known !== undefined && known.turn !== MOVED && known.items.length >= Math.min(PAGE, total - page * PAGE);
   }
 
-  /** The page is needed: others are forgotten before it. */
+  /** Marks the page as used, so that others are dropped before it. */
   touch(page: number): void {
     const known = this.#pages.get(page);
     if (known !== undefined) this.#put(page, known);
   }
 
-  /** Keeps every page of which the stretch has the beginning, and that which was asked for. */
+  /** Keeps the requested page, or every page whose beginning is in the range. */
   take(stretch: Timeline, turn: number, asked?: number): void {
     const first = asked ?? Math.ceil(stretch.from / PAGE);
     const end = asked === undefined ? Math.ceil((stretch.from + stretch.items.length) / PAGE) : asked + 1;
@@ -57,7 +57,10 @@ export class Pages {
     }
   }
 
-  /** Whether an item of the stretch stands where another one was; of those that have moved some were only taken to stand there. */
+  /**
+   * Whether an item of the range differs from the known item at that index. The index of a moved item may be only an
+   * assumption.
+   */
   contradicts(stretch: Timeline, besides: { moved: boolean }): boolean {
     return stretch.items.some(({ index, key }) => {
       const page = this.#pages.get(pageOf(index));
@@ -66,12 +69,12 @@ export class Pages {
     });
   }
 
-  /** The pages that were asked for where they are. */
+  /** The items of pages that were fetched at their present index. */
   asked(): (readonly TimelineItem[])[] {
     return [...this.#pages.values()].filter(({ turn }) => turn !== MOVED).map(({ items }) => items.filter((item) => item !== undefined));
   }
 
-  /** Puts everything where it is now, and forgets what is gone. */
+  /** Moves everything to its new index, and drops the items that are gone. */
   move(moves: Moves): void {
     const [items, agents] = [[...this.items()], this.#agents];
     const pages = new Map<number, (TimelineItem | undefined)[]>();
@@ -94,7 +97,7 @@ export class Pages {
     for (const { items } of this.#pages.values()) for (const item of items) if (item !== undefined) yield item;
   }
 
-  /** The pages with tools that had no outcome when they were asked for, the newest first. */
+  /** The pages with tools that had no outcome when they were fetched, the newest first. */
   *unfinished(): Iterable<number> {
     for (const [page, { items }] of [...this.#pages].reverse()) {
       if (items.some((item) => item?.kind === "tool" && item.outcome === "pending")) yield page;

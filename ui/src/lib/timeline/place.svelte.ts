@@ -1,4 +1,5 @@
-// Where somebody is in a timeline: whatever is measured, comes, or is counted before it, what is in sight stays there.
+// The scroll position in a timeline. The items in view stay in view when items before them are measured, arrive or are
+// counted.
 
 import { tick, untrack } from "svelte";
 
@@ -7,24 +8,24 @@ import { Heights } from "./heights";
 import type { Moves } from "./moves";
 
 const AT_END = 32;
-/** Above the first item and below the last one, as the style of the view has it. */
+/** Above the first item and below the last one, as in the view's style. */
 const PADDING = 20;
 /** The part of it that is above. */
 const ABOVE = 8;
-/** A view that has not been scrolled for so long rests, in milliseconds. */
+/** A view is at rest after this many milliseconds without a scroll. */
 const REST = 120;
 
 export class Place {
-  /** What is scrolled. */
+  /** The scrolled element. */
   view: HTMLElement | undefined = $state();
   height = $state(0);
   /** At the end: new items push the old ones up. */
   pinned = $state(true);
-  /** Scrolled faster than anybody reads: entries are drawn when it slows down. */
+  /** The user scrolls faster than anyone can read. Entries are drawn when it slows down. */
   rushing = $state(false);
   /**
-   * By how much what lies above the view grew while it was scrolled. The items are drawn that much higher, and
-   * the view is moved when it rests: moving it earlier would break off the scrolling.
+   * How much the items above the view grew during a scroll. The items are drawn that much higher, and the view is
+   * moved when it is at rest: moving it earlier would interrupt the scrolling.
    */
   shift = $state(0);
 
@@ -32,18 +33,18 @@ export class Place {
 
   #heights = new Heights(30);
   #scrolled = $state(0);
-  /** Rises when a height changed, since the sums are not themselves reactive. */
+  /** Rises when a height changes, because the sums are not reactive. */
   #measured = $state(0);
-  /** Where we scrolled to ourselves; the event of that comes a frame later. */
+  /** The position that this class scrolled to. The event of that scroll comes a frame later. */
   #kept: number | undefined;
-  /** It is still to come. */
+  /** That event is still to come. */
   #coming = false;
-  /** The person scrolls. */
+  /** The user scrolls. */
   #scrolling = false;
   #resting: ReturnType<typeof setTimeout> | undefined;
-  /** An item asked for is held at the top until its neighbours are measured. */
+  /** The index of a requested item. It is held at the top until its neighbours are measured. */
   #wanted: number | undefined = undefined;
-  /** How far below its upper edge that item is looked at. */
+  /** How far below its upper edge the view begins in that item. */
   #depth: (index: number) => number;
 
   constructor(depth: (index: number) => number) {
@@ -55,14 +56,14 @@ export class Place {
     return this.#heights.total();
   });
   /**
-   * Where the view begins. At the end it is reckoned, not asked for: the first items to be drawn, and fetched, are then
-   * the newest ones, and not those at the top where a view begins before it is scrolled.
+   * The offset at which the view begins. At the end it is computed, not read from the view. So the newest items are
+   * drawn and fetched first, and not those at the top, where a view is before it is scrolled.
    */
   readonly from = $derived(this.pinned && this.#wanted === undefined && this.shift === 0 ? Math.max(0, this.whole + PADDING - this.height) : this.#scrolled + this.shift);
   /** The item at the upper edge. */
   readonly upper = $derived(this.#at(this.from + ABOVE));
 
-  /** The first item to be drawn when so much is drawn above the view. */
+  /** The first item to draw, if this height is drawn above the view. */
   first(above: number): number {
     return this.#at(this.from - ABOVE - above);
   }
@@ -86,7 +87,7 @@ export class Place {
     this.#measured += 1;
   }
 
-  /** As many of the newest items as fill the view are taken to be so high, before anything is measured. */
+  /** Estimates the heights of the newest items, as many as fill the view, before any item is measured. */
   guess(of: (index: number, width: number) => number): void {
     let below = 0;
     for (let index = this.#heights.length - 1; index >= 0 && below < this.height; index -= 1) {
@@ -97,16 +98,17 @@ export class Place {
     this.#measured += 1;
   }
 
-  /** After every change of heights the view stays where it was meant to be. */
+  /** Puts the view back in its place after every change of heights. */
   keep(): void {
     if (!this.view || (this.#wanted === undefined && !this.pinned)) return;
     this.shift = 0;
-    // A view that has become shorter was moved by that, and the event of it is still to come as well. The effect that keeps
-    // the place after changes must not come after each scroll: who leaves the end by small steps would be taken back at each.
+    // A view that became shorter was moved by that, and that event is still to come as well. The effect that calls
+    // this after changes must not run after each scroll: it would take a user who leaves the end in small steps back
+    // at each step.
     const [before, known] = [this.view.scrollTop, untrack(() => this.#scrolled)];
     this.view.scrollTop = this.#wanted === undefined ? this.view.scrollHeight : this.#within(this.#wanted);
     const now = this.view.scrollTop;
-    // A way of our own is no rush.
+    // A scroll of our own does not count as rushing.
     this.#scrolled = now;
     this.#kept = now;
     this.#coming ||= now !== before || now !== known;
@@ -119,7 +121,7 @@ export class Place {
     this.keep();
   }
 
-  /** What was asked for moves the view no more. */
+  /** Earlier requests no longer move the view. */
   release(): void {
     this.#wanted = undefined;
   }
@@ -130,12 +132,12 @@ export class Place {
     this.keep();
   }
 
-  /** The first and the last item in sight, unless the end is. */
+  /** The first and the last item in view; undefined at the end. */
   inSight(): readonly [number, number] | undefined {
     return this.pinned ? undefined : [this.upper, this.last(0)];
   }
 
-  /** Items stand elsewhere: says whether what is in sight is known to be among them, and stays there to the pixel. */
+  /** The items have moved. Keeps the items in view at the same pixel; returns whether they were recognized. */
   moved(moves: Moves, total: number): boolean {
     const last = this.last(0);
     let index = this.upper;
@@ -154,7 +156,7 @@ export class Place {
       return false;
     }
     this.shift += this.#heights.offsetOf(now) - before;
-    // The view can be scrolled there when it is as long as that.
+    // The view can be scrolled there once it is long enough.
     void tick().then(() => {
       if (!this.#scrolling) this.#settle();
     });
@@ -168,18 +170,19 @@ export class Place {
     this.#scrolled = top;
     const isOurs = top === this.#kept && (this.pinned || this.#coming);
     this.#coming = false;
-    // What comes between a scroll of our own and its event is below where we went, and yet nobody has left the end; and
-    // who has left it meanwhile, by opening something, is not back at it.
+    // Items that come between our scroll and its event are below the new position, but the user has not left the end.
+    // And a user who left the end meanwhile, by opening an entry, is not back at it.
     if (isOurs) return;
-    // From what is known: asking the view for its extent would lay it out in the middle of a scroll. Only who is about
-    // to leave the end asks, for a view that has just become taller was moved up by nobody.
+    // Computed from known sizes: reading the view's extent would force a layout during the scroll. The extent is read
+    // only if the position is about to leave the end, because a view that has just become taller was not scrolled by
+    // the user.
     const below = this.whole + PADDING - top;
     this.pinned = this.#wanted === undefined && (below - this.height < AT_END || (this.pinned && below - this.view.clientHeight < AT_END));
     this.#scrolling = true;
     this.#rest();
   }
 
-  /** Takes a height; what lies above the view must not push it, so the view moves along. */
+  /** Notes a measured height. An item above the view must not push the view, so the view moves along. */
   note(index: number, now: number): void {
     const isFree = untrack(() => !this.pinned && this.#wanted === undefined);
     const isAbove = isFree && this.#heights.offsetOf(index) + this.#heights.get(index) <= untrack(() => this.#scrolled + this.shift);
@@ -198,7 +201,10 @@ export class Place {
     this.grip.release();
   }
 
-  /** Where to look at an item. No deeper than it is known to be high: else it would not be drawn, and never measured. */
+  /**
+   * The offset to scroll to for an item. Never deeper than its known height: otherwise it would not be drawn, and
+   * never measured.
+   */
   #within(index: number): number {
     return this.#heights.offsetOf(index) + Math.min(this.#depth(index), this.#heights.get(index));
   }
@@ -208,7 +214,7 @@ export class Place {
     this.#resting = setTimeout(() => this.#settle(), REST);
   }
 
-  /** At rest: what the items were drawn higher becomes part of the scroll position. */
+  /** At rest: the shift becomes part of the scroll position. */
   #settle(): void {
     this.rushing = false;
     this.#scrolling = false;
@@ -217,7 +223,8 @@ export class Place {
     const there = this.view.scrollTop + this.shift;
     this.view.scrollTop = there;
     this.#scrolled = this.view.scrollTop;
-    // A view stands on whole pixels of the screen, and heights do not: the rest stays drawn, or lines would creep.
+    // A scroll position is in whole screen pixels, and heights are not. The fraction stays in the shift; otherwise
+    // lines would creep.
     const rest = there - this.#scrolled;
     this.shift = Math.abs(rest) < 1 ? rest : 0;
   }

@@ -7,20 +7,20 @@ import { Moves } from "./moves";
 import { PAGE, pageOf, Pages } from "./pages";
 import { GONE, lookedAt, NOBODY, type Viewer } from "./viewer";
 
-/** Pages with unfinished tools that are asked for again when the session moves. */
+/** Number of pages with unfinished tools that are fetched again when the session moves on. */
 const UNFINISHED_PAGES = 4;
 
 export class TimelineModel {
   total = $state(0);
-  /** Rises whenever items came or changed. */
+  /** Rises whenever items come or change. */
   version = $state(0);
-  /** Rises when what stood at an index before is no longer there. */
+  /** Rises when the indexes of items change. */
   epoch = $state(0);
   loaded = $state(false);
-  /** Until then what is shown are the newest items alone, and how many stand before them is not known. */
+  /** False while only the newest items are shown and the number of items before them is not known. */
   counted = $state(true);
   failure = $state("");
-  /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
+  /** Counts requests to go to a place, and moves. The answer to an older request moves nothing. */
   wishes = 0;
   viewer: Viewer = NOBODY;
 
@@ -29,9 +29,9 @@ export class TimelineModel {
   #chainId: string | undefined;
   #pages = new Pages();
   #inFlight = new Map<number, Promise<void>>();
-  /** Requests are numbered, for their answers come in any order: what an older one says is not how it is now. */
+  /** Requests are numbered, because their answers come in any order. The answer to an older request may be out of date. */
   #turn = 0;
-  /** The newest request that was answered. */
+  /** The newest answered request. */
   #answered = 0;
   #opened = Promise.resolve();
   #refreshing = false;
@@ -46,23 +46,24 @@ export class TimelineModel {
     return this.#sessionId;
   }
 
-  /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
+  /** Fetches the newest items in one request. Older ones are fetched when they come into view. */
   open(): Promise<void> {
     return (this.#opened = this.#open());
   }
 
-  /** A long timeline is shown from its end until it has been read and counted; its items stand elsewhere then. */
+  /** A long timeline is shown from its end until it has been read and counted. Then its items get other indexes. */
   async #open(): Promise<void> {
     try {
       const turn = ++this.#turn;
-      // Twice as many as a page has, so that at least one page is whole.
+      // Twice the size of a page, so that at least one page is complete.
       const { counted, timeline } = await this.#host.newestItems(this.#sessionId, 2 * PAGE);
       if (counted || !this.loaded) {
         await this.#receive(timeline, turn);
         this.counted = counted;
       }
       if (counted) return;
-      // To read and count keeps a processor busy: who opens a session waits to see something, and who walks on needs no more.
+      // Reading and counting keeps a processor busy. A user who opens a session first waits to see it, and one who
+      // moves past needs no more.
       if (!(await this.viewer.stays())) return;
       const whole = ++this.#turn;
       await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), whole);
@@ -71,7 +72,7 @@ export class TimelineModel {
     }
   }
 
-  /** The work goes on in another session of the same chain; what is shown stays. */
+  /** The work goes on in another session of the same chain. The shown items stay. */
   moveTo(sessionId: string): void {
     if (sessionId === this.#sessionId) return;
     this.#sessionId = sessionId;
@@ -82,12 +83,12 @@ export class TimelineModel {
     return this.#pages.item(index);
   }
 
-  /** The subagent that an item belongs to, as far as the item was ever seen. */
+  /** The subagent of an item, if the item was ever fetched. */
   agentOf(index: number): string | undefined {
     return this.#pages.agentOf(index);
   }
 
-  /** Sees to it that these items are there, now or soon. */
+  /** Fetches these items if they are not there yet. */
   ensure(indexes: Iterable<number>): void {
     const pages = new Set<number>();
     for (const index of indexes) pages.add(pageOf(index));
@@ -97,14 +98,14 @@ export class TimelineModel {
     }
   }
 
-  /** Fetches the item at the index, which may be newer than everything known. */
+  /** Fetches the item at the index, which may be newer than all known items. */
   async reach(index: number): Promise<void> {
     const page = pageOf(index);
     if (index >= this.total) return this.#fetchAnew(page);
     if (!this.#isComplete(page)) await this.#fetch(page);
   }
 
-  /** Asks again for the tail, when it is known where that is, and for tools without an outcome; calls that come meanwhile are one more round. */
+  /** Fetches the tail again, and tools without an outcome. Calls during a refresh cause one more round. */
   refresh(): void {
     if (this.#refreshing) {
       this.#refreshAgain = true;
@@ -145,7 +146,7 @@ export class TimelineModel {
 
   async #refreshOnce(): Promise<void> {
     await this.#opened;
-    // To ask for any page has the whole read.
+    // A request for any page makes the engine read the whole timeline.
     if (!this.counted && this.viewer === GONE) return;
     const pages = new Set<number>([this.#lastPage()]);
     for (const page of this.#pages.unfinished()) {
@@ -157,7 +158,7 @@ export class TimelineModel {
     if (!this.#isComplete(last)) await this.#fetch(last);
   }
 
-  /** What is on its way already is waited for. */
+  /** A request on its way is reused. */
   #fetch(page: number): Promise<void> {
     let coming = this.#inFlight.get(page);
     if (coming === undefined) {
@@ -167,7 +168,7 @@ export class TimelineModel {
     return coming;
   }
 
-  /** What is on its way may be from before that for which it is asked now. */
+  /** A request on its way may be too old for this caller, so it waits for that one and asks again. */
   async #fetchAnew(page: number): Promise<void> {
     await this.#inFlight.get(page);
     await this.#fetch(page);
@@ -184,7 +185,7 @@ export class TimelineModel {
     }
   }
 
-  /** Takes the stretch when what it moves may be moved; says whether it is one of this timeline. */
+  /** Takes the range, once the view may be moved. Returns whether the range belongs to this timeline. */
   async #receive(stretch: Timeline, turn: number, asked?: number): Promise<boolean> {
     let inSight: readonly TimelineItem[] = [];
     if (this.#isAnother(stretch, turn)) {
@@ -197,7 +198,7 @@ export class TimelineModel {
     return this.#take(stretch, turn, asked, inSight);
   }
 
-  /** Keeps what the stretch brings; says whether it is one of this timeline. */
+  /** Keeps the items of the range. Returns whether the range belongs to this timeline. */
   #take(stretch: Timeline, turn: number, asked?: number, inSight: readonly TimelineItem[] = []): boolean {
     if (turn < this.#answered) {
       if (this.#isOtherChain(stretch) || stretch.total !== this.total) return false;
@@ -215,18 +216,18 @@ export class TimelineModel {
     return true;
   }
 
-  /** A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined. */
+  /** A shorter timeline is another one, because a file was replaced. So is the timeline of a joined chain. */
   #isAnother(stretch: Timeline, turn: number): boolean {
     return turn >= this.#answered && (this.#isOtherChain(stretch) || stretch.total < this.total || !this.counted || this.#pages.contradicts(stretch, { moved: true }));
   }
 
   #moves(stretch: Timeline, inSight: readonly TimelineItem[]): Moves {
-    // Where as many items stand as before, those that were asked for stand where they did.
+    // If the number of items is the same, the fetched pages are still at their indexes.
     const isSame = !this.#isOtherChain(stretch) && stretch.total === this.total && this.counted && !this.#pages.contradicts(stretch, { moved: false });
     return new Moves(this.#pages.items(), stretch.items, inSight, ...(isSame ? this.#pages.asked() : []));
   }
 
-  /** What is known of stays, as far as anybody has told where it is now. */
+  /** Keeps the known items whose new index is known. */
   #move(moves: Moves, total: number): void {
     this.#pages.move(moves);
     this.epoch += 1;

@@ -21,7 +21,7 @@ function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (i
   return { state, host: { timeline, newestItems } as unknown as Host };
 }
 
-test("opening asks for the end only, in one go", async () => {
+test("opening fetches only the end, in one request", async () => {
   const { state, host } = hostOf(100_000);
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -32,7 +32,7 @@ test("opening asks for the end only, in one go", async () => {
   expect(model.item(50_000)).toBeUndefined();
 });
 
-test("whatever its length, what opening brought stands at its place", async () => {
+test("at any length, the items from opening have their right indexes", async () => {
   for (const total of [0, 1, 99, 100, 101, 199, 200, 201, 250]) {
     const { state, host } = hostOf(total);
     const model = new TimelineModel(host, "s");
@@ -47,7 +47,7 @@ test("whatever its length, what opening brought stands at its place", async () =
   }
 });
 
-test("what comes into view is fetched once", async () => {
+test("items that come into view are fetched once", async () => {
   const { state, host } = hostOf(1000);
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -59,7 +59,7 @@ test("what comes into view is fetched once", async () => {
   expect(state.asked).toEqual(["s 400", "s 500"]);
 });
 
-test("old pages are forgotten, what they said of subagents is not", async () => {
+test("old pages are dropped, but their subagents are not", async () => {
   const { host } = hostOf(20_000, (item) => (item.index === 150 ? { ...item, agentId: "sub" } : item));
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -69,7 +69,7 @@ test("old pages are forgotten, what they said of subagents is not", async () => 
   expect(model.agentOf(150)).toBe("sub");
 });
 
-test("growing asks for the tail and for tools without an outcome", async () => {
+test("after growth the tail and tools without an outcome are fetched", async () => {
   let outcome = "pending";
   const { state, host } = hostOf(250, (item) => (item.index === 101 && item.kind === "tool" ? { ...item, outcome } : item));
   const model = new TimelineModel(host, "s");
@@ -85,7 +85,7 @@ test("growing asks for the tail and for tools without an outcome", async () => {
   expect(state.asked).toEqual(["s 200", "s 100", "s 300"]);
 });
 
-test("many refreshes while one is under way are one more", async () => {
+test("many refreshes during one cause one more", async () => {
   const { state, host } = hostOf(10);
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -94,7 +94,7 @@ test("many refreshes while one is under way are one more", async () => {
   await vi.waitFor(() => expect(state.asked).toHaveLength(2));
 });
 
-test("the successor goes on with what is there", async () => {
+test("the successor continues with the present items", async () => {
   const { state, host } = hostOf(150);
   const model = new TimelineModel(host, "old");
   await model.open();
@@ -116,7 +116,7 @@ test("a time leads to its item without reading everything", async () => {
   expect(state.asked.length).toBeLessThan(20);
 });
 
-test("a failure is told, and gone with the next success", async () => {
+test("a failure is shown until the next success", async () => {
   const { state, host } = hostOf(10);
   state.fail = "The transcript /home/dev/x.jsonl cannot be read.";
   const model = new TimelineModel(host, "s");
@@ -141,7 +141,7 @@ test("a timeline that became shorter is another one", async () => {
   expect(model.agentOf(450)).toBeUndefined();
 });
 
-test("a chain that was joined to an earlier one is read anew, since every place in it is another", async () => {
+test("after a join to an earlier chain everything is fetched again, since every index changes", async () => {
   const { state, host } = hostOf(300);
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -151,7 +151,7 @@ test("a chain that was joined to an earlier one is read anew, since every place 
   expect(model.item(5), "what was read before is forgotten").toBeUndefined();
 });
 
-/** A host whose answers are worked out when it is asked, and come when the test says so. */
+/** A host that computes an answer when it is asked, and sends it when the test lets it. */
 function slowHost(total: number) {
   const { state, host } = hostOf(total);
   const waiting: (() => void)[] = [];
@@ -169,7 +169,7 @@ function slowHost(total: number) {
   return { state, host: { timeline, newestItems } as unknown as Host, give };
 }
 
-test("an answer that was overtaken by a newer one is no other timeline, and its page is asked for again", async () => {
+test("an out-of-date answer does not replace the timeline, and its page is fetched again", async () => {
   const { state, host, give } = slowHost(250);
   const model = new TimelineModel(host, "s");
   void model.open();
@@ -185,7 +185,7 @@ test("an answer that was overtaken by a newer one is no other timeline, and its 
   expect(model.item(0)?.index, "and what it was asked for is there in the end").toBe(0);
 });
 
-test("after a join an answer from before it does not bring the old chain back", async () => {
+test("after a join an earlier answer does not bring the old chain back", async () => {
   const { state, host, give } = slowHost(250);
   const model = new TimelineModel(host, "s");
   void model.open();
@@ -200,7 +200,7 @@ test("after a join an answer from before it does not bring the old chain back", 
   expect(model.item(0)?.index).toBe(0);
 });
 
-test("an overtaken answer is as good as any where nothing has changed", async () => {
+test("an out-of-date answer is used if nothing has changed", async () => {
   const { state, host, give } = slowHost(250);
   const model = new TimelineModel(host, "s");
   void model.open();
@@ -213,7 +213,7 @@ test("an overtaken answer is as good as any where nothing has changed", async ()
   expect(state.asked).toHaveLength(3);
 });
 
-test("of two answers for one page the later asked one stays", async () => {
+test("of two answers for one page, that of the later request stays", async () => {
   const { state, host, give } = slowHost(150);
   const model = new TimelineModel(host, "s");
   void model.open();
@@ -224,7 +224,7 @@ test("of two answers for one page the later asked one stays", async () => {
   expect([model.item(0)?.sessionId, model.item(100)?.sessionId, model.epoch]).toEqual(["later", "s", 0]);
 });
 
-test("what comes while its page is already asked for is asked for after it", async () => {
+test("items that come while their page is on its way are fetched after it", async () => {
   const { state, host, give } = slowHost(50);
   const model = new TimelineModel(host, "s");
   model.ensure([0]);
@@ -235,7 +235,7 @@ test("what comes while its page is already asked for is asked for after it", asy
   expect(model.item(50)?.index, "the answer under way was from before").toBe(50);
 });
 
-test("who looks for a page that is on its way waits for it", async () => {
+test("a request for a page on its way waits for it", async () => {
   const { host, give } = slowHost(250);
   const model = new TimelineModel(host, "s");
   void model.open();
@@ -249,7 +249,7 @@ test("who looks for a page that is on its way waits for it", async () => {
   expect(there).toBe(true);
 });
 
-test("a timeline that came by another way than opening is there as well", async () => {
+test("a timeline that was fetched without opening is loaded as well", async () => {
   const { state, host } = hostOf(10);
   state.fail = "The transcript cannot be read.";
   const model = new TimelineModel(host, "s");
@@ -260,7 +260,7 @@ test("a timeline that came by another way than opening is there as well", async 
   expect(model.loaded).toBe(true);
 });
 
-test("a long timeline is shown from its end while it is counted, and is another one then", async () => {
+test("a long timeline is shown from its end while it is counted, and then replaced", async () => {
   const { host } = hostOf(100_000);
   const { at } = endlessTimeline("s", 100_000);
   const newest = Array.from({ length: 150 }, (_, index) => ({ ...at(99_850 + index), index }));
@@ -281,7 +281,7 @@ test("a long timeline is shown from its end while it is counted, and is another 
   expect([model.total, model.counted, model.epoch, model.item(99_999)?.at, model.item(149)]).toEqual([100_000, true, 1, text?.at, undefined]);
 });
 
-test("what has changed while a long timeline was read and counted is asked for after that", async () => {
+test("changes during the count of a long timeline are fetched after it", async () => {
   const { state, host, give } = slowHost(1000);
   const model = new TimelineModel(host, "s");
   const opened = model.open();
@@ -293,7 +293,7 @@ test("what has changed while a long timeline was read and counted is asked for a
   expect([state.asked[1], model.item(999)?.sessionId]).toEqual(["s 900", "later"]);
 });
 
-/** The last two of a thousand items, which nobody has counted. */
+/** The last two of a thousand items, not counted yet. */
 const uncounted = () => {
   const { at } = endlessTimeline("s", 1000);
   return { counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 2, items: [at(998), at(999)].map((item, index) => ({ ...item, index })) } };
@@ -314,7 +314,7 @@ test("the whole of a long timeline is read when its end has been painted, and no
   expect([state.asked, model.counted, model.total]).toEqual([["s newest"], true, 1000]);
 });
 
-test("the whole of a long timeline is not read for somebody who has walked on", async () => {
+test("the whole of a long timeline is not read after the user has left", async () => {
   const { state, host } = hostOf(1000);
   host.newestItems = async () => uncounted();
   const model = new TimelineModel(host, "s");
@@ -327,7 +327,7 @@ test("the whole of a long timeline is not read for somebody who has walked on", 
   expect([state.asked, model.total, model.counted]).toEqual([[], 2, false]);
 });
 
-test("newest items that come after a page did change nothing", async () => {
+test("newest items that arrive after a page change nothing", async () => {
   const { host } = hostOf(1000);
   let come: () => void = () => {};
   host.newestItems = async () => {
@@ -343,7 +343,7 @@ test("newest items that come after a page did change nothing", async () => {
   expect([model.total, model.counted, model.epoch, model.item(0)?.index, model.item(999)?.index]).toEqual([1000, true, 0, 0, 999]);
 });
 
-test("the end of a timeline that cannot be read whole is shown, and why it cannot is said", async () => {
+test("the end of a timeline that cannot be read whole is shown, with the error", async () => {
   const { state, host } = hostOf(1000);
   state.fail = "cannot read the transcript a.jsonl";
   host.newestItems = async () => uncounted();
@@ -355,7 +355,7 @@ test("the end of a timeline that cannot be read whole is shown, and why it canno
   await vi.waitFor(() => expect([model.counted, model.total, model.failure]).toEqual([true, 1000, ""]));
 });
 
-test("what is known of a timeline stays when another one is joined before it, until its page is asked for where it is now", async () => {
+test("known items stay when another chain is joined before them, until their page is fetched at its new index", async () => {
   const { state, host } = hostOf(300, (item) => (item.index === 250 ? { ...item, agentId: "sub" } : item));
   const model = new TimelineModel(host, "s");
   await model.open();
@@ -376,12 +376,12 @@ test("what is known of a timeline stays when another one is joined before it, un
   expect(model.item(27)?.key).toBe("20");
 });
 
-test("a timeline that was written anew is noticed by its keys, also when it has not become shorter", async () => {
+test("a rewritten timeline is noticed by its keys, even if it is not shorter", async () => {
   const { state, host } = hostOf(150);
   const model = new TimelineModel(host, "s");
   await model.open();
   state.total = 152;
-  // Two came in between, which moves what stands behind them.
+  // Two items were inserted at index 40, which moves the items after them.
   state.change = (item) => ({ ...item, key: item.index < 40 ? String(item.index) : `${item.index - 2}` });
   model.refresh();
   await vi.waitFor(() => expect(model.epoch).toBe(1));

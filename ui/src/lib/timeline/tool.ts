@@ -1,4 +1,4 @@
-// What a tool call was given, as far as it can be shown better than as JSON.
+// The input of a tool call, in a better form than JSON if there is one.
 
 import { type DiffLine, lineDiff } from "./diff";
 
@@ -13,7 +13,7 @@ export function isEdit(tool: string): boolean {
   return EDITS.has(tool);
 }
 
-/** The input is JSON text that may be cut off: what does not parse is shown as it is. */
+/** The input is JSON text that may be cut off. If it does not parse, it is shown unchanged. */
 export function readInput(tool: string, input: string): ToolInput {
   const parsed = parse(input);
   if (parsed === undefined) return { as: "text", text: input };

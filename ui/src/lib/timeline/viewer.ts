@@ -1,29 +1,29 @@
-// Who looks at a timeline, and what has to be known before it is moved under their eyes.
+// The view of a timeline, as its model sees it: what the model must know before it moves items on the screen.
 
 import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Moves } from "./moves";
 
 export interface Viewer {
-  /** Resolves when what has come has been painted and looked at for a moment: whether they are still there. */
+  /** Resolves after the new items have been painted and shown for a moment: whether the user is still there. */
   stays(): Promise<boolean>;
-  /** Resolves when the view may be moved: nobody holds it. */
+  /** Resolves when the view may be moved, because the user does not hold it. */
   free(): Promise<void>;
-  /** The first and the last item in sight; nothing where those at the end are meant, whichever they are. */
+  /** The first and the last item in view; undefined if the view follows the end. */
   inSight(): readonly [first: number, last: number] | undefined;
-  /** Told before anything is drawn at its new place: where items have moved, and how many there are now. */
+  /** Called before the items are drawn at their new indexes: how they moved, and how many there are now. */
   moved(moves: Moves, total: number): void;
 }
 
 export const NOBODY: Viewer = { stays: async () => true, free: async () => {}, inSight: () => undefined, moved: () => {} };
 
-/** They have gone on to something else. */
+/** The user has left this timeline. */
 export const GONE: Viewer = { ...NOBODY, stays: async () => false };
 
 /**
- * What is in sight, where it is now. The answer that tells of a move is mostly of the newest items: those that are looked
- * at may have moved with them, by as many as there are more now, or stay where they were because a session in the middle of the
- * chain has gone on. So these places are asked for, one after the other; nothing comes back where that is not needed, or they are
- * at none of them.
+ * Fetches the items in view at their new indexes. The answer that reveals a move mostly holds the newest items. The
+ * items in view may have moved with them, by the number of added items. Or they stayed, because a session in the
+ * middle of the chain has grown. So this asks for these places, one after the other. The result is empty if that is
+ * not needed, or if none of the places holds the items.
  */
 export async function lookedAt(
   viewer: Viewer,
@@ -43,10 +43,10 @@ export async function lookedAt(
   return [];
 }
 
-/** The longest that is waited for a frame, in milliseconds: a hidden window paints none. */
+/** Longest wait for a frame, in milliseconds: a hidden window paints none. */
 const NO_FRAME = 250;
 
-/** Resolves after the next frame: a timer that is set in a frame comes after its painting. */
+/** Resolves after the next frame: a timer set in a frame runs after its painting. */
 export function nextPainting(): Promise<void> {
   return new Promise((done) => {
     setTimeout(done, NO_FRAME);
@@ -54,7 +54,7 @@ export function nextPainting(): Promise<void> {
   });
 }
 
-/** Who stays for so long, in milliseconds, has not just walked past. */
+/** A user who stays this long, in milliseconds, does not just move past. */
 export const REST = 150;
 
 export function after(milliseconds: number): Promise<void> {

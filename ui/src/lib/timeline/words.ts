@@ -1,4 +1,4 @@
-// What the timeline says of boundaries, links and prompts.
+// The timeline's words for boundaries, links and prompts.
 
 import { oneLine, tokenWords } from "../text";
 
@@ -48,7 +48,7 @@ const ORIGINS: ReadonlyMap<string, string> = new Map([
   ["queued", "queued"],
 ]);
 
-/** Who asked, unless it was the person. */
+/** The origin of a prompt; empty if the user wrote it. */
 export function originWords(origin: string): string {
   return ORIGINS.get(origin) ?? "";
 }

@@ -1,17 +1,17 @@
-//! Quotations of what was said: nothing a browser would run, nothing left open, nothing lost.
+//! Quotations of transcripts: nothing a browser would run, nothing left open, nothing lost.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// As the programs read that know more than the standard.
+/// Parser options of various programs, some with extensions of the standard.
 fn readings() -> [Options; 4] {
     let usual = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let old = Options::ENABLE_OLD_FOOTNOTES | Options::ENABLE_SMART_PUNCTUATION;
     [usual, Options::empty(), Options::all() - Options::ENABLE_OLD_FOOTNOTES, usual | old]
 }
 
-/// Checks that each program finds nothing in it but one quotation, without HTML, images, or links that run something.
+/// Checks that each program reads one quotation, without HTML, images, or links that run code.
 fn harmless(made: &str) -> Result<(), TestCaseError> {
     prop_assert!(made.lines().all(|line| line.starts_with('>')), "{made}");
     for options in readings() {
@@ -40,7 +40,7 @@ fn harmless(made: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The words that a reader sees, HTML among them; without the addresses that are shown where a link leads nowhere.
+/// The words that a reader sees, HTML included. Without the addresses that are shown for links that lead nowhere.
 fn words(text: &str) -> String {
     let [usual, ..] = readings();
     let mut out = String::new();
@@ -76,7 +76,7 @@ fn well_formed_text_keeps_its_form() {
 }
 
 #[test]
-fn what_a_browser_would_run_is_text() {
+fn html_and_script_links_become_text() {
     for (text, is) in [
         ("<img src=x onerror=alert(1)>\n", "> &lt;img src=x onerror=alert(1)>\n"),
         ("a <iframe srcdoc='b'></iframe>\n", "> a &lt;iframe srcdoc='b'>&lt;/iframe>\n"),
@@ -103,7 +103,7 @@ fn what_a_browser_would_run_is_text() {
 }
 
 #[test]
-fn nothing_is_open_at_the_end() {
+fn unclosed_markdown_is_closed() {
     for (text, is) in [
         ("```\nls\n", "> ```\n> ls\n> ```\n"),
         ("  ~~~~ sh\nls\n```\n~~~\n", "> ````sh\n> ls\n> ```\n> ~~~\n> ````\n"),
@@ -119,7 +119,7 @@ fn nothing_is_open_at_the_end() {
 }
 
 #[test]
-fn a_long_text_of_anything_comes_to_its_end() {
+fn hostile_long_texts_are_parsed_in_time() {
     const LENGTH: usize = 500_000;
     std::thread::scope(|scope| {
         for part in ["> ", "- ", "*a ", "![", "[a](b:", "<div>\n", "`a``", "|a", "~a ", "1. ", "\n- a\n\n  "]
@@ -131,7 +131,7 @@ fn a_long_text_of_anything_comes_to_its_end() {
 
 proptest! {
     #[test]
-    fn any_text_is_one_harmless_quotation_and_nothing_of_it_is_lost(parts in prop::collection::vec(prop::sample::select(vec![
+    fn any_text_becomes_one_harmless_quotation_without_loss(parts in prop::collection::vec(prop::sample::select(vec![
         "```", "~~~", "````", "<!--", "-->", "<details>", "</details>", "<b>", "<img src=x onerror=y>", "<script>", "<?", "?>",
         "<![CDATA[", "]]>", "<a b=\"", "\">", "'", "> ", "- ", "1. ", "7) ", "+ ", "  ", "    ", "\n", "\n\n", "a", " ", "`", "``", "<", ">",
         "/", "[x]: <", "[x]", "[x]: javascript:y\n", "[a](javascript:b)", "![a](https://b.org)", "[a](https://b.org)", "# ", "#", "!", "[^1]: ", "[^1]", "$",

@@ -1,6 +1,7 @@
-//! Whether a text names a path that is left out: the input of a tool call, what came back, a record as a whole.
+//! Whether a text names an excluded path: the input of a tool call, its output, or a whole record.
 //!
-//! In doubt it does. What a shell works out for itself, such as a variable or a pattern, nobody can tell from the text.
+//! In doubt the answer is yes. A path that a shell computes, from a variable or a glob, does not stand in the text
+//! and is not found.
 
 use std::borrow::Cow;
 
@@ -11,30 +12,31 @@ use crate::transcript::json::{Cursor, Raw, each_keyed_string, unescape};
 use crate::transcript::parse::parse_line_in_full;
 use crate::transcript::record::{Block, Body, Record};
 
-/// No path is longer.
+/// Longest path in bytes; a longer text is no path.
 const PATH_LIMIT: usize = 4096;
-/// So often words within words are taken apart: `sh -c "sh -c '…'"`.
+/// How many levels of quoting are taken apart: `sh -c "sh -c '…'"`.
 const DEPTH: usize = 3;
-/// What stands around a path in a command, a list, a program.
+/// Characters that can stand around a path in a command, a list or a program.
 const AROUND: &[char] = &[
     ' ', '\t', '\n', '\r', '\'', '"', '`', '=', ',', ';', '@', '(', ')', '[', ']', '{', '}', '<', '>', '|',
     '&', '!', '#',
 ];
-/// How far the words of a text are taken for paths.
+/// Which words of a text count as paths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Words {
-    /// Each may be one.
+    /// Every word.
     All,
-    /// Those with a slash in them.
+    /// Words that look like paths.
     Paths,
-    /// The same, and what stands alone in a line, or before its first colon: a file in a list, or in what a search has found.
+    /// Words with a slash. Also each whole line, and a line's part before its first colon: a file in a list or in a
+    /// search result.
     Lines,
 }
 
 impl Exclude {
-    /// Whether the input of a call, which is JSON and may be cut, names a path that is left out. Of the client's own tools
-    /// for files the fields that hold paths are looked at, of all others every string. What the agent only says, in a
-    /// question, a plan or a list of what to do, names nothing.
+    /// Whether the input of a call names an excluded path. The input is JSON and may be cut. For the client's own
+    /// file tools only fields that hold paths count, for other tools every string. Text that only says something,
+    /// in a question, a plan or a to-do list, names nothing.
     pub fn is_named_in_call(&self, tool: &str, input: &str, cwd: Option<&str>) -> bool {
         if self.is_empty() || is_only_said(tool) {
             return false;
@@ -55,20 +57,20 @@ impl Exclude {
         })
     }
 
-    /// The folder from which the pattern of a search counts.
+    /// The folder that the pattern of a search is relative to.
     fn searched(&self, tool: &str, input: &str, cwd: Option<&str>) -> Option<String> {
         let home = self.0.as_ref().and_then(|rules| rules.home.as_deref());
         let path = searches(tool).then(|| Raw::Nested(input).get("path").whole()).flatten()?;
         Some(spelling::whole(&path, cwd, home))
     }
 
-    /// Whether what a tool has given back names such a path: then it may hold what is there. What the client's own tools for
-    /// files give back is of the file that the call names.
+    /// Whether the output of a tool names an excluded path; then it may hold content of that path. Output of the
+    /// client's own file tools is not checked: it belongs to the file that the call names.
     pub fn is_named_in_output(&self, tool: Option<&str>, text: &str, cwd: Option<&str>) -> bool {
         !self.is_empty() && !tool.is_some_and(names_its_file) && self.is_said(text, cwd, Words::Lines)
     }
 
-    /// The same of the words of a call's input, where only these are known.
+    /// The same for the input of a call if only its text is known, not its JSON.
     pub fn is_named_in_words(&self, tool: &str, text: &str, cwd: Option<&str>) -> bool {
         match tool {
             "Bash" | "PowerShell" => !self.is_empty() && self.is_said(text, cwd, Words::All),
@@ -77,13 +79,13 @@ impl Exclude {
         }
     }
 
-    /// Whether a text that a person reads names such a path.
+    /// Whether a text in plain language names an excluded path.
     pub fn is_named_in_text(&self, text: &str, cwd: Option<&str>) -> bool {
         !self.is_empty() && self.is_said(text, cwd, Words::Paths)
     }
 
-    /// Whether a line of a transcript, or the payload of a hook, names such a path: in a field that holds paths, in a tool call
-    /// or in what came back. What somebody has only said is none of these. The JSON may be cut anywhere.
+    /// Whether a line of a transcript, or the payload of a hook, names an excluded path: in a field that holds
+    /// paths, in a tool call or in its output. Prompts and answers do not count. The JSON may be cut anywhere.
     pub fn is_named_in(&self, json: &str) -> bool {
         if self.is_empty() {
             return false;
@@ -107,14 +109,14 @@ impl Exclude {
 
     fn is_named_in_event(&self, json: &str, cwd: Option<&str>) -> bool {
         let (mut tool, mut input, mut output) = (Raw::Absent, Raw::Absent, Vec::new());
-        // What is cut is looked at as far as it goes.
+        // A cut payload is read as far as it goes.
         let _ = Cursor::new(json).object(|cursor, key| {
             let value = cursor.value()?;
             match key {
                 "tool_name" => tool = value,
                 "tool_input" => input = value,
                 "tool_response" => output.push(value),
-                // In a transcript these are no texts.
+                // In a transcript these fields are no strings.
                 "error" | "message" if value.word().is_some() => output.push(value),
                 _ => {}
             }
@@ -138,12 +140,12 @@ impl Exclude {
             let output = |text: &str| self.is_named_in_output(None, text, cwd);
             named |= match &record.body {
                 Body::Assistant(_) => full.blocks().any(|block| self.is_called(block, cwd)),
-                // The client says which file it has read or written: nothing else is in there.
+                // The client names the file that it read or wrote. The result holds nothing else.
                 Body::ToolResults(_) if full.is_of_file() => false,
                 Body::ToolResults(_) => {
                     full.blocks().any(|block| output(block.result(usize::MAX, &mut buffer).text))
                 }
-                // What an editor has put beside the person's words, who may name what they like.
+                // A prompt is checked only if an editor added text to it: the user's own words may name any path.
                 Body::Prompt(_) => {
                     json.contains("<ide_") && self.is_named_in_text(&unescape(json, usize::MAX), cwd)
                 }
@@ -154,7 +156,8 @@ impl Exclude {
         named
     }
 
-    /// Takes out of a record what calls act on that name such a path: a row of the roster is stored.
+    /// Clears the target of each call that names an excluded path, because the roster row with the target is
+    /// stored.
     pub fn hide_in(&self, record: &mut Record<'_>, full: Full<'_, '_>) {
         let Record { envelope, body: Body::Assistant(answer), .. } = record else { return };
         if self.is_empty() {
@@ -169,7 +172,7 @@ impl Exclude {
         }
     }
 
-    /// The same for an event of a hook, by its payload's bytes.
+    /// The same for a hook event; `bytes` are its payload.
     pub fn hide_in_event(&self, payload: &mut HookPayload, bytes: &[u8]) {
         if self.is_empty() || payload.event.call().is_none() {
             return;
@@ -185,24 +188,25 @@ impl Exclude {
         self.is_named_in_call(&tool, block.input_json(usize::MAX), cwd)
     }
 
-    /// What stands where a path is expected.
+    /// Whether a text in the place of a path is an excluded path.
     fn is_path(&self, text: &str, cwd: Option<&str>) -> bool {
         let text = text.trim();
         text.len() <= PATH_LIMIT && !is_elsewhere(text) && self.leaves_out_in(cwd, text)
     }
 
-    /// A string that may be a path, with no other words beside it.
+    /// The same for a string that may be a path, with no other words beside it.
     fn is_word(&self, text: &str, cwd: Option<&str>) -> bool {
         (looks_like_path(text) || !text.contains(char::is_whitespace)) && self.is_path(text, cwd)
     }
 
-    /// A text in which paths may stand.
+    /// Whether a text with other words contains an excluded path.
     fn is_said(&self, text: &str, cwd: Option<&str>, words: Words) -> bool {
         let Some(rules) = self.0.as_deref() else { return false };
         if rules.patterns.iter().any(|pattern| pattern.stands_in(text, rules)) {
             return true;
         }
-        // Links are not followed for each word that a program prints, so that names have to be there as they are.
+        // Links are not followed for each word of a program's output. So a part of the pattern's last name must
+        // stand in the text.
         let may_be = words != Words::Lines || rules.patterns.iter().any(|pattern| pattern.may_stand_in(text));
         let found = Found { exclude: self, cwd, words };
         let text = plain_variables(text);
@@ -210,7 +214,7 @@ impl Exclude {
     }
 }
 
-/// What is looked for in a text.
+/// The search for excluded paths in one text.
 struct Found<'f> {
     exclude: &'f Exclude,
     cwd: Option<&'f str>,
@@ -232,7 +236,7 @@ impl Found<'_> {
     }
 
     fn in_words(&self, text: &str, depth: usize) -> bool {
-        // What a shell makes of quotes and backslashes.
+        // After the pieces of the raw text: words as a shell reads them, with quotes and backslashes resolved.
         self.in_pieces(text)
             || (text.contains(['\'', '"', '\\'])
                 && shell_words(text).iter().any(|word| {
@@ -256,13 +260,13 @@ impl Found<'_> {
             Words::Paths => looks_like_path(word),
             Words::Lines => word.contains(['/', '\\']),
         };
-        // A sentence may end there.
+        // The word may end a sentence.
         let sentence = word.trim_end_matches(['.', '?', '…']);
         is_meant && (self.is_named_by(word) || (sentence.len() < word.len() && self.is_named_by(sentence)))
     }
 }
 
-/// What may be the path of a flag that has it right behind: `-f../a`, `-I/usr`, `-fa/b`.
+/// Possible paths right after a flag: `-f../a`, `-I/usr`, `-fa/b`.
 fn behind_flag(piece: &str) -> impl Iterator<Item = &str> {
     let flag = piece.strip_prefix('-');
     let letter = |flag: &'_ str| flag.chars().next().map_or(0, char::len_utf8);
@@ -276,7 +280,8 @@ fn behind_flag(piece: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Pattern {
-    /// Whether a whole path that fits stands in the text, with spaces in its names or without.
+    /// Whether the pattern's path stands in the text, also with spaces in its names. Only an absolute pattern
+    /// without wildcards is searched for.
     fn stands_in(&self, text: &str, rules: &Rules) -> bool {
         if self.plain < self.names.len() || !spelling::is_absolute(&self.root) {
             return false;
@@ -297,24 +302,25 @@ impl Pattern {
         })
     }
 
-    /// Whether a text without a part of the last name can hold no path that fits, unless by way of links.
+    /// Whether the text contains the longest literal part of the pattern's last name. Without it, no path in the
+    /// text fits, except through links.
     fn may_stand_in(&self, text: &str) -> bool {
         let last = self.names.last().map_or("", String::as_str);
         last.split(['*', '?']).max_by_key(|part| part.len()).is_none_or(|part| text.contains(part))
     }
 }
 
-/// Whether it is a tool by which the agent says something to the person, or to itself.
+/// Whether the agent uses this tool only to say something, to the user or to itself.
 fn is_only_said(tool: &str) -> bool {
     matches!(tool, "AskUserQuestion" | "ExitPlanMode" | "exit_plan_mode" | "TodoWrite")
 }
 
-/// Whether it is a tool of the client's that works on one file, which its input names.
+/// Whether it is a tool of the client that works on one file, named by its input.
 fn names_its_file(tool: &str) -> bool {
     matches!(tool, "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "NotebookRead")
 }
 
-/// Whether it is a tool of the client's that looks through folders.
+/// Whether it is a tool of the client that searches folders.
 fn searches(tool: &str) -> bool {
     matches!(tool, "LS" | "Grep" | "Glob")
 }
@@ -340,7 +346,7 @@ fn looks_like_path(word: &str) -> bool {
     word.contains(['/', '\\']) || word.starts_with(['~', '$', '%', '.'])
 }
 
-/// An address of somewhere else than this disk.
+/// Whether it is an address that is not on this disk.
 fn is_elsewhere(word: &str) -> bool {
     word.find("://").is_some_and(|at| !word[..at].to_ascii_lowercase().ends_with("file"))
 }
@@ -352,7 +358,7 @@ fn json_of(raw: Raw<'_>) -> &str {
     }
 }
 
-/// Folders that shells know by name, without the brackets that would take them apart.
+/// Writes the variables of known folders without brackets, because brackets would split them.
 fn plain_variables(text: &str) -> Cow<'_, str> {
     let brackets = [("${HOME}", "$HOME"), ("${PWD}", "$PWD"), ("$(pwd)", "$PWD")];
     if !brackets.iter().any(|(written, _)| text.contains(written)) {
@@ -361,7 +367,7 @@ fn plain_variables(text: &str) -> Cow<'_, str> {
     Cow::Owned(brackets.iter().fold(text.to_owned(), |text, (written, plain)| text.replace(written, plain)))
 }
 
-/// The words of a command as a shell takes them: without quotes, and with what a backslash protects.
+/// The words of a command as a shell splits them: without quotes, and with escaped characters.
 fn shell_words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     let mut signs = text.chars();

@@ -1,13 +1,13 @@
-//! One path, whichever way it is spelled.
+//! Brings all spellings of a path to one form.
 
 use std::borrow::Cow;
 
 /// How shells and tools name the home folder.
 const HOMES: [&str; 5] = ["${HOME}", "$HOME", "%USERPROFILE%", "$env:USERPROFILE", "$Env:USERPROFILE"];
-/// How shells name the folder that they are in.
+/// How shells name the current folder.
 const HERE: [&str; 4] = ["${PWD}", "$PWD", "$(pwd)", "%CD%"];
 
-/// The path from the root on, as far as that can be told; `.` and `..` stay.
+/// The path made absolute, as far as `cwd` and `home` allow. `.` and `..` stay.
 pub(super) fn whole(path: &str, cwd: Option<&str>, home: Option<&str>) -> String {
     let path = of_uri(path);
     let under = |folder: &str, rest: &str| format!("{folder}/{rest}");
@@ -31,10 +31,10 @@ pub(super) fn whole(path: &str, cwd: Option<&str>, home: Option<&str>) -> String
     }
 }
 
-/// Without detours: one slash between names, no `.`, and no `..` as far as names say where it leads.
+/// The path with one slash between names, without `.`, and with `..` resolved by names alone.
 pub(super) fn normal(path: &str) -> String {
     let slashes = path.replace('\\', "/");
-    // Windows writes this before whole paths that it has followed itself.
+    // Windows puts this before paths that it has resolved.
     let path = slashes.strip_prefix("//?/").unwrap_or(&slashes);
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -55,7 +55,7 @@ pub(super) fn normal(path: &str) -> String {
     normal
 }
 
-/// Whether it says where it begins.
+/// Whether the path begins at a root or a drive.
 pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || is_drive(path)
 }
@@ -64,7 +64,7 @@ fn is_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// The path in a `file:` address; anything else as it is.
+/// The path of a `file:` address. Any other text stays as it is.
 fn of_uri(path: &str) -> Cow<'_, str> {
     let Some(rest) = path.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map(|_| &path[5..])
     else {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_path_are_one() {
+    fn every_spelling_of_a_path_has_one_form() {
         for path in [
             "/home/dev/secret/a",
             "//home//dev/./secret/a/",

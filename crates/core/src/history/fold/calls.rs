@@ -12,7 +12,7 @@ use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::ToolResult;
 use crate::transcript::words::without_escapes;
 
-/// Bytes of a result in which the first line of an error is looked for.
+/// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
 
 impl HistoryFold {
@@ -75,7 +75,7 @@ impl HistoryFold {
         self.calls.push(call, step.sink);
     }
 
-    /// The batch that a call of now belongs to: in a subagent's file its caller's, as far as the client says.
+    /// The batch of a call that begins now. In a subagent's file it is the caller's batch, if the client names it.
     fn batch_of(&self, step: &Step<'_, '_>) -> Option<BatchId> {
         match (&self.agent, &self.turn) {
             (Some(_), _) => self.prompt_id.clone(),
@@ -145,7 +145,7 @@ impl HistoryFold {
         let called = call.as_ref().and_then(|call| call.at);
         let mut told = match &mut call {
             Some(call) => call.told(),
-            // A result without a call: an earlier telling of the call is stored, or its line is missing.
+            // A result without a call: the call is already stored, or its line is missing.
             None => Box::new(Activity { agent: step.agent.clone(), ..Activity::new(Arc::from(&*result.id)) }),
         };
         told.outcome = Some(outcome);
@@ -170,7 +170,7 @@ fn outcome(result: &ToolResult<'_>) -> Outcome {
     }
 }
 
-/// Without what is private; `None` when nothing is left.
+/// The text without private blocks; `None` if nothing is left.
 fn public(text: &str) -> Option<String> {
     let text = strip_private(text);
     let text = text.trim();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::history::rows::{Activity, BatchId, Item, Outcome, Sink};
 use crate::time::Timestamp;
 
-/// More calls than any client leaves open; beyond it the oldest counts as lost.
+/// Limit of open calls; no client leaves so many open. Beyond it, the oldest counts as lost.
 pub const CALL_LIMIT: usize = 256;
 
 /// A call without a result.
@@ -16,16 +16,16 @@ pub(super) struct Call {
     pub id: Arc<str>,
     pub tool: Arc<str>,
     pub batch: Option<BatchId>,
-    /// A subagent's.
+    /// A subagent made the call.
     pub agent: bool,
     pub at: Option<Timestamp>,
-    /// No activity, but its result wants to know the tool.
+    /// The call gives no activity. It is kept because its result needs the tool's name.
     pub skipped: bool,
-    /// It touches a file of which nothing is to be stored, and so does its result.
+    /// The call names an excluded path, so its result is left out too.
     pub left_out: bool,
     /// The plan that it writes or shows.
     pub plan: Option<Arc<str>>,
-    /// All that is known of it, until it was given out once.
+    /// The call's row, until the sink gets it.
     #[serde(skip)]
     pub news: Option<Box<Activity>>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Call {
 pub(super) struct Calls(Vec<Call>);
 
 impl Calls {
-    /// Gives the sink each call that it has not got yet.
+    /// Gives the sink each call that it lacks.
     pub fn settle(&mut self, sink: Sink<'_>) {
         for call in &mut self.0 {
             if let Some(news) = call.news.take() {
@@ -44,7 +44,7 @@ impl Calls {
         }
     }
 
-    /// The session's own calls get no result any more; whether there were any.
+    /// Gives up the session's own open calls: no result can follow. Returns whether there were any.
     pub fn lose_own(&mut self, sink: Sink<'_>) -> bool {
         let mut lost = false;
         self.0.retain_mut(|call| {
@@ -65,7 +65,7 @@ impl Calls {
     }
 
     pub fn take(&mut self, id: &str) -> Option<Call> {
-        // Results come soon after their calls.
+        // A result comes soon after its call, so the search begins at the newest call.
         let at = self.0.iter().rposition(|call| &*call.id == id)?;
         Some(self.0.remove(at))
     }
@@ -80,7 +80,7 @@ impl Call {
         }
     }
 
-    /// What has not been given out of it yet.
+    /// The call's row if the sink lacks it; else a row with the batch and the tool, to be merged.
     pub fn told(&mut self) -> Box<Activity> {
         self.news.take().unwrap_or_else(|| {
             let id = Arc::clone(&self.id);

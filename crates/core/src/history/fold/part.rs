@@ -3,7 +3,7 @@
 /// Numbers the texts of one line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Part {
-    /// One behind the beginning of the line; 0 before the first.
+    /// Offset of the line plus one; 0 before the first line.
     line: u64,
     next: u16,
 }
@@ -18,7 +18,7 @@ impl Part {
         part
     }
 
-    /// Lines that begin before here gave what they had.
+    /// Lines that begin before this offset gave all their texts.
     pub fn end(self) -> u64 {
         self.line
     }

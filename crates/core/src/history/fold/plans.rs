@@ -1,4 +1,4 @@
-//! Plans: what the agent wrote down before it began, in every version, and which prompt carries it out.
+//! Plans that the agent writes before it begins: each version, and the prompt that carries it out.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::transcript::full::{Full, FullBlock};
 /// Longest plan that is kept, in bytes.
 pub(in crate::history) const PLAN_LIMIT: usize = 256 * 1024;
 
-/// The tool that shows a plan to the person.
+/// The tool that shows a plan to the user.
 pub(in crate::history) fn shows_plan(tool: &str) -> bool {
     matches!(tool, "ExitPlanMode" | "exit_plan_mode")
 }
 
 impl HistoryFold {
-    /// The client has named the file of the session's plan.
+    /// The client names the file of the session's plan.
     pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
             && !step.settings.exclude.leaves_out_in(self.folder.as_deref(), &path)
@@ -26,7 +26,7 @@ impl HistoryFold {
         }
     }
 
-    /// The plan that a call writes or shows, by its name.
+    /// The name of the plan that a call writes or shows.
     pub(super) fn plan_in_call(
         &mut self,
         tool: &str,
@@ -48,16 +48,16 @@ impl HistoryFold {
         Some(plan)
     }
 
-    /// What the plan is called that a batch shows.
+    /// The name of the plan that a batch shows.
     pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
         match &self.plan {
             Some(plan) => Arc::clone(plan),
-            // Clients without plan files: each turn in which one is shown has its own.
+            // Clients without plan files: each turn that shows a plan has its own.
             None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
         }
     }
 
-    /// What became of a call that writes or shows a plan.
+    /// The result of a call that writes or shows a plan.
     pub(super) fn plan_in_result(
         &mut self,
         tool: &str,
@@ -73,7 +73,7 @@ impl HistoryFold {
             let word = if went_well { PlanWord::Approved } else { PlanWord::Rejected };
             self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
             if let (true, Some(batch)) = (went_well, batch) {
-                // The turn goes on and does what was agreed.
+                // The same turn goes on and carries out the plan.
                 (step.sink)(Item::Execution(Execution {
                     plan: Some(plan),
                     content: None,
@@ -90,7 +90,7 @@ impl HistoryFold {
         }
     }
 
-    /// Says when a prompt carries a plan out.
+    /// Gives the sink an [`Execution`] if the prompt carries out a plan.
     pub(super) fn plan_carried_out(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let given = full.plan_content(PLAN_LIMIT);
@@ -122,7 +122,7 @@ impl HistoryFold {
     }
 }
 
-/// The execution that a prompt says it is, if any.
+/// The execution that a prompt begins, if it carries out a plan.
 pub(in crate::history) fn carries_out(
     given: Option<&str>,
     prompt: &str,
@@ -133,14 +133,14 @@ pub(in crate::history) fn carries_out(
     Some(Execution { plan: None, content: Some(content), batch, at })
 }
 
-/// A plan as it is stored, so that the same plan is the same text wherever it was met.
+/// The text of a plan as it is stored. One plan gives the same text from every source.
 pub(in crate::history) fn plan_text(content: &str) -> Option<String> {
     let content = keep_public(content)?;
     let content = content.trim();
     (!content.is_empty()).then(|| content[..content.floor_char_boundary(PLAN_LIMIT)].to_owned())
 }
 
-/// What a plan file holds after `Write` or `Edit`, from the tool's structured result.
+/// The content of a plan file after `Write` or `Edit`, from the tool's structured result.
 pub(in crate::history) fn written(
     field: &dyn Fn(&str) -> Option<String>,
     replace_all: bool,

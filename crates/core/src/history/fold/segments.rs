@@ -6,7 +6,7 @@ use crate::history::rows::{Item, Segment, Sink};
 use crate::time::Timestamp;
 use crate::transcript::record::{Body, Record, System};
 
-/// The segment that the file is in.
+/// The newest segment of a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Segments {
     open: Option<Segment>,
@@ -15,7 +15,8 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Takes in a record of the session's own; tells of each segment that begins, and how the one before it ended.
+    /// Applies a record of the session itself. Gives the sink each segment that begins, and the end of the one
+    /// before.
     pub fn see(&mut self, offset: u64, record: &Record<'_>, sink: Sink<'_>) {
         let at = record.envelope.at;
         let open = match (&record.body, self.open) {

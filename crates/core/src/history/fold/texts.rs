@@ -1,4 +1,4 @@
-//! Texts for search, as they come.
+//! Texts for search; each goes to the sink at once.
 
 use super::{HistoryFold, Step};
 use crate::history::boilerplate::without_reminders;
@@ -10,9 +10,9 @@ use crate::transcript::record::TitleKind;
 use crate::transcript::words::without_escapes;
 
 impl HistoryFold {
-    /// Hands a text out, without what is private and without the client's words to the model.
+    /// Gives the sink a text, without private blocks and without the client's reminders to the model.
     pub(super) fn tell(&mut self, role: Role, tool: Option<&str>, piece: Piece<'_>, step: &mut Step<'_, '_>) {
-        // The number is taken in any case, so that a text keeps its own when the settings leave another out.
+        // Each text takes a number, so that a text keeps its own if the settings leave another one out.
         let part = self.part.take(step.offset);
         let text = without_escapes(piece.text);
         let text = without_reminders(&text, piece.cut > 0);
@@ -34,13 +34,13 @@ impl HistoryFold {
         }));
     }
 
-    /// What a compaction kept, or a word for the person who was away.
+    /// The summary of a compaction, or one for a user who was away.
     pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let text = full.words(step.settings.words);
         self.tell(Role::Summary, None, whole(&text), step);
     }
 
-    /// A slash command, a `!` line, or what one of them printed.
+    /// A slash command, a `!` line, or the output of one.
     pub(super) fn command(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         if step.envelope.meta {
             return;
@@ -68,7 +68,7 @@ impl HistoryFold {
     }
 }
 
-/// A text of which nothing was left out.
+/// A text without a cut.
 pub(super) fn whole(text: &str) -> Piece<'_> {
     Piece { text, cut: 0 }
 }

@@ -1,4 +1,4 @@
-//! The turn that runs, and the prompts that two witnesses tell.
+//! The newest turn, and prompts that the transcript and hooks both report.
 
 use std::sync::Arc;
 
@@ -8,38 +8,38 @@ use crate::history::rows::BatchId;
 use crate::session::id_set::text_hash;
 use crate::time::{Millis, Timestamp};
 
-/// Prompts that are remembered so that the other witness's telling of them is recognised.
+/// How many prompts are kept, to recognise the other witness's report of the same prompt.
 const JOIN_LIMIT: usize = 8;
-/// So far apart two tellings of one prompt are: the record follows the hook by at most a second, but a hook may wait
-/// in the sender's spool.
+/// Longest time between two reports of one prompt. The record follows the hook by at most a second, but a hook
+/// event may wait in the sender's spool.
 const JOIN_SPAN: Millis = Millis::from_secs(60);
 
 /// The turn that the newest prompt began.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::history) struct Turn {
     pub id: BatchId,
-    /// It has ended, by whichever word.
+    /// The turn has ended, by any sign.
     pub over: bool,
-    /// The newest thing that happened in it.
+    /// Time of the newest event in it.
     pub last: Option<Timestamp>,
-    /// Hash of the message that ended it: a late block of that is no new turn.
+    /// Hash of the message that ended the turn. A late block of that message begins no new turn.
     pub message: Option<u64>,
 }
 
-/// Prompts without a `promptId` that one witness or both have told, oldest first.
+/// Prompts without a `promptId` that the transcript, a hook or both reported, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::history) struct Joins(Vec<Told>);
 
-/// A prompt, and who has told it.
+/// A prompt and its witnesses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Told {
     id: BatchId,
     /// Hash of its text.
     text: u64,
     at: Option<Timestamp>,
-    /// The transcript has.
+    /// The transcript reported it.
     recorded: bool,
-    /// A hook has: hash of the event's id.
+    /// A hook reported it: hash of the event's id.
     event: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ impl Told {
 }
 
 impl Joins {
-    /// The name of a prompt that the transcript tells: a hook's, when one told it before.
+    /// The id of a prompt in the transcript. If a hook reported the prompt before, it is the hook's id.
     pub fn record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
         if let Some(told) = self.0.iter_mut().find(|told| !told.recorded && told.is(text, at)) {
             told.recorded = true;
@@ -63,7 +63,7 @@ impl Joins {
         self.keep(Told { id, text, at, recorded: true, event: None })
     }
 
-    /// The name of a prompt that a hook tells: the transcript's, when it told it before.
+    /// The id of a prompt from a hook. If the transcript reported the prompt before, it is the transcript's id.
     pub fn hear(&mut self, text: u64, at: Timestamp, event: &str) -> BatchId {
         let hash = text_hash(event);
         let known = self.0.iter().position(|told| told.event == Some(hash));
@@ -76,7 +76,7 @@ impl Joins {
         self.keep(Told { id, text, at: Some(at), recorded: false, event: Some(hash) })
     }
 
-    /// The newest prompt that was told before this moment.
+    /// The newest prompt up to this time.
     pub fn newest(&self, at: Timestamp) -> Option<BatchId> {
         let told = self.0.iter().filter(|told| told.at <= Some(at));
         told.max_by_key(|told| told.at).map(|told| Arc::clone(&told.id))
@@ -92,7 +92,7 @@ impl Joins {
     }
 }
 
-/// Stands for a prompt's text when two witnesses' tellings are compared.
+/// Hash of a prompt's text, to compare the reports of two witnesses.
 pub(in crate::history) fn prompt_hash(text: &str) -> u64 {
     text_hash(text.trim())
 }

@@ -1,4 +1,4 @@
-//! Batches: a prompt, and what became of it.
+//! Batches: a prompt and its turn.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl HistoryFold {
         self.asked(&text, origin, full, step);
     }
 
-    /// A prompt that was taken into the running turn.
+    /// A prompt that the client took into the running turn.
     pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let (text, notice) = full.queued_prompt(step.settings.words);
         let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };
@@ -52,7 +52,7 @@ impl HistoryFold {
         self.tell(role, None, whole(&public), step);
     }
 
-    /// What a new prompt is called.
+    /// The id of a new prompt.
     fn batch_id(&mut self, text: &str, full: Full<'_, '_>, step: &Step<'_, '_>) -> BatchId {
         if let Some(id) = full.prompt_id() {
             return Arc::from(id);
@@ -65,7 +65,7 @@ impl HistoryFold {
     }
 
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut Step<'_, '_>) {
-        // A prompt of several records is one prompt.
+        // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
             self.turn = Some(Turn { id, over: false, last: step.at, message: None });
@@ -85,7 +85,7 @@ impl HistoryFold {
         news.merge(&told);
     }
 
-    /// The turn is over because the next one begins: nothing may have said so before.
+    /// Ends the turn because the next one begins; possibly no record reported its end.
     fn close(&mut self, sink: Sink<'_>) {
         let lost = self.calls.lose_own(sink);
         let Some(turn) = &self.turn else { return };
@@ -96,13 +96,13 @@ impl HistoryFold {
         self.settle_turn(sink);
     }
 
-    /// What is new of the turn, to be added to. `None` before the first prompt.
+    /// The turn's changes that the sink lacks, to add to. `None` before the first prompt.
     fn news(&mut self) -> Option<&mut Batch> {
         let turn = self.turn.as_ref()?;
         Some(self.news.get_or_insert_with(|| Batch::new(Arc::clone(&turn.id))))
     }
 
-    /// Gives out what is new of the turn.
+    /// Gives the sink the turn's changes.
     pub(super) fn settle_turn(&mut self, sink: Sink<'_>) {
         let Some(mut news) = self.news.take() else { return };
         if let Some(Turn { over: false, last: Some(at), .. }) = self.turn {
@@ -130,7 +130,8 @@ impl HistoryFold {
         }
     }
 
-    /// The client was killed; the record that says so is of the resume.
+    /// The client was killed. The client that resumed the session wrote the record of it, so the turn ends at its
+    /// own last event.
     pub(super) fn killed(&mut self, step: &mut Step<'_, '_>) {
         if let (None, Some(Turn { over: false, last, .. })) = (&step.agent, &self.turn) {
             self.end(BatchStatus::Interrupted, *last, None);
@@ -151,8 +152,7 @@ impl HistoryFold {
         self.tell(Role::Notice, None, whole(&words), step);
     }
 
-    /// Something happened in the turn. A result never opens a turn that is over: it belongs to a call that the end
-    /// orphaned.
+    /// Notes an event in the turn. A result never reopens a turn: its call was still open when the turn ended.
     pub(super) fn stir(&mut self, reopens: bool, step: &Step<'_, '_>) {
         if step.agent.is_some() {
             return;
@@ -168,7 +168,7 @@ impl HistoryFold {
 
     pub(super) fn answer(&mut self, answer: &Assistant<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         if answer.model.as_deref() == Some(SYNTHETIC) {
-            // The client's own remark.
+            // The client wrote this text itself.
             return;
         }
         self.note_request(answer, step);
@@ -188,7 +188,7 @@ impl HistoryFold {
         }
     }
 
-    /// The agent said something: the newest words are the batch's answer.
+    /// Notes a text of the agent; the newest one is the batch's response.
     pub(super) fn said(&mut self, text: &str, step: &Step<'_, '_>) {
         if step.agent.is_some() || text.trim_ascii_start().is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! What each kind of record does to a session.
+//! How each kind of record changes a session.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::transcript::record::{
     PromptOrigin, QueueOperation, Record, System, ToolResult,
 };
 
-/// Queued prompts that are counted; more are a broken file.
+/// How many queued prompts are counted; more mean a broken file.
 const QUEUE_LIMIT: usize = 1024;
 /// Longest announced wait for a retry that is believed.
 const RETRY_LIMIT: u64 = 3_600_000;
 
 impl SessionFold {
-    /// Takes in one record at its effective time; the deadlines up to then have fired.
+    /// Applies one record at its effective time. The deadlines up to then have fired.
     pub(super) fn fold(&mut self, record: &Record<'_>, now: Timestamp, out: &mut Vec<Effect>) {
         let envelope = &record.envelope;
         if envelope.at.is_some() && self.facts.created_at.is_none() {
@@ -57,7 +57,7 @@ impl SessionFold {
             }
             Body::System(system) => self.fold_system(system, step),
             Body::Progress => {
-                // It comes from a tool that runs, so nobody is asked at this moment, whatever silence has made of it.
+                // It comes from a tool that runs. So no permission is pending now, even if silence suggested one.
                 if self.in_turn() || !self.turn.pending.is_empty() {
                     self.turn.pending.heartbeat(now);
                     self.touch(&step);
@@ -91,8 +91,8 @@ impl SessionFold {
             | Body::Unknown(_) => {}
         }
         self.count_background();
-        // What the silence so far means may be different now: a record without a time of its own may have begun
-        // a turn, or a mode changed what may ask.
+        // The silence so far may mean something else now: a record without a time may have begun a turn, or a mode
+        // changed which tools may ask.
         self.machine.fire_until(now, &self.turn, out);
     }
 
@@ -117,7 +117,8 @@ impl SessionFold {
     fn fold_prompt(&mut self, prompt: &Prompt<'_>, step: Step<'_, '_>) {
         match prompt.origin {
             PromptOrigin::Human => {
-                // The client sends no prompt before every call has its result, so what is still open is orphaned.
+                // The client sends no prompt before every call has its result, so calls that are still open are
+                // orphaned.
                 self.turn.pending.clear();
                 if self.facts.goal.is_none() {
                     keep(&mut self.facts.goal, Some(&one_line(&without_quotes(&prompt.text))));
@@ -127,7 +128,7 @@ impl SessionFold {
                 let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
                     || self.fold_notice(&prompt.text, step.now);
                 if !known {
-                    // Perhaps one that only the client has counted: a subagent that was woken again.
+                    // It may be a subagent that only the client counted: one that was woken again.
                     self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
                 }
             }
@@ -153,8 +154,8 @@ impl SessionFold {
                 self.facts.subagents_launched = self.facts.subagents_launched.saturating_add(1);
             }
         }
-        // Results of parallel calls are written late, even after the end of the turn that orphaned them: such a
-        // result is no new turn. Neither is the one that the person's refusal leaves behind.
+        // Results of parallel calls are written late, even after the end of the turn that orphaned them. Such a
+        // result begins no new turn. Neither does the result of a call that the user refused.
         let refused = results.iter().any(|result| result.denied == Some(Denial::User));
         if ours || !(refused || self.machine.shown().state == State::WaitingForInput) {
             self.move_on(Event::Moved, step);
@@ -166,7 +167,7 @@ impl SessionFold {
     fn fold_answer(&mut self, answer: &Assistant<'_>, step: Step<'_, '_>) {
         let made_up = answer.model.as_deref() == Some(SYNTHETIC);
         if made_up && !self.in_turn() {
-            // The client's own remark, such as the one it leaves on a resume: nobody works.
+            // The client wrote this text itself, for example on a resume. No turn runs.
             return;
         }
         if !made_up {
@@ -209,8 +210,8 @@ impl SessionFold {
         match system {
             System::TurnDuration { pending_agents } => {
                 self.turn.pending.clear();
-                // Clients that count their subagents say nothing when there are none, just as clients that never
-                // count. After the first count, none means none, whatever notice we have missed.
+                // Clients that count their subagents leave out a count of zero, as clients do that never count.
+                // After the first count, no count means zero, even if a notice was missed.
                 self.client_counts_agents |= *pending_agents > 0;
                 if self.client_counts_agents && *pending_agents == 0 {
                     self.turn.agents.clear();
@@ -226,8 +227,8 @@ impl SessionFold {
                 self.touch(&step);
                 self.machine.handle(Event::Retried, step.now, &self.turn, step.out);
             }
-            // A Stop hook's summary comes before the end, also when the hook prevents it; a summary for the person
-            // who was away comes minutes after it.
+            // A Stop hook's summary comes before the end of the turn, and also if the hook prevents the end. A
+            // summary for a user who was away comes minutes after the end.
             System::StopHookSummary { .. } | System::AwaySummary | System::Other(_) => {}
         }
     }
@@ -247,8 +248,8 @@ impl SessionFold {
         }
     }
 
-    /// A process has started or taken the session up: what an earlier one left running is gone. The record may be
-    /// written after the first prompt, so only what began before it counts.
+    /// A process started or resumed the session: work that an earlier process left running is gone. The record may
+    /// be written after the first prompt, so only work that began before the record is forgotten.
     fn fold_process_start(&mut self, source: &str, step: Step<'_, '_>) {
         if !matches!(source, "startup" | "resume" | "fork") {
             return;
@@ -282,11 +283,11 @@ impl SessionFold {
         }
     }
 
-    /// A text that may be the notice that background work has ended; whether it was.
+    /// Handles a text that may be a notice of ended background work. Returns whether it was.
     fn fold_notice(&mut self, text: &str, now: Timestamp) -> bool {
         let ended = ended_task(text).is_some_and(|id| self.end_background(id));
         if ended {
-            // The turn that answers it begins in a moment; until then the silence is not the old one.
+            // The turn that answers the notice begins in a moment. Until then, silence counts from now.
             self.turn.stirred_at = self.turn.stirred_at.max(Some(now));
         }
         ended
@@ -335,7 +336,7 @@ impl SessionFold {
         self.machine.handle(Event::Ended(kind), step.now, &self.turn, step.out);
     }
 
-    /// Notes activity. A record without a time of its own is none.
+    /// Notes activity. A record without a time is no activity.
     fn touch(&mut self, step: &Step<'_, '_>) {
         if step.envelope.at.is_some() {
             self.turn.last_activity = self.turn.last_activity.max(Some(step.now));
@@ -357,7 +358,7 @@ impl SessionFold {
     }
 }
 
-/// What a handler of one record needs besides the record's own content.
+/// The input of a handler besides the record's own content.
 struct Step<'r, 'o> {
     envelope: &'r Envelope<'r>,
     now: Timestamp,

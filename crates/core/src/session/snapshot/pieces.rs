@@ -1,4 +1,4 @@
-//! What is remembered of each record, in sealed pieces that follow one another.
+//! The data of each record, in sealed pieces that follow one another.
 //!
 //! A piece holds the number of ids, eight bytes for each, and then the requests: eight bytes of key and four numbers.
 
@@ -27,7 +27,7 @@ pub fn take_new(memory: Memory<'_>) -> Option<Vec<u8>> {
     Some(seal::finish(bytes, 0))
 }
 
-/// Gives a fold back what was given out.
+/// Gives a fold its pieces back.
 pub fn take_up(memory: Memory<'_>, mut all: &[u8]) -> Result<(), SnapshotError> {
     let (mut ids, mut requests) = (Vec::new(), Vec::new());
     while !all.is_empty() {
@@ -53,7 +53,7 @@ fn read_piece(piece: &[u8], ids: &mut Vec<u64>, requests: &mut Vec<(u64, Entry)>
     rest.is_empty().then_some(())
 }
 
-/// Seven bits a byte, the last one without the high bit.
+/// Seven bits a byte; the last byte lacks the high bit.
 fn put_number(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);

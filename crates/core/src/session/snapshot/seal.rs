@@ -1,8 +1,8 @@
-//! Length, version and checksum before a piece of bytes.
+//! The seal: length, version and checksum before a piece of bytes.
 
-/// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
-/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` fails in
-/// the first case. No test notices the second.
+/// Version of the form, and of the state that the folds make from records. Raise it when a field of a fold is
+/// added, removed or moved: then the test `the_form_is_the_one_of_this_version` fails. Also raise it when the same
+/// records give another state: no test notices that.
 pub const VERSION: u32 = 6;
 
 /// Why bytes are no snapshot.
@@ -11,10 +11,10 @@ pub enum SnapshotError {
     /// Another version of Watchbill wrote them.
     #[error("the snapshot is of version {found}, this program's is {VERSION}")]
     OtherVersion {
-        /// Theirs.
+        /// The version of the bytes.
         found: u32,
     },
-    /// They are not what was written, or belong to something else.
+    /// They differ from what was written, or belong to something else.
     #[error("the snapshot is damaged")]
     Damaged,
 }
@@ -27,10 +27,10 @@ pub fn begin() -> Vec<u8> {
     vec![0; HEADER]
 }
 
-/// Writes the header of the piece that begins at `at` and ends where the bytes do.
+/// Writes the header of the piece that begins at `at` and ends at the end of the bytes.
 pub fn finish(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {
     let content = &bytes[at + HEADER..];
-    // More than four gigabytes cannot be: such a piece would be refused when it is read.
+    // No piece reaches four gigabytes; the reader would refuse one.
     let len = u32::try_from(content.len()).unwrap_or(u32::MAX);
     let sum = checksum(content);
     bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
@@ -39,7 +39,7 @@ pub fn finish(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {
     bytes
 }
 
-/// The content of the first piece, and what follows it.
+/// The content of the first piece, and the bytes after it.
 pub fn open(bytes: &[u8]) -> Result<(&[u8], &[u8]), SnapshotError> {
     let (header, rest) = bytes.split_at_checked(HEADER).ok_or(SnapshotError::Damaged)?;
     let [len, found] =
@@ -52,8 +52,8 @@ pub fn open(bytes: &[u8]) -> Result<(&[u8], &[u8]), SnapshotError> {
     if checksum(content) == sum { Ok((content, rest)) } else { Err(SnapshotError::Damaged) }
 }
 
-/// The form's version with the release's: what a release folds differently must not meet an older one's folds, even
-/// where nobody thought of raising the number.
+/// The form's version mixed with the release's. A release never reads the folds of another one, even if it folds
+/// differently and [`VERSION`] was not raised.
 fn version() -> u32 {
     let release = env!("CARGO_PKG_VERSION")
         .bytes()
@@ -61,7 +61,7 @@ fn version() -> u32 {
     VERSION ^ (release << 8)
 }
 
-/// Eight bytes at a time: damage by disks and bugs is to be found, not malice.
+/// Works on eight bytes at a time. It detects damage by disks and bugs, not malice.
 fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));

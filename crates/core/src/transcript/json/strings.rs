@@ -1,10 +1,10 @@
-//! All strings of a piece of JSON, whatever it is made of.
+//! All strings of a piece of JSON of any form.
 
 use memchr::memchr;
 
 use super::closing_quote;
 
-/// Visits the strings in an object or array at any depth, keys left out, undecoded.
+/// Visits the strings in an object or array at any depth, undecoded and without keys.
 pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = nested.as_bytes();
     let mut at = 0;
@@ -19,8 +19,9 @@ pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
     }
 }
 
-/// Visits the strings in JSON text at any depth, undecoded, each with the key before it: a key itself comes as the
-/// value of an empty one. The text may be cut anywhere; so may its last string then.
+/// Visits the strings in JSON text at any depth, undecoded, each with the key before it. A key itself comes as a
+/// value with an empty key. The text may be cut anywhere; then its last string may be cut too. The visit ends when
+/// `visit` returns `true`.
 pub(crate) fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, &'a str) -> bool) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut key) = (0, "");
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_come_with_their_keys_also_from_what_is_cut() {
+    fn strings_come_with_their_keys_also_from_a_cut_text() {
         let mut told = Vec::new();
         let json = r#"{"a" : "b", "list":["c","d\"e"],"deep":{"f":1,"g":[{"h":"i"}]},"cut":"j k"#;
         each_keyed_string(json, &mut |key, value| {

@@ -30,7 +30,7 @@ fn a_cut_never_splits_a_character_and_never_exceeds_the_limit() {
     }
 }
 
-/// Character by character.
+/// The slow model: character by character.
 fn unescape_slowly(raw: &str, room: usize) -> (String, usize) {
     let (mut out, mut at) = (String::new(), 0);
     while let Some(first) = raw[at..].chars().next() {
@@ -49,7 +49,7 @@ fn unescape_slowly(raw: &str, room: usize) -> (String, usize) {
 
 proptest! {
     #[test]
-    fn escapes_are_decoded_wherever_they_stand(
+    fn escapes_are_decoded_at_every_place(
         raw in r#"([a-z]{0,70}|é|😀|\\n|\\"|\\\\|\\u00e9|\\ud83d\\ude00|\\ud83d|\\u12){0,40}"#,
         room in prop_oneof![0usize..600, Just(usize::MAX)],
         there in "[a-c]{0,3}",
@@ -67,7 +67,7 @@ fn a_text_without_escapes_is_borrowed_even_when_escapes_follow_the_cut() {
 }
 
 #[test]
-fn keys_are_found_whatever_stands_before_them() {
+fn keys_are_found_after_any_other_values() {
     let raw = Raw::Nested(r#"{"a":{"x":"}\"]"},"b" : [1,{"c":"\\"}], "c":-1.5e3 ,"d":"ok"}"#);
     assert_eq!(raw.get("d"), Raw::Str("ok"));
     assert_eq!(raw.get("b"), Raw::Nested(r#"[1,{"c":"\\"}]"#));
@@ -76,7 +76,7 @@ fn keys_are_found_whatever_stands_before_them() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn malformed_json_is_refused() {
     for text in ["", "{", "{]", "[}", "nope", "{\"a\"", "\"open", "\"open\\\"", "[1,", "tru", "1x", "+1"] {
         assert_eq!(Cursor::new(text).value(), None, "{text}");
     }
@@ -87,7 +87,7 @@ fn nonsense_is_refused() {
 
 #[test]
 fn a_quote_is_found_at_every_distance() {
-    // Byte by byte: a backslash takes the sign behind it along.
+    // The slow model, byte by byte: a backslash also skips the byte after it.
     let slowly = |bytes: &[u8], start: usize| {
         let mut at = start;
         loop {
@@ -118,7 +118,7 @@ fn a_quote_is_found_at_every_distance() {
 }
 
 #[test]
-fn depth_costs_no_stack() {
+fn deep_nesting_needs_no_stack() {
     let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
     assert_eq!(Cursor::new(&deep).value(), Some(Raw::Nested(&deep)));
 }

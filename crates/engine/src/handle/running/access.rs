@@ -1,4 +1,4 @@
-//! A running engine as every face asks it: see [`Access`].
+//! [`Access`] to the running engine of this process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -25,11 +25,11 @@ use crate::socket::mailbox::{Closed, mailbox};
 use watchbill_history::query::{Lag, lag};
 use watchbill_history::removal::Removal;
 
-/// Pause between two tries to reach the program that holds the store, while another one takes its place.
+/// Pause between two attempts to reach the holder, while another program takes over the store.
 const RETRY: Duration = Duration::from_millis(20);
-/// How long a command waits for a program that holds the store without listening: `index` does.
+/// How long a command waits for a holder that does not listen. `index` is such a holder.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a client is told how far the history is.
+/// Interval of progress messages to a client.
 const PROGRESS: Duration = Duration::from_millis(250);
 
 impl Handle {
@@ -37,13 +37,13 @@ impl Handle {
         if self.stopped()() { AccessError::Broken(error.message) } else { AccessError::Refused(error) }
     }
 
-    /// Has the engine carry a command out if it holds the store.
+    /// Carries a command out in this engine, if it holds the store.
     fn command_here(&self, id: &CommandId, command: &Word) -> Result<Done, AccessError> {
         let done = self.wait_for(|told| Message::Command(id.clone(), command.clone(), told));
         done.and_then(|done| done).map_err(|error| self.broken(error))
     }
 
-    /// Has the program carry a command out that holds the store; `None` when none listens, or the connection breaks.
+    /// Asks the holder to carry a command out; `None` if no program listens, or the connection breaks.
     fn command_there(
         &self,
         id: &CommandId,
@@ -59,7 +59,7 @@ impl Handle {
                 None
             }
             done => {
-                // Without a loop there is no roster that should know.
+                // Without a loop there is no roster to update.
                 let _ = self.inbox.send(Message::CommandsStored);
                 Some(done)
             }
@@ -126,8 +126,8 @@ impl Access for Handle {
                 let message = if was_sent {
                     "the Watchbill that holds the store has stopped answering; the roster shows whether it was done"
                 } else {
-                    "nothing was changed: another Watchbill holds the store and does not listen, `watchbill index` perhaps; \
-                     try again when it is done"
+                    "nothing was changed: another Watchbill holds the store and does not listen; \
+                     if it is `watchbill index`, try again after its end"
                 };
                 return Err(ApiError::new(ErrorCode::NotReady, message).into());
             }
@@ -146,11 +146,11 @@ impl Access for Handle {
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let told = Box::new(move |outcome| {
-            // The client may have gone; what it asked for is done all the same.
+            // The client may be gone; the removal is done anyway.
             let _ = sender.send(outcome);
         });
         let sent = self.inbox.send(Message::Remove(removal.clone(), told));
-        // Gigabytes take minutes to be wiped.
+        // Wiping gigabytes takes minutes.
         let outcome = sent.ok().and_then(|()| receiver.recv().ok());
         Ok(outcome.ok_or_else(|| AccessError::Broken("the engine has stopped".to_owned()))??)
     }
@@ -197,7 +197,7 @@ impl Access for Handle {
 }
 
 impl Handle {
-    /// What is not stored yet; nothing where that cannot be told.
+    /// The amount of data that is not stored yet; empty if unknown.
     fn behind(&self) -> Lag {
         let settings = self.settings();
         let Some(data_dir) = settings.data_dir.as_deref() else { return Lag::default() };

@@ -1,4 +1,4 @@
-//! Questions about timelines. They are answered on the caller's thread, not in the loop: a transcript may be long.
+//! Questions about timelines. The caller's thread answers them, not the loop: a transcript may be long.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -18,14 +18,14 @@ impl Handle {
         self.reader().read(&*self.fs, &plan, Stretch::new(from, limit))
     }
 
-    /// The newest items of a session's chain. Of one that is long and has not been looked at only its end is read, and nobody has
-    /// counted the others yet: whoever wants that asks for [`Handle::timeline`].
+    /// The newest items of a session's chain. If the chain is long and was not read yet, reads only its end and does
+    /// not count the other items. [`Handle::timeline`] counts them.
     ///
     /// # Errors
     /// When the session is not known, its transcript cannot be read, or the engine has stopped.
     pub fn newest_items(&self, session: &str, limit: u64) -> Result<NewestItems, ApiError> {
         let plan = self.timeline_plan(session)?;
-        // Where somebody reads just now it may be this one, for the first time: that is not waited for.
+        // Another thread may be reading this chain for the first time. Do not wait for it.
         let is_known = self.timelines.try_lock().is_ok_and(|reader| reader.knows(&plan));
         if !is_known && let Some(timeline) = newest(&*self.fs, &plan, limit) {
             return Ok(NewestItems { counted: false, timeline });
@@ -49,7 +49,7 @@ impl Handle {
         self.reader().read_agent(&*self.fs, &plan, agent, Stretch::new(Some(from), limit))
     }
 
-    /// Where the record that begins at `offset` of a session's transcript, or of its subagent's, stands in the timeline.
+    /// The place in the timeline of the record at `offset` of a session's transcript, or of its subagent's.
     ///
     /// # Errors
     /// When the session is not known, its transcript cannot be read, or the engine has stopped.

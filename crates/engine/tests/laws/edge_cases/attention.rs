@@ -1,4 +1,4 @@
-//! Who needs the person, as rows, counts and the policy's own words have it: always the same.
+//! Sessions that need the user: rows, counts and the policy's outcomes always agree.
 
 use serde_json::json;
 use watchbill_core::attention::{AttentionSettings, Need, Outcome, Silence};
@@ -10,14 +10,14 @@ use watchbill_protocol::roster::Group;
 use super::records::{A, B, answer, bash, prompt, result, turn_over};
 use crate::house::House;
 
-/// Everything that the policy told while time passed until `secs`.
+/// All outcomes of the policy while time passed until `secs`.
 fn told(house: &mut House, secs: f64) -> Vec<Outcome> {
     house.out.clear();
     house.at(secs);
     house.outcomes()
 }
 
-/// The counts as the rows have them, which is what tray, window and status bars count.
+/// The engine's total, and the number of rows with a need: tray, window and status bars count these.
 fn counted(house: &House) -> (u32, usize) {
     let rows = house.engine.current(false).rows.iter().filter(|row| row.session().needs.is_some()).count();
     (house.engine.needs().total(), rows)
@@ -42,11 +42,11 @@ fn edge_02_an_automatic_answer_never_counts() {
 }
 
 #[test]
-fn a_need_counts_after_a_second_is_told_after_two_and_only_once() {
+fn a_need_counts_after_a_second_and_is_alerted_once_after_two() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "rm -r build")]);
     house.at(10.0).registry(7, A, "waiting:permission prompt");
-    // Row, chip and tray say so at the same moment: until then a reviewer that is no person may answer.
+    // Row, chip and tray change at the same moment: until then an automatic reviewer may answer.
     assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
     told(&mut house, 10.99);
     assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
@@ -68,7 +68,7 @@ fn a_need_counts_after_a_second_is_told_after_two_and_only_once() {
 }
 
 #[test]
-fn edge_30_what_was_already_so_is_summed_up_and_not_told() {
+fn edge_30_needs_from_before_the_start_are_counted_and_not_alerted() {
     let mut house = House::unread();
     house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.registry(8, B, "waiting:input needed").write(B, prompt("go"));
@@ -85,7 +85,7 @@ fn edge_30_what_was_already_so_is_summed_up_and_not_told() {
 }
 
 #[test]
-fn edge_29_a_whole_turn_in_one_read_is_told_once() {
+fn edge_29_a_whole_turn_in_one_read_is_alerted_once() {
     let mut house = House::files_alone();
     house.write_all(A, [prompt("one"), answer("done"), turn_over()]);
     house.at(20.0);
@@ -100,12 +100,12 @@ fn edge_29_a_whole_turn_in_one_read_is_told_once() {
 }
 
 #[test]
-fn a_session_that_is_not_shown_needs_nobody() {
+fn a_superseded_session_has_no_need() {
     let mut house = House::live();
     house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.at(5.0);
     assert_eq!(counted(&house), (1, 1));
-    // It goes on in another session: one need, not two.
+    // It continues in another session: one need, not two.
     house.registry(7, B, "waiting:permission prompt");
     house.write_all(B, [prompt("on"), bash("t2", "ls")]).at(20.0);
     assert_eq!(counted(&house), (1, 1));
@@ -115,7 +115,7 @@ fn a_session_that_is_not_shown_needs_nobody() {
 }
 
 #[test]
-fn muted_for_a_while_nothing_is_told_and_everybody_knows_until_when() {
+fn a_mute_silences_alerts_and_its_end_is_published() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "npm publish")]);
     house.at(10.0);
@@ -138,7 +138,7 @@ fn muted_for_a_while_nothing_is_told_and_everybody_knows_until_when() {
 }
 
 #[test]
-fn other_choices_hold_from_then_on_and_tell_nothing_again() {
+fn changed_alert_settings_apply_to_later_needs_only() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.at(10.0).registry(7, A, "waiting:permission prompt");
@@ -157,7 +157,7 @@ fn other_choices_hold_from_then_on_and_tell_nothing_again() {
     assert_eq!(silences, [Some(Silence::InFront)]);
 }
 
-/// Of an episode that was raised, why it was silent.
+/// The silence of a raised episode.
 fn silence_of(outcome: Outcome) -> Option<Option<Silence>> {
     match outcome {
         Outcome::Raised { silence, .. } => Some(silence),

@@ -14,7 +14,7 @@ fn started_in_background(house: &mut House) {
 }
 
 #[test]
-fn edge_31_a_background_shell_needs_nobody() {
+fn edge_31_a_background_shell_is_no_need() {
     let mut house = House::live();
     started_in_background(&mut house);
     assert_eq!(house.state(A), "waiting_for_input/background");
@@ -36,12 +36,12 @@ fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
     let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n</task-notification>";
     let report = json!({"type": "user", "promptSource": "system", "origin": {"kind": "task-notification"},
         "message": {"role": "user", "content": text}});
-    // For some 40 ms the registry says that nothing goes on.
+    // For some 40 ms the registry says that no work is running.
     let mut house = launched();
     house.registry(7, A, "idle").at(20.04).registry(7, A, "busy").at(20.3).write(A, report.clone());
     house.at(22.0).write_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
     assert_eq!(house.told, ["working", "waiting_for_input/turn_ended"]);
-    // The report may be read before `busy` is.
+    // The engine may read the report before it reads `busy`.
     let mut house = launched();
     house.registry(7, A, "idle").at(20.04).write(A, report).at(20.06).registry(7, A, "busy");
     house.at(22.0).write_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
@@ -49,7 +49,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
 }
 
 #[test]
-fn edge_33_a_turn_that_a_task_begins_is_no_prompt_of_the_person() {
+fn edge_33_a_turn_begun_by_a_task_is_no_prompt_of_the_user() {
     let mut house = House::live();
     started_in_background(&mut house);
     let text = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";

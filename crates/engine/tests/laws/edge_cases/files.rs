@@ -1,4 +1,4 @@
-//! Files as they really are: half written, odd, gone, replaced; and clocks.
+//! Real conditions of files: half written, odd, gone, replaced; and of clocks.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::records::{A, B, answer, bash, prompt, timeless, turn_over};
 use crate::house::{CWD, House, PROJECT, ROOT, registry_file, row_of, state_of, transcript};
 
 #[test]
-fn edge_50_a_registry_that_says_nothing_usable_is_no_evidence() {
+fn edge_50_a_registry_file_with_an_unknown_status_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), answer("done"), turn_over()]);
     assert_eq!(house.state(A), "working", "a Stop hook may run");
@@ -33,12 +33,12 @@ fn edge_50_a_registry_file_in_the_middle_of_a_rewrite_is_read_again() {
         assert_eq!(house.state(A), "working", "what was known stays: {torn}");
         assert_eq!(house.problem_counts(), []);
     }
-    // The rewrite is completed, and for once nobody tells of it.
+    // The rewrite is completed, and no hint reports it.
     house.stage.fs.write(registry_file(7), whole.replace("busy", "idle").as_bytes());
     house.stage.hints.take();
     house.at(1.2);
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
-    // One that stays torn is counted, once, and is forgotten when it is whole again.
+    // A registry file that stays torn is counted once. The problem is removed when the file is whole again.
     house.registry_text(7, "{").at(10.0);
     assert_eq!(house.problem_counts(), [("malformed_registry".to_owned(), 1)]);
     house.registry_text(7, &whole);
@@ -53,7 +53,7 @@ fn edge_51_a_session_is_a_row_before_its_file_exists() {
     house.at(1.5);
     assert_eq!(house.state(A), "waiting_for_input");
     assert_eq!(house.row(A).cwd.as_deref(), Some(CWD));
-    // Its file begins with what has no time; the prompt follows.
+    // Its transcript begins with a record without a time; the prompt follows.
     house.write(A, timeless(json!({"type": "permission-mode", "permissionMode": "plan"})));
     assert_eq!(
         (house.state(A), house.row(A).permission_mode.as_deref()),
@@ -77,7 +77,7 @@ fn edge_51_a_file_of_modes_alone_is_no_session() {
 }
 
 #[test]
-fn edge_52_a_session_is_found_by_its_file_wherever_that_lies() {
+fn edge_52_a_session_is_found_by_its_file_in_any_root_and_folder() {
     let second = "/home/dev/.config/claude";
     let mut house = House::looking(&[ROOT, second], Outlook { live: false, until: None });
     let odd = Path::new(second).join("projects/-c--caf---").join(format!("{B}.jsonl"));
@@ -92,7 +92,7 @@ fn edge_52_a_session_is_found_by_its_file_wherever_that_lies() {
 }
 
 #[test]
-fn edge_53_a_transcript_that_is_deleted_takes_nothing_else_with_it() {
+fn edge_53_a_deleted_transcript_affects_no_other_session() {
     let mut house = House::live();
     house.registry(7, A, "idle").registry(9, B, "busy");
     house.write_all(A, [prompt("go"), answer("done")]).write(B, prompt("go")).at(5.0);
@@ -103,7 +103,7 @@ fn edge_53_a_transcript_that_is_deleted_takes_nothing_else_with_it() {
         ("waiting_for_input".into(), "working".into()),
         "its client runs on"
     );
-    // The client writes on, into a new file.
+    // The client continues in a new file.
     house.at(9.0).registry(7, A, "busy").write(A, prompt("again"));
     assert_eq!((house.state(A), house.row(A).goal.as_deref()), ("working".into(), Some("again")));
     house.stage.fs.remove(transcript(PROJECT, A));
@@ -160,7 +160,7 @@ fn edge_55_a_file_that_shrinks_or_is_replaced_is_read_anew() {
     house.stage.fs.truncate(&path, first.len());
     house.catch_up();
     assert_eq!(house.state(A), "working");
-    // Replaced by another file, as tools that synchronise do.
+    // Another file replaces it, as synchronisation tools do.
     house.stage.fs.replace(&path, other.as_bytes());
     house.catch_up();
     assert_eq!(house.row(A).goal.as_deref(), Some("another history, and a longer one than before"));
@@ -177,7 +177,7 @@ fn edge_55_a_file_that_shrinks_or_is_replaced_is_read_anew() {
 }
 
 #[test]
-fn edge_56_records_of_a_clock_that_is_ahead_are_not_believed_for_ever() {
+fn edge_56_records_from_the_future_do_not_overrule_the_registry() {
     let mut house = House::live();
     let ahead = |mut record: serde_json::Value| {
         record["timestamp"] = json!("2026-11-20T15:00:00.000Z");
@@ -186,14 +186,14 @@ fn edge_56_records_of_a_clock_that_is_ahead_are_not_believed_for_ever() {
     house.registry(7, A, "busy").write_all(A, [ahead(prompt("go")), ahead(bash("t1", "ls"))]);
     assert_eq!(house.state(A), "working");
     house.at(5.0).registry(7, A, "idle").at(30.0);
-    // The registry stamps by the same clock as we; a record of the future does not overrule it.
+    // The registry's times come from the same clock as the engine's; a record of the future does not overrule them.
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
 }
 
 #[test]
-fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
+fn edge_56_a_clock_that_was_ahead_and_is_corrected_is_followed_and_reported() {
     let mut house = House::files_alone();
-    // The clock runs an hour ahead for a moment: silence alone ends the turn and idles the session.
+    // The clock runs an hour ahead for a moment: silence alone ends the turn, and the session becomes idle.
     house.write(A, prompt("go")).at(3_600.0);
     assert_eq!(house.state(A), "idle");
     house.now = house.begin + Millis::from_secs(10);
@@ -204,7 +204,7 @@ fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
 }
 
 #[test]
-fn edge_56_a_clock_that_was_set_back_is_not_asked_about_ever_again() {
+fn edge_56_a_clock_that_was_set_back_makes_no_repeated_work() {
     let mut house = House::live();
     house
         .registry(7, A, "busy")
@@ -227,7 +227,7 @@ fn edge_56_after_a_long_sleep_the_running_turn_still_runs() {
     house.registry(7, A, "busy").registry(9, B, "busy");
     house.write_all(A, [prompt("go"), bash("t1", "make all")]).write(B, prompt("go"));
     house.told.clear();
-    // Eight hours in one step, as after a suspend; one client did not survive it.
+    // Eight hours pass in one step, as after a suspend; one client did not survive it.
     house.now = house.begin + Millis::from_secs(28_800);
     house.stage.fs.set_now(house.now);
     let dead = watchbill_core::ids::Instance { pid: 9, proc_start: Some("900".into()) };

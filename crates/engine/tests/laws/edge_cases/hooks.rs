@@ -1,4 +1,4 @@
-//! What hooks alone can tell, and what they must not be believed.
+//! States that only hooks report, and hook events that must not be believed.
 
 use serde_json::json;
 use watchbill_core::time::Millis;
@@ -10,7 +10,7 @@ use super::records::{A, B, answer, event, prompt, tool_event, turn_over};
 use crate::house::{CWD, House, PROJECT, start_of, transcript};
 
 #[test]
-fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook_on() {
+fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook() {
     let mut house = House::live();
     house.run(7, "700").at(1.0);
     house.hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup", "model": "claude-x"}));
@@ -20,7 +20,7 @@ fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook_on() {
         (Some(7), Some("/home/dev/work"), Some("claude-x"))
     );
     assert!(row.transcript_path.is_none(), "it does not exist yet");
-    // Its process is watched as one of the registry is.
+    // Its process is watched like one from the registry.
     assert_ne!(house.state(A), "ended/crashed");
     house.at(2.0).kill(7, "700");
     assert_eq!(house.state(A), "", "nothing was ever written, nobody runs it: there is nothing to show");
@@ -36,7 +36,7 @@ fn edge_52_a_hook_leads_to_its_transcript_without_a_hint() {
     house.stage.hints.take();
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));
-    // A path outside of the agent's folders is nothing that anybody asked to have read.
+    // A path outside the client's folders must not be read.
     house.stage.fs.write("/elsewhere/x.jsonl", line.as_bytes());
     house.hook(8, B, json!({"hook_event_name": "UserPromptSubmit", "transcript_path": "/elsewhere/x.jsonl"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));
@@ -44,7 +44,7 @@ fn edge_52_a_hook_leads_to_its_transcript_without_a_hint() {
 }
 
 #[test]
-fn edge_57_an_event_that_is_heard_twice_counts_once() {
+fn edge_57_a_hook_event_received_twice_counts_once() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go"));
     let message = house.hook_message(7, A, event("SubagentStart"));
@@ -59,7 +59,7 @@ fn edge_57_an_event_that_is_heard_twice_counts_once() {
 }
 
 #[test]
-fn what_is_no_payload_is_counted_and_nothing_else() {
+fn malformed_hook_payloads_are_counted_and_ignored() {
     let mut house = House::live();
     let mut message = house.hook_message(7, A, event("Stop"));
     for text in ["", "{", "[]", "{\"session_id\":\"x\"}", "nonsense"] {
@@ -71,8 +71,8 @@ fn what_is_no_payload_is_counted_and_nothing_else() {
 }
 
 #[test]
-fn an_agent_in_another_world_of_process_ids_is_not_called_dead() {
-    // A container that shares our folder: its hooks reach us, its process ids mean nothing here.
+fn a_client_in_another_pid_namespace_is_not_shown_as_crashed() {
+    // A container that shares the data folder: its hooks arrive, but its process ids mean nothing here.
     let mut house = House::live();
     let message = house.hook_message(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     house
@@ -87,7 +87,7 @@ fn an_agent_in_another_world_of_process_ids_is_not_called_dead() {
 }
 
 #[test]
-fn events_that_were_kept_for_us_tell_of_the_past() {
+fn replayed_hook_events_count_as_past_events() {
     let mut house = House::live();
     house.write_all(A, [prompt("go"), answer("done"), turn_over()]).at(3600.0);
     let mut message = house.hook_message(7, A, event("Stop"));
@@ -101,7 +101,7 @@ fn events_that_were_kept_for_us_tell_of_the_past() {
 }
 
 #[test]
-fn a_process_that_hooks_come_from_is_watched_for_its_end() {
+fn a_process_that_sends_hooks_is_watched_for_its_end() {
     let mut house = House::live();
     house.run(7, "700").write(A, prompt("go"));
     let message = house.hook_message(7, A, tool_event("PreToolUse", "Bash", json!({"command": "ls"}), "t1"));
@@ -116,9 +116,9 @@ fn ask(id: &str, command: &str) -> serde_json::Value {
 }
 
 #[test]
-fn edge_02_a_request_that_a_reviewer_answers_does_not_flash() {
+fn edge_02_a_request_answered_by_a_reviewer_is_never_shown() {
     for millis in [0.09, 0.9] {
-        // Hooks alone: there is no registry that would know of the answer.
+        // Only hooks: there is no registry file that would show the answer.
         let mut house = House::live();
         house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
         house.write(A, prompt("go")).at(1.0);
@@ -136,7 +136,7 @@ fn edge_02_a_request_that_a_reviewer_answers_does_not_flash() {
 }
 
 #[test]
-fn edge_07_each_subagent_that_asks_is_answered_by_itself() {
+fn edge_07_each_subagents_request_is_answered_on_its_own() {
     let mut house = House::live();
     house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     house.write(A, prompt("go")).at(1.0);
@@ -177,10 +177,10 @@ fn edge_38_a_compaction_is_shown_while_it_runs() {
 }
 
 #[test]
-fn edge_47_a_client_inside_a_tool_call_is_no_witness_of_its_parents_turn() {
+fn edge_47_a_nested_client_is_no_witness_of_its_parents_turn() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go")).at(1.0);
-    // A nested client inherits the id; its hooks come from its own process.
+    // A nested client inherits the session id; its hooks come from its own process.
     let mut message = house.hook_message(70, A, json!({"hook_event_name": "Stop"}));
     message.origin.ancestors = [70, 71, 7, 1].into();
     house.run(70, "7000").step(Input::Hooks(vec![message]));
@@ -191,11 +191,11 @@ fn edge_47_a_client_inside_a_tool_call_is_no_witness_of_its_parents_turn() {
 }
 
 #[test]
-fn edge_37_a_clear_is_told_by_its_hooks_where_no_registry_is() {
+fn edge_37_hooks_alone_show_a_clear() {
     let mut house = House::live();
     house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
     house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
-    // The order of arrival is not the order of sending.
+    // Events may arrive in another order than they were sent.
     let end = house.hook_message(7, A, json!({"hook_event_name": "SessionEnd", "reason": "clear"}));
     house.at(5.15);
     let start = house.hook_message(7, B, json!({"hook_event_name": "SessionStart", "source": "clear"}));
@@ -232,7 +232,7 @@ fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
 }
 
 #[test]
-fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process_said() {
+fn edge_35_a_resumed_session_is_not_ended_by_events_of_its_old_process() {
     let mut house = House::live();
     house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
     house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
@@ -243,8 +243,8 @@ fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process
 }
 
 #[test]
-fn who_went_on_supersedes_the_session_whose_process_ends() {
-    // Hooks alone tell of the process.
+fn a_session_is_superseded_when_its_process_ends_after_the_work_went_on() {
+    // Only hooks report the process.
     let mut house = House::live();
     house.run(7, "700").write(A, prompt("go"));
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
@@ -257,7 +257,7 @@ fn who_went_on_supersedes_the_session_whose_process_ends() {
 }
 
 #[test]
-fn a_compaction_that_is_heard_of_late_ties_the_sessions_all_the_same() {
+fn a_late_compaction_event_still_ties_the_sessions() {
     let mut house = House::live();
     house.run(7, "700").write(A, prompt("go"));
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));

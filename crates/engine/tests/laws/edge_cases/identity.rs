@@ -1,4 +1,4 @@
-//! Who is who: processes, sessions, folders, and what became of them.
+//! The identity of processes, sessions and folders, and how they end.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn edge_36_two_processes_on_one_session_are_one_row_and_a_problem() {
 }
 
 #[test]
-fn edge_37_clear_goes_on_in_the_same_chain() {
+fn edge_37_clear_continues_the_same_chain() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
     house.at(5.0).registry(7, B, "idle");
@@ -54,7 +54,7 @@ fn edge_37_clear_goes_on_in_the_same_chain() {
 fn edge_37_a_registry_that_keeps_the_old_session_hides_neither() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
-    // Clients of before went on naming the old session. The new file says which process wrote it.
+    // Earlier clients went on naming the old session. The new file says which process wrote it.
     let mut cleared = json!({"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}});
     let mut go = prompt("another thing");
     for record in [&mut cleared, &mut go] {
@@ -73,7 +73,7 @@ fn edge_38_a_marker_ties_a_compacted_session_to_the_one_before() {
     house.at(60.0).write_all(B, [prompt("go on"), answer("done")]);
     let marker = Path::new(CWD).join(".claude").join(format!("compacted.{B}.marker"));
     let text = json!({"newSessionId": B, "cwd": CWD, "compactedAt": "2026-11-20T12:00:59.000Z"}).to_string();
-    // Half of it first, as whoever watches the folder may meet it.
+    // Half of it first, as a reader of the folder may see it.
     house.append_bytes(&marker, &text.as_bytes()[..20]);
     assert!(house.row(A).superseded_by.is_none());
     house.append_bytes(&marker, &text.as_bytes()[20..]).at(61.0);
@@ -84,7 +84,7 @@ fn edge_38_a_marker_ties_a_compacted_session_to_the_one_before() {
 }
 
 #[test]
-fn how_full_a_context_is_shows_once_the_client_has_found_it_full() {
+fn the_context_size_is_known_after_an_automatic_compaction() {
     let boundary = |trigger: &str, tokens: u64| {
         json!({"type": "system", "subtype": "compact_boundary",
         "content": "Conversation compacted", "compactMetadata": {"trigger": trigger, "preTokens": tokens}})
@@ -116,7 +116,7 @@ fn edge_40_a_forks_copied_history_is_counted_once() {
     house.append_bytes(&transcript(PROJECT, A), history.as_bytes());
     let before = house.row(A).tokens.unwrap();
     assert!(before.input > 0);
-    // The client copies everything under the new id, and only its process's own id stays behind.
+    // The client copies every record under the new id; only the id of its process stays.
     let copied = history.replace(&format!("\"sessionId\":\"{A}\""), &format!("\"sessionId\":\"{B}\""));
     house.at(60.0).append_bytes(&transcript(PROJECT, B), copied.as_bytes());
     house.write_all(B, [own(prompt("another way"), B), own(answer("there"), B)]);
@@ -135,22 +135,23 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
         assert!(!house.row(A).has_pending_tool_use && house.row(A).pid.is_none());
         assert_eq!(state_of(&house.cold(), A), "ended/crashed", "{status}: so says who comes later");
     }
-    // The file may be gone with the client's whole machine: a later look finds nobody who claims the session.
+    // The registry file may be gone with the client's whole machine: a later look finds no process that claims the
+    // session.
     let mut house = House::live();
     house.write_all(A, [prompt("go"), bash("t1", "make all")]).at(60.0);
     assert_eq!(state_of(&house.cold(), A), "ended");
 }
 
 #[test]
-fn edge_43_a_process_id_that_was_given_away_proves_nothing() {
+fn edge_43_a_reused_process_id_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]);
-    // The client is gone and something else has its process id: the start time differs.
+    // The client is gone and another program has its process id: the start time differs.
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("700".into()) }, Liveness::Dead);
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("999".into()) }, Liveness::Alive);
     house.step(Input::ProcessEnded(None));
     assert_eq!(house.state(A), "ended/crashed");
-    // A new client that happens to get the id writes over the old file.
+    // A new client that gets the same process id overwrites the old file.
     let text = json!({"pid": 7, "procStart": "999", "sessionId": B, "status": "busy",
         "startedAt": house.now.as_millis() - 5_000, "version": "2.1.329", "entrypoint": "cli"});
     house.at(10.0).registry_text(7, &text.to_string());
@@ -198,13 +199,13 @@ fn edge_48_a_session_of_the_sdk_is_judged_by_its_transcript_and_process() {
     };
     house.write_all(A, [sdk(prompt("go")), sdk(bash("t1", "ls"))]).at(4.0);
     assert_eq!(house.state(A), "working", "it keeps no registry file, so none is missed");
-    // Or one without a status.
+    // Or an SDK session whose registry file has no status.
     let mut house = House::live();
     house.registry(7, A, "").write_all(A, [sdk(prompt("go")), sdk(answer("done"))]);
     assert_eq!((house.state(A), house.row(A).pid), ("waiting_for_input/turn_ended".into(), Some(7)));
     house.at(3.0).leave(7);
     assert_eq!(house.state(A), "ended");
-    // Print mode does keep one: whoever looks later sees that nobody waits there for an answer.
+    // Print mode keeps a registry file: a later look sees that no client waits there for an answer.
     let mut house = House::live();
     let print = |mut record: serde_json::Value| {
         record["entrypoint"] = json!("sdk-cli");

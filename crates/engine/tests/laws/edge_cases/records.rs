@@ -1,8 +1,8 @@
-//! Records and hook events of the edge cases, without the fields that every one of them has.
+//! Records and hook events of the edge cases, without the fields that all of them share.
 
 use serde_json::{Value, json};
 
-/// Sessions of the tests.
+/// The sessions of the tests.
 pub const A: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 pub const B: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
@@ -54,7 +54,7 @@ pub fn interrupt() -> Value {
         {"type": "text", "text": "[Request interrupted by user for tool use]"}]}})
 }
 
-/// A record without a time, as the client writes its modes and titles.
+/// A record without a time; the client writes its modes and titles so.
 pub fn timeless(mut record: Value) -> Value {
     record["timestamp"] = Value::Null;
     record["uuid"] = Value::Null;

@@ -1,4 +1,4 @@
-//! Status files through real folders: read, torn, gone, of two sessions, and too old.
+//! Status files through real folders: read, torn, removed, of two sessions, and too old.
 
 use watchbill_core::time::Millis;
 
@@ -26,7 +26,7 @@ fn edge_45_two_sessions_in_one_folder_have_a_status_each() {
 }
 
 #[test]
-fn a_torn_status_file_is_read_again_and_a_wrong_one_is_told() {
+fn a_torn_status_file_is_read_again_and_a_malformed_one_is_a_problem() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go"));
     let path = format!("{CWD}/.claude/status.{A}.md");
@@ -46,7 +46,7 @@ fn a_torn_status_file_is_read_again_and_a_wrong_one_is_told() {
     house.stage.fs.remove(&path);
     house.catch_up();
     assert_eq!(house.problem_counts(), []);
-    // One that stays torn is wrong in the end, and no longer waited for.
+    // A status file that stays torn is malformed in the end, and the engine stops waiting for it.
     house.in_folder(&format!("status.{A}.md"), "---\nstatus: wor");
     house.at(30.0);
     assert_eq!(house.problem_counts(), [("malformed_status_file".to_owned(), 1)]);

@@ -1,14 +1,14 @@
-//! What is not the person's own session, or not of this agent at all.
+//! Sessions that other tools start, and transcripts of another agent.
 
 use serde_json::json;
 
 use super::records::{A, B, answer, bash, prompt, turn_over};
 use crate::house::{House, PROJECT, transcript};
 
-/// Watchbill starts no sessions of its own. Those that other tools start to have something summarized end by themselves, want
-/// nothing of the person, and take nothing from the session beside which they run.
+/// Watchbill starts no sessions of its own. Other tools start sessions for summaries. Those end by themselves, need
+/// nothing of the user, and change nothing in the session beside which they run.
 #[test]
-fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
+fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
     let mut house = House::live();
     let helper = |mut record: serde_json::Value| {
         record["entrypoint"] = json!("sdk-cli");
@@ -17,7 +17,7 @@ fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]).at(2.0);
     let before = house.row(A);
     house.out.clear();
-    // In the same folder, while the other one works.
+    // In the same folder, while the other session works.
     house.registry(9, B, "busy").write(B, helper(prompt("Summarize the following session: …")));
     house.at(3.0).write(B, helper(answer("A summary."))).write(B, helper(turn_over())).leave(9);
     house.at(30.0);
@@ -32,8 +32,8 @@ fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
     assert_eq!(house.outcomes().iter().find(raised), None, "nobody is told of it");
 }
 
-/// A transcript of Codex that somebody has put among those of Claude Code: its lifecycle is not read, so nothing is
-/// claimed of it, its records are counted as what they are, and the sessions beside it are read.
+/// A transcript of Codex among those of Claude Code. Watchbill does not read its lifecycle, so it shows no session.
+/// The records count as unknown, and the sessions beside it are read.
 #[test]
 fn edge_58_a_transcript_of_codex_is_no_session_and_its_records_are_counted() {
     let mut house = House::files_alone();
@@ -50,7 +50,7 @@ fn edge_58_a_transcript_of_codex_is_no_session_and_its_records_are_counted() {
     assert_eq!((house.state(A).as_str(), house.state(B).as_str()), ("working", ""));
     assert_eq!(house.engine.current(true).rows.len(), 1, "nothing is claimed of it");
     assert_eq!(house.problem_counts(), [("unknown_record".to_owned(), 5)]);
-    // Nor does such a record move a session of this agent.
+    // Such a record does not change a session of Claude Code either.
     house.append_bytes(&transcript(PROJECT, A), format!("{}\n", records[4]).as_bytes());
     assert_eq!(house.state(A), "working");
     house.write_all(A, [answer("done"), turn_over()]);

@@ -6,14 +6,14 @@ use super::records::{A, B, answer, bash, prompt, result, timeless, turn_over};
 use crate::house::{House, PROJECT, state_of, transcript};
 
 #[test]
-fn edge_19_escape_before_the_first_token_is_in_the_registry_alone() {
+fn edge_19_only_the_registry_shows_escape_before_the_first_token() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go"));
     house.at(3.0).registry(7, A, "idle");
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
     house.at(300.0);
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
-    // Without the registry it is not believed for ever.
+    // Without the registry the running turn is not believed for ever.
     let mut house = House::files_alone();
     house.write(A, prompt("go")).at(61.0);
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
@@ -40,7 +40,7 @@ fn edge_21_local_commands_start_no_turn_and_are_no_activity() {
 }
 
 #[test]
-fn edge_24_what_the_client_adds_after_the_end_is_no_activity() {
+fn edge_24_records_added_after_the_end_are_no_activity() {
     let mut house = House::files_alone();
     house.write_all(A, [prompt("go"), answer("done"), turn_over()]);
     let before = house.row(A);
@@ -92,7 +92,7 @@ fn edge_29_a_whole_turn_between_two_reads_ends_when_it_ended() {
 }
 
 #[test]
-fn edge_30_the_first_look_tells_of_no_change() {
+fn edge_30_the_first_look_reports_no_change() {
     let mut house = House::unread();
     for n in 0..50 {
         let session = format!("{n:08}-0000-4000-8000-000000000000");
@@ -103,7 +103,7 @@ fn edge_30_the_first_look_tells_of_no_change() {
     house.look();
     assert_eq!(house.state(B), "waiting_for_approval/permission", "what waits is there to be seen");
     assert_eq!(house.told, Vec::<String>::new());
-    // What a witness says from then on is a change.
+    // A witness's report after that is a change.
     house.at(65.0).registry(7, B, "busy");
     assert_eq!(house.told, ["working"]);
 }

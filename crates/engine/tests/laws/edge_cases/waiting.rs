@@ -1,4 +1,4 @@
-//! Tools and approvals: the person is called when they are needed, and only then.
+//! Tools and approvals: a session needs the user when it really waits, and only then.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn edge_01_a_long_command_is_no_question() {
     house.at(1200.0);
     assert_eq!(house.state(A), "working");
     assert_eq!(house.told, ["working"], "for twenty minutes nobody was called");
-    // From files alone the guess is made, and marked as one.
+    // From files alone the engine guesses, and marks the guess as inferred.
     let mut house = House::files_alone();
     house.write_all(A, [prompt("build it"), bash("t1", "make all")]).at(6.0);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
@@ -20,7 +20,7 @@ fn edge_01_a_long_command_is_no_question() {
 }
 
 #[test]
-fn edge_02_an_approval_given_by_rule_leaves_nothing_behind() {
+fn edge_02_an_approval_given_by_rule_leaves_the_session_working() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.at(1.0).registry(7, A, "waiting:permission prompt").at(1.09).registry(7, A, "busy");
@@ -37,12 +37,12 @@ fn edge_03_an_approval_is_shown_before_its_call_is_written() {
     let row = house.row(A);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
     assert_eq!((&*row.state_reason.confidence, row.has_pending_tool_use), ("observed", false));
-    // The call arrives and gives the wait its name.
+    // The call arrives and names the wait's target.
     house.at(2.2).write(A, bash("t1", "rm -r build"));
     let row = house.row(A);
     assert_eq!(row.pending_tool.map(|tool| tool.target).as_deref(), Some("rm -r build"));
     assert!(row.state_reason.detail.contains("rm -r build"), "{}", row.state_reason.detail);
-    // The same before there is any transcript.
+    // The same before the transcript exists.
     let mut house = House::live();
     house.registry(7, A, "waiting:permission prompt").at(2.0);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
@@ -63,7 +63,7 @@ fn edge_04_an_answer_in_the_terminal_ends_the_wait_at_once() {
 }
 
 #[test]
-fn edge_05_a_refusal_is_the_end_of_the_turn() {
+fn edge_05_a_refusal_ends_the_turn() {
     let mut house = House::live();
     house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]).at(3.0);
     house.registry(7, A, "idle");
@@ -87,7 +87,7 @@ fn edge_06_the_second_of_parallel_calls_is_asked_for_after_the_first() {
 }
 
 #[test]
-fn edge_07_a_subagents_request_is_its_sessions() {
+fn edge_07_a_subagents_request_is_shown_for_its_session() {
     let mut house = House::live();
     let mut launched = result("t1");
     launched["toolUseResult"] = json!({"status": "async_launched", "agentId": "a1"});
@@ -114,7 +114,7 @@ fn edge_07_a_subagents_request_is_its_sessions() {
 }
 
 #[test]
-fn edge_08_a_subagents_end_is_not_its_parents() {
+fn edge_08_a_subagents_end_does_not_end_its_parents_turn() {
     let mut house = House::live();
     house.registry(7, A, "busy");
     house.write_all(A, [prompt("go"), call("t1", "Agent", json!({"description": "look"}))]);
@@ -135,19 +135,19 @@ fn edge_08_a_subagents_end_is_not_its_parents() {
 }
 
 #[test]
-fn edge_09_a_question_is_told_from_a_permission() {
+fn edge_09_a_question_is_distinguished_from_a_permission() {
     let mut house = House::live();
     let question = json!({"questions": [{"question": "Which colour?", "options": []}]});
     house.registry(7, A, "waiting:input needed").write(A, prompt("ask me")).at(2.0);
     assert_eq!(house.state(A), "waiting_for_approval/question");
-    // Clients that say `permission prompt` for a question too.
+    // Some clients report `permission prompt` for a question too.
     house.registry(7, A, "waiting:permission prompt").write(A, call("t1", "AskUserQuestion", question));
     assert_eq!(house.state(A), "waiting_for_approval/question");
     assert!(house.row(A).state_reason.detail.contains("Which colour?"));
 }
 
 #[test]
-fn edge_10_a_plan_is_told_from_a_permission() {
+fn edge_10_a_plan_is_distinguished_from_a_permission() {
     let mut house = House::live();
     house.registry(7, A, "waiting:permission prompt");
     house.write_all(A, [prompt("plan"), call("t1", "ExitPlanMode", json!({"plan": "1. do it"}))]).at(2.0);
@@ -165,7 +165,7 @@ fn edge_11_a_dialog_without_a_transcript_is_a_row() {
 }
 
 #[test]
-fn edge_12_a_mode_that_never_asks_is_believed_for_as_long_as_it_takes() {
+fn edge_12_a_long_call_in_a_mode_that_never_asks_is_working() {
     for mode in ["auto", "bypassPermissions", "dontAsk"] {
         let mut house = House::files_alone();
         let mut asked = prompt("go");

@@ -1,5 +1,5 @@
-//! The clock goes back by an hour while the engine runs on a real store: what is shown, kept, found and forgotten goes by
-//! the times of the records, and nothing waits for the hour to pass.
+//! The clock goes back by an hour while the engine runs on a real store. The roster, the search and `forget` use the
+//! times of the records, and nothing waits for the hour to pass.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn begin(settings: &Settings, clock: &ManualClock) -> Subscriber {
     Subscriber::of(start_in(settings.clone(), real_world(), clock, None, Arc::new(Notify::new())).unwrap())
 }
 
-/// The sessions in which a word is found that was said since then, best first.
+/// The sessions with a search hit since that time, best first.
 fn found(handle: &Handle, since: Timestamp) -> Vec<String> {
     let (query, since) = ("prompt".to_owned(), Some(since.to_string()));
     let answer = handle.search(&SearchQuery { query, since, ..SearchQuery::default() });
@@ -29,9 +29,9 @@ fn found(handle: &Handle, since: Timestamp) -> Vec<String> {
 }
 
 #[test]
-fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
+fn a_clock_that_goes_back_by_an_hour_delays_nothing() {
     let folder = Folder::new();
-    // Without a registry the transcripts alone decide, and their deadlines.
+    // Without a registry only the transcripts decide, with their deadlines.
     std::fs::remove_dir(folder.root.join("sessions")).unwrap();
     let data = folder.root.parent().unwrap().join("data");
     let settings = Settings { data_dir: Some(data), ..folder.settings() };
@@ -51,7 +51,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
     folder.append(&second, &second.prompt(3, right));
     subscriber.until_state(&second, "working");
     assert_eq!(subscriber.handle.roster(true).unwrap().generated_at, right.to_string());
-    // Ages are never less than nothing, and who works stands before who has done.
+    // Ages are never negative, and a working session is before one that has finished.
     let order: Vec<&str> = subscriber.copy.sessions.iter().map(|row| row.session_id.as_str()).collect();
     assert_eq!(order, [second.session.as_str(), first.session.as_str()]);
     until("the second to be stored", || found(&subscriber.handle, right - MINUTE).len() == 2);
@@ -60,7 +60,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
         [first.session.as_str()],
         "said is what the records say"
     );
-    // A deadline of now is not one of the hour before.
+    // New deadlines follow the corrected clock.
     folder.append(&second, &second.call(4, right));
     clock.set(right + Millis::from_secs(6));
     subscriber.handle.look_again();

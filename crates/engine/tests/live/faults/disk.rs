@@ -1,4 +1,4 @@
-//! A disk that is full, files that may not grow, a folder that may not be written.
+//! A full disk, files that may not grow, a read-only folder.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::process;
 use crate::house::RunningHouse;
 
-/// Takes what room there is.
+/// Fills the rest of the disk.
 fn fill(ballast: &Path) {
     let mut file = std::fs::File::create(ballast).unwrap();
     for piece in [&[0u8; 4096][..], &[0; 1]] {
@@ -17,22 +17,22 @@ fn fill(ballast: &Path) {
 }
 
 #[test]
-fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
-    let test = "faults::disk::a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again";
+fn a_full_disk_is_reported_and_everything_is_stored_when_there_is_room_again() {
+    let test = "faults::disk::a_full_disk_is_reported_and_everything_is_stored_when_there_is_room_again";
     let Some(folder) = process::on_a_small_disk(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
     house.until_stored(1, 2);
     let ballast = folder.join("ballast");
     fill(&ballast);
-    // The log has some room of its own.
+    // The write-ahead log has some free room of its own.
     for _ in 0..8 {
         house.says(2, &"words that fill a disk ".repeat(10_000));
     }
     insta::assert_snapshot!("full_disk", house.until_trouble());
     assert!(!house.hears(&"a long prompt ".repeat(10_000)), "there is no room for it");
-    house.until_said("hook events cannot be kept here");
-    // Whoever looks on sees what happens now, and finds what was stored before.
+    house.until_said("hook events cannot be stored here");
+    // A subscriber sees current events, and the search finds earlier texts.
     house.works(1);
     house.works(3);
     assert_eq!(house.found("prompt done"), Ok(0));
@@ -53,14 +53,14 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
 }
 
 #[test]
-fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
-    let test = "faults::disk::files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may";
+fn a_file_size_limit_is_reported_and_everything_is_stored_when_it_is_lifted() {
+    let test = "faults::disk::a_file_size_limit_is_reported_and_everything_is_stored_when_it_is_lifted";
     let Some(folder) = process::without_the_signal_of_limits(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
     house.until_stored(1, 2);
     let before = getrlimit(Resource::Fsize);
-    // Transcripts are written by this process too, and stay short enough.
+    // This process writes the transcripts too; they stay below the limit.
     setrlimit(Resource::Fsize, Rlimit { current: Some(16 << 10), ..before }).unwrap();
     house.works(2);
     insta::assert_snapshot!("files_may_not_grow", house.until_trouble());
@@ -75,8 +75,8 @@ fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be() {
-    let test = "faults::disk::a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be";
+fn a_read_only_folder_is_reported_and_written_when_it_is_writable_again() {
+    let test = "faults::disk::a_read_only_folder_is_reported_and_written_when_it_is_writable_again";
     let Some(folder) = process::with_mounts(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::house::RunningHouse;
 
-/// Damages the index where a word stands in it: in the index words are small letters, in the stored texts they are as
-/// they were written. What is before the word says how long it is, and how much of the word before it it shares.
+/// Damages the index at each place of a word. The index holds words in small letters; the stored texts keep their
+/// case. The bytes before a word hold its length, and the number of letters that it shares with the word before it.
 fn damage(database: &Path, word: &str) {
     let mut bytes = std::fs::read(database).unwrap();
     let tail = &word.as_bytes()[1..];
@@ -19,7 +19,7 @@ fn damage(database: &Path, word: &str) {
 }
 
 #[test]
-fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
+fn a_damaged_index_is_reported_and_rebuilt_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -28,7 +28,7 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
     house.until_stored(1, 3);
     assert_eq!(house.found("zebrafish"), Ok(1));
     house.restart_after(|data| damage(&data.join("watchbill.db"), "zebrafish"));
-    // It is mended as soon as it is met, so what is said is said once.
+    // The engine repairs the index when it first finds the damage, so the problem is reported once.
     let mut said = None;
     house.until("the damage to be met", |house| {
         said = house.found("zebrafish").err();
@@ -43,7 +43,7 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
 }
 
 #[test]
-fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_next_start() {
+fn the_doctor_reports_an_unread_destroyed_page_and_the_next_start_repairs_it() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -53,7 +53,7 @@ fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_
     house.stop();
     assert_eq!(house.doctor(), "well");
     let path = data.join("watchbill.db");
-    // The stored text, and the prompt, neither of which the doctor asks for.
+    // The stored text and the prompt: the doctor reads neither.
     let (mut bytes, word, page) = (std::fs::read(&path).unwrap(), b"ZEBRAFISH", 8192);
     let places: Vec<usize> =
         (page..bytes.len() - word.len()).filter(|at| bytes[*at..].starts_with(word)).collect();
@@ -71,7 +71,7 @@ fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_
 }
 
 #[test]
-fn what_was_edited_in_a_transcript_without_a_change_of_its_length_is_found_no_more() {
+fn text_edited_out_of_a_transcript_of_the_same_length_is_no_longer_found() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);

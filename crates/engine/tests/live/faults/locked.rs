@@ -1,4 +1,4 @@
-//! Another program holds the database for long.
+//! Another program locks the database for a long time.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -8,8 +8,8 @@ use watchbill_store::{Access, Mode, Store};
 use super::process;
 use crate::house::RunningHouse;
 
-/// Not a test: what the other program does. It has a folder of its own whose database is a link to ours, as a program
-/// that knows nothing of our lock file.
+/// Not a test: the code of the other program. It uses a data folder of its own whose database is a link to ours, so
+/// it does not see our lock file.
 #[test]
 fn child_holds_the_database() {
     let Some(folder) = process::given() else { return };
@@ -18,12 +18,12 @@ fn child_holds_the_database() {
     let mut step = store.step().unwrap();
     step.session_key(&SessionId::new("never committed")).unwrap();
     println!("\nheld");
-    // Until whoever started us has no more to say.
+    // Until the test closes the pipe.
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
 #[test]
-fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of() {
+fn a_locked_database_is_reported_and_everything_is_stored_when_it_is_unlocked() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
     let mut house = RunningHouse::at(&folder.path().join("data"));

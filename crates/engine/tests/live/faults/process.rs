@@ -1,14 +1,14 @@
-//! A test in a process of its own: with a file system that nobody else sees, or with a lock that another one wants.
+//! A test in a process of its own: with a private file system, or beside another process that wants its lock.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::left_out::left_out;
 
-/// Names the folder to the process that was started for it. In any other run there is none.
+/// Names the folder to a child process of a test. It is not set in other runs.
 const FOLDER: &str = "WATCHBILL_FAULTS_FOLDER";
 
-/// The folder that this process was started for, if it was.
+/// The folder of this child process, if it is one.
 pub fn given() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
 }
@@ -28,14 +28,15 @@ fn run(test: &str, folder: &Path, prefix: &[&str]) -> Command {
     command
 }
 
-/// Another process at work in this test, which lives until it is told to end.
+/// Starts another process for this test; it lives until the test ends it.
 pub fn beside(test: &str, folder: &Path) -> Child {
     run(test, folder, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Runs this very test again as `script` says, which gets the program as `$0`, the folder as a variable, and is to end
-/// with `exec "$0" "$@"`; exit code 77 means that it cannot be done here. The folder it works in, to the one that was
-/// started so; nothing to the one that started it, which has seen it succeed.
+/// Runs the same test again in a child process that `script` starts. The script gets the program as `$0` and the folder
+/// as a variable, and ends with `exec "$0" "$@"`. Exit code 77 means that this machine does not allow it.
+///
+/// Returns the folder in the child. Returns nothing in the parent, which has then seen the child succeed.
 fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
     if let Some(folder) = given() {
         return Some(folder);
@@ -45,15 +46,15 @@ fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
     let output = run(test, folder.path(), &prefix).output();
     let why = match output {
         Ok(output) => refused(test, &output)?,
-        // There is no such program here.
+        // That program is not installed.
         Err(error) => error.to_string(),
     };
-    left_out(&format!("NOT TESTED: {test}, since no file system of our own may be mounted here: {why}"));
+    left_out(&format!("NOT TESTED: {test}, since no private file system can be mounted here: {why}"));
     None
 }
 
-/// Why the test could not begin, if that is so; nothing where it has passed. A name that fits no test would end with
-/// success too.
+/// The reason why the test could not begin; nothing if it passed. A name that fits no test would also end with
+/// success, so the output is checked.
 fn refused(test: &str, output: &Output) -> Option<String> {
     let [out, said] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     if output.status.success() {
@@ -67,28 +68,29 @@ fn refused(test: &str, output: &Output) -> Option<String> {
 
 #[test]
 #[should_panic(expected = "there is no test process::of_another_name")]
-fn a_name_that_fits_no_test_is_no_success() {
+fn a_child_that_ran_no_test_is_no_success() {
     again("process::of_another_name", &[], r#"exec "$0" "$@""#);
 }
 
-/// With a file system of some megabytes at the folder, which only this process and its children see.
+/// With a file system of some megabytes at the folder, visible only to this process and its children.
 pub fn on_a_small_disk(test: &str) -> Option<PathBuf> {
     let script = format!(r#"mount -t tmpfs -o size=12m none "${FOLDER}" || exit 77; exec "$0" "$@""#);
     again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
 }
 
-/// In a world of mounts of its own, where [`mount`] works.
+/// In a mount namespace of its own, where [`mount`] works.
 pub fn with_mounts(test: &str) -> Option<PathBuf> {
     let script = format!(r#"mount --bind "${FOLDER}" "${FOLDER}" || exit 77; exec "$0" "$@""#);
     again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
 }
 
-/// Without the signal that ends a process whose files may not grow: it gets the error instead. Needs no rights.
+/// Ignores the signal that ends a process whose files may not grow: the process gets the error instead. Needs no
+/// rights.
 pub fn without_the_signal_of_limits(test: &str) -> Option<PathBuf> {
     again(test, &[], r#"trap '' XFSZ; exec "$0" "$@""#)
 }
 
-/// Mounts a folder over itself as these options say.
+/// Mounts a folder over itself with these options.
 pub fn mount(options: &str, folder: &Path) {
     let done = Command::new("mount").args(["-o", options]).arg(folder).status().unwrap();
     assert!(done.success(), "mount -o {options}");

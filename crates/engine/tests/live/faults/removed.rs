@@ -1,5 +1,5 @@
-//! The database, or what belongs to it, is removed while an engine runs: what is said then is not said to be stored and
-//! lost, and what was said before, or forgotten, is not lost either.
+//! The database or one of its files is removed while an engine runs. A later command that reports success is stored,
+//! and earlier commands and forgotten ids are not lost.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn name(n: usize, name: &str) -> Word {
     Word::Name { session: SessionId::new(&session(n)), name: Some(name.to_owned()) }
 }
 
-/// The files of the data folder that one has removed, by the beginnings of their names.
+/// Removes the files of the data folder whose names begin so, and returns their paths.
 fn remove(data: &Path, begin: &str) -> Vec<PathBuf> {
     let all = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
     let of_it =
@@ -36,7 +36,7 @@ fn names(data: &Path) -> Vec<String> {
     names
 }
 
-/// What is said when these files are gone is stored, as are the words of before and what is in transcripts.
+/// After these files are removed, a user command is stored; earlier commands and the transcripts are stored again.
 fn is_kept_without(begin: &str) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -55,7 +55,7 @@ fn is_kept_without(begin: &str) {
     assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
     drop(other);
     assert_eq!(Store::open(&data, Mode::Read).unwrap().all_set_aside().unwrap().len(), 1);
-    // And so is what agents do, before and from here on.
+    // Later and earlier records of clients are stored as well.
     house.works(1);
     house.works(3);
     house.until_stored(1, 4);
@@ -70,22 +70,22 @@ fn is_kept_without(begin: &str) {
 }
 
 #[test]
-fn what_is_said_after_the_database_was_removed_is_stored_in_a_new_one() {
+fn user_commands_after_the_database_was_removed_are_stored_in_a_new_one() {
     is_kept_without("watchbill.db");
 }
 
 #[test]
-fn what_is_said_after_the_log_was_removed_is_stored() {
+fn user_commands_after_the_log_was_removed_are_stored() {
     is_kept_without("watchbill.db-wal");
 }
 
 #[test]
-fn what_is_said_after_the_lock_was_removed_is_stored() {
+fn user_commands_after_the_lock_was_removed_are_stored() {
     is_kept_without("writer.lock");
 }
 
 #[test]
-fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed() {
+fn a_session_stays_forgotten_when_the_database_and_its_list_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -111,7 +111,7 @@ fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed(
 }
 
 #[test]
-fn a_whole_data_folder_is_made_anew() {
+fn a_removed_data_folder_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -130,30 +130,30 @@ fn a_whole_data_folder_is_made_anew() {
 }
 
 #[test]
-fn that_the_database_was_removed_is_said_while_nothing_happens() {
+fn the_doctor_reports_a_removed_database_while_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
     house.works(1);
     house.until_stored(1, 2);
-    // As soon as the history has put away what it read, nothing more is written.
+    // When the history has stored its cursors, nothing more is written.
     house.until("everything to be stored", |house| house.is_current());
     remove(&data, "watchbill.db");
     let said = house.doctor();
     assert!(said.starts_with("/home/dev/data/watchbill.db was removed while process "), "{said}");
-    // Whatever wakes the engine has it made anew, also where nothing is to be stored.
+    // Any event that wakes the engine makes the database anew, even with nothing to store.
     Client::connect(&data).unwrap().roster(false).unwrap();
     house.until_stored(1, 2);
     assert_eq!(house.doctor(), "well");
 }
 
 #[test]
-fn nothing_is_stored_while_the_list_of_what_was_forgotten_cannot_be_read() {
+fn nothing_is_stored_while_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let list = data.join("watchbill.db.forgotten");
     let mut house = RunningHouse::after(&data, |_| {
-        // Nothing can be read there, also by who may read everything.
+        // A folder cannot be read as a file, even by root.
         std::fs::create_dir_all(&list).unwrap();
     });
     let said = house.until_trouble();

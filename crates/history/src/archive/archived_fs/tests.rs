@@ -1,4 +1,4 @@
-//! The archive as a file system.
+//! Tests of the archive as a file system.
 
 #![allow(clippy::unwrap_used, reason = "a store that cannot be made is a failure")]
 
@@ -8,7 +8,7 @@ use watchbill_core::time::Timestamp;
 
 use super::*;
 
-/// A disk of which nothing is asked but what is there.
+/// A file system that only lists its files.
 struct There(Vec<PathBuf>);
 
 impl Fs for There {

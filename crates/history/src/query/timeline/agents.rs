@@ -1,4 +1,4 @@
-//! Which call started which subagent: its result says so, or the file beside the subagent's transcript.
+//! Finds the call that started each subagent: from the call's result, or from the meta file beside the transcript.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use watchbill_watch::layout::META_LIMIT;
 
 use super::plan::AgentFile;
 
-/// What the meta files say: the call, by the subagent's transcript. Kept, for it never changes.
+/// The calls that meta files name, by the subagent's transcript. They are kept, because they never change.
 #[derive(Default)]
 pub struct Calls {
     known: HashMap<PathBuf, Arc<str>>,
-    /// Calls are missing before those that are there.
+    /// The first entries of the timeline are missing.
     end_only: bool,
 }
 
 impl Calls {
-    /// For the end of a timeline: the first call there that names a subagent need not be the one that started it.
+    /// For the end of a timeline: its first call that names a subagent need not be the one that started it.
     pub fn of_an_end() -> Self {
         Self { end_only: true, ..Self::default() }
     }
 
-    /// Tells of each call of `entries` which of `files` it has started.
+    /// Finds the file of `files` that each call of `entries` has started.
     pub fn resolve<'f>(&mut self, fs: &dyn Fs, files: &'f [AgentFile], entries: &[&Entry]) -> Started<'f> {
         let by_id: HashMap<&str, &AgentFile> =
             files.iter().filter(|file| file.is_called()).map(|file| (&*file.agent, file)).collect();
         let mut started = HashMap::new();
         let mut claimed = HashSet::new();
         for call in entries.iter().filter_map(|entry| call(entry)) {
-            // A message to a subagent names it too: the first call is the one that started it.
+            // A message to a subagent names it too. The first call is the one that started it.
             let file = call.agent.as_deref().and_then(|agent| by_id.get(agent));
             if let Some(file) = file
                 && self.may_start(fs, call, file)
@@ -52,8 +52,8 @@ impl Calls {
         !self.end_only || self.call_of(fs, &file.path).is_none_or(|id| *id == *call.id)
     }
 
-    /// A subagent that still runs has no result that could name it, but the client says at its start who called it
-    /// (`toolUseId` of the meta file, from client 2.1.221 on).
+    /// The call that started a subagent, from its meta file. A running subagent has no result yet, but the client
+    /// writes the call at its start (`toolUseId` of the meta file, from client 2.1.221 on).
     fn call_of(&mut self, fs: &dyn Fs, transcript: &Path) -> Option<Arc<str>> {
         if let Some(known) = self.known.get(transcript) {
             return Some(Arc::clone(known));

@@ -1,4 +1,4 @@
-//! The timeline of a work chain, read on demand and kept for the chains that were looked at last.
+//! The timeline of a work chain, read on demand and kept for the last viewed chains.
 
 mod agents;
 mod newest;

@@ -1,8 +1,9 @@
-//! The end of a long timeline, read from the ends of its transcripts: what a window shows when a session is opened.
+//! The end of a long timeline, read from the ends of its transcripts. A window shows it when the user opens a
+//! session, until the whole timeline is read and counted.
 //!
-//! It is what stands there until the whole has been read and counted, and in rare cases a little less: a call whose result
-//! was written long before it has none yet, and records that a client wrote a second time are not recognised. Items have
-//! the keys that they have in the whole, by which whoever shows them knows them again.
+//! In rare cases it has a little less than the whole. A call whose result was written long before it has no result
+//! here, and records that a client wrote twice are not recognised. Items have the same keys as in the whole, so that
+//! the window recognises them.
 
 use watchbill_protocol::timeline::Timeline;
 use watchbill_watch::fs::Fs;
@@ -12,15 +13,15 @@ use super::part::Part;
 use super::plan::TimelinePlan;
 use super::reader::{Stretch, TimelineReader};
 
-/// Transcripts that are shorter, all of a chain together, are read whole in less time than a person would notice.
+/// If all transcripts of a chain are shorter than this together, reading the whole takes no noticeable time.
 const LONG: u64 = 4 << 20;
-/// So much of the end is read, and more where that holds too few items: tools may have said a megabyte in one.
+/// Bytes read from the end. The next size is tried if one holds too few items: one tool's output may have a megabyte.
 const ENDS: [u64; 3] = [1 << 19, 1 << 22, 1 << 24];
-/// So many items fill every window.
+/// This many items fill every window.
 const ENOUGH: u64 = 60;
 
-/// The last `limit` items at most, counted from 0; nothing where the transcripts are short, or cannot be read: why, whoever
-/// reads the whole will say.
+/// The last `limit` items at most, counted from 0. `None` if the transcripts are short or cannot be read; the reading
+/// of the whole reports the error.
 pub fn newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timeline> {
     let whole: u64 = plan.parts.iter().filter_map(|(_, path, _)| Some(fs.stat(path).ok()?.len)).sum();
     if whole < LONG {
@@ -36,14 +37,14 @@ pub fn newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timeline> 
     found.filter(|timeline| timeline.total > 0)
 }
 
-/// The last items, as far as so many bytes hold them.
+/// The items in the last `room` bytes.
 fn end(fs: &dyn Fs, plan: &TimelinePlan, limit: u64, mut room: u64) -> Option<Timeline> {
     let mut parts = Vec::new();
     for (session, path, reason) in plan.parts.iter().rev() {
         let mut part = Part::new(session, path.clone());
         part.reason = *reason;
         let read = match part.read_end(fs, room) {
-            // Somebody has removed it, and the whole will do without it as well.
+            // The file was removed, and the whole timeline does without it too.
             Err(TailError::Gone) => 0..0,
             read => read.ok()?,
         };

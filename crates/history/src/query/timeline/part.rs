@@ -1,4 +1,4 @@
-//! One transcript of a timeline: read to its end, and from then on only what was appended.
+//! One transcript of a timeline: read to its end once, and then only its appended lines.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use watchbill_watch::tail::{TailError, read_end};
 
 use crate::reader::{Lines, Reader};
 
-/// One transcript and what has been read of it.
+/// One transcript and its entries so far.
 pub struct Part {
     /// The session; for a subagent's transcript, its parent.
     pub session: SessionId,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// How it is linked to the part before.
     pub reason: Option<&'static str>,
@@ -25,7 +25,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A transcript of which nothing has been read.
+    /// A transcript that was not read yet.
     pub fn new(session: &SessionId, path: PathBuf) -> Self {
         Self {
             session: session.clone(),
@@ -36,16 +36,16 @@ impl Part {
         }
     }
 
-    /// Everything that was read, in file order.
+    /// All entries read so far, in file order.
     pub fn entries(&self) -> &[Entry] {
         self.builder.entries()
     }
 
-    /// Reads the last `room` bytes alone, from the first line that begins there, and says which bytes those were. Nothing can be
-    /// read on from here.
+    /// Reads only the last `room` bytes, from the first line that begins there, and returns their range. The part
+    /// cannot be read further after this.
     ///
     /// # Errors
-    /// When the file is not there or cannot be read.
+    /// When the file is missing or cannot be read.
     pub fn read_end(&mut self, fs: &dyn Fs, room: u64) -> Result<Range<u64>, TailError> {
         let (begin, bytes) = read_end(fs, &self.path, room)?;
         let torn = match begin {
@@ -60,15 +60,15 @@ impl Part {
         Ok(begin..begin + bytes.len() as u64)
     }
 
-    /// Reads what is new.
+    /// Reads the appended lines.
     ///
     /// # Errors
-    /// When the file is there and cannot be read.
+    /// When the file exists and cannot be read.
     pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
         let Self { path, reader, builder, .. } = self;
         let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries(builder));
         match read {
-            // What was read before the file went away is still worth showing.
+            // Entries read before the file went away are still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
             Err(error) => Err(ApiError::new(
                 ErrorCode::Unreadable,
@@ -78,7 +78,7 @@ impl Part {
     }
 }
 
-/// Lines on their way into a timeline.
+/// Adds lines to a timeline.
 struct Entries<'b>(&'b mut TimelineBuilder);
 
 impl Lines for Entries<'_> {

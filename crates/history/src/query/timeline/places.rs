@@ -1,4 +1,4 @@
-//! The order of a timeline over all its transcripts, and items made of its entries.
+//! The order of a timeline over all its transcripts, and the items made from its entries.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ pub enum Place<'a> {
         /// The one that begins here.
         to: &'a Part,
     },
-    /// Something that happened.
+    /// An entry of a transcript.
     Entry {
         /// Its transcript.
         part: &'a Part,
         /// The entry.
         entry: &'a Entry,
-        /// How many entries of the same record stand before it.
+        /// Number of earlier entries of the same record.
         nth: usize,
     },
 }
@@ -47,7 +47,7 @@ pub fn places(parts: &[Part]) -> Vec<Place<'_>> {
         if n > 0 {
             places.push(Place::Continued { from: &parts[n - 1], to: part });
         }
-        // A continuation may begin with a copy of what went before: shown once, where it happened.
+        // A continuation may begin with a copy of earlier records. They appear once, at their first place.
         let fresh = part.entries().iter().filter(|entry| entry.uuid.is_none_or(|id| !seen.contains(&id)));
         let (mut record, mut nth) = (None, 0);
         places.extend(fresh.map(|entry| {
@@ -62,8 +62,8 @@ pub fn places(parts: &[Part]) -> Vec<Place<'_>> {
     places
 }
 
-/// Where the record that begins at `offset` of a session's transcript stands. A result stands at its call, a record
-/// that is no entry of its own at the one before it, and a copied one where it was first said.
+/// The index of the record that begins at `offset` of a session's transcript. A result is found at its call. A record
+/// without an entry of its own is found at the entry before it, and a copied one at its original.
 pub fn index_of(places: &[Place<'_>], parts: &[Part], session: &SessionId, offset: u64) -> Option<usize> {
     let entries = parts.iter().find(|part| part.session == *session)?.entries();
     let is_result = |entry: &&Entry| match &entry.what {
@@ -77,7 +77,7 @@ pub fn index_of(places: &[Place<'_>], parts: &[Part], session: &SessionId, offse
     at(&|entry| std::ptr::eq(entry, wanted)).or_else(|| at(&|entry| entry.uuid == wanted.uuid))
 }
 
-/// Makes the item at `index`; `subagent` is what the call there has started.
+/// Makes the item at `index`. `subagent` is the one that its call has started.
 pub fn item(place: Place<'_>, index: u64, subagent: Option<Subagent>) -> TimelineItem {
     match place {
         Place::Continued { from, to } => TimelineItem {
@@ -102,8 +102,8 @@ pub fn item(place: Place<'_>, index: u64, subagent: Option<Subagent>) -> Timelin
     }
 }
 
-/// A record's own id stays when its file is written anew, or another session begins with a copy of it. One without is known by
-/// where it stands.
+/// A key that does not change. A record's own id stays when its file is rewritten or another session begins with a
+/// copy of it. A record without an id is identified by its offset.
 fn key(part: &Part, entry: &Entry, nth: usize) -> String {
     match entry.uuid {
         Some(RecordId(id)) => format!("{id:032x}.{nth}"),

@@ -1,20 +1,20 @@
-//! Where a timeline is to be read from: the engine knows, since it knows the chains.
+//! The files of a timeline. The engine makes this plan, because it knows the chains.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 
-/// Where the parts of a timeline lie, in chain order.
+/// The files of a timeline, in chain order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelinePlan {
     /// The session that was asked for.
     pub session: SessionId,
     /// Its chain.
     pub chain: String,
-    /// What the person calls it.
+    /// The name that the user gave the chain.
     pub name: Option<String>,
-    /// Session, transcript, and how it is linked to the one before.
+    /// Session, transcript, and the reason of its link to the one before.
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
     /// The transcripts of its sessions' subagents.
     pub agents: Vec<AgentFile>,
@@ -27,12 +27,13 @@ pub struct AgentFile {
     pub session: SessionId,
     /// Its id.
     pub agent: Arc<str>,
-    /// Where its transcript lies.
+    /// The path of its transcript.
     pub path: PathBuf,
 }
 
 impl AgentFile {
-    /// Workers of the client itself, for a compaction for instance: they copy the parent's records, and nobody called them.
+    /// Whether a call started it. The client's own workers, such as the one of a compaction, copy the parent's
+    /// records and have no call.
     pub(super) fn is_called(&self) -> bool {
         !self.agent.starts_with("acompact") && !self.agent.starts_with("aprompt_suggestion")
     }

@@ -1,7 +1,8 @@
-//! Reads the timelines of work chains and keeps those that were looked at last.
+//! Reads the timelines of work chains and keeps the last viewed ones.
 //!
-//! A subagent that writes a transcript of its own has a timeline of its own: it hangs at the call that started it, so
-//! that indexes stay what they are while it grows, and hundreds of subagents are read only when somebody looks.
+//! A subagent with a transcript of its own has a timeline of its own, which belongs to the call that started it. So
+//! indexes of the session stay the same while the subagent's timeline grows, and hundreds of subagents are read only
+//! on demand.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::timeline::Entry;
@@ -14,16 +15,16 @@ use super::part::Part;
 use super::places::{Place, index_of, item, places};
 use super::plan::{AgentFile, TimelinePlan};
 
-/// Timelines of so many chains are kept: the one that is shown, and the one before.
+/// Number of chains whose timelines are kept: the one that is shown, and the one before.
 const KEPT: usize = 2;
-/// So many timelines of subagents are kept beside them.
+/// Number of timelines of subagents that are kept beside them.
 const KEPT_AGENTS: usize = 8;
 /// Most items of one answer.
 const MOST_ITEMS: u64 = 10_000;
-/// Subagents of subagents of …: the client stops earlier.
+/// Limit for subagents of subagents. The client itself stops earlier.
 const DEEPEST: usize = 8;
 
-/// Reads timelines and keeps the newest, so that a growing one costs only what was appended.
+/// Reads timelines and keeps the last ones, so that reading a growing one again costs only its appended lines.
 #[derive(Default)]
 pub struct TimelineReader {
     chains: Vec<(String, Vec<Part>)>,
@@ -35,21 +36,21 @@ pub struct TimelineReader {
 /// Which items are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Index of the first; without it the last ones.
+    /// Index of the first item; `None` for the last items.
     pub from: Option<u64>,
-    /// How many, at most.
+    /// Number of items, at most.
     pub limit: u64,
-    /// What subagents did comes along, at most this many items of each.
+    /// Items of each subagent, at most; `None` for no items of subagents.
     pub nested: Option<u64>,
 }
 
 impl Stretch {
-    /// `limit` items from `from` on, or the last ones, with subagents by their ids alone.
+    /// `limit` items from `from` on, or the last ones, with only the ids of subagents.
     pub fn new(from: Option<u64>, limit: u64) -> Self {
         Self { from, limit, nested: None }
     }
 
-    /// The same with what subagents did.
+    /// The same with the items of subagents.
     pub fn nested(self) -> Self {
         Self { nested: Some(self.limit), ..self }
     }
@@ -61,12 +62,12 @@ impl Stretch {
 }
 
 impl TimelineReader {
-    /// Reads no more than the ends of transcripts.
+    /// For timelines read only at their ends.
     pub(super) fn of_an_end() -> Self {
         Self { calls: Calls::of_an_end(), ..Self::default() }
     }
 
-    /// Whether the chain was looked at before and is kept: then only what is new has to be read.
+    /// Whether the chain is kept, so that only its appended lines must be read.
     pub fn knows(&self, plan: &TimelinePlan) -> bool {
         self.chains.iter().any(|(chain, _)| *chain == plan.chain)
     }
@@ -105,10 +106,10 @@ impl TimelineReader {
         Ok(Timeline { agent_id: Some(agent.to_owned()), ..timeline? })
     }
 
-    /// Where the record that begins at `offset` stands: in the session's own transcript, or in that of its subagent.
+    /// The index of the record that begins at `offset`, in the session's own transcript or in its subagent's.
     ///
     /// # Errors
-    /// When a transcript of the chain is there and cannot be read.
+    /// When a transcript of the chain exists and cannot be read.
     pub fn place(
         &mut self,
         fs: &dyn Fs,
@@ -133,7 +134,7 @@ impl TimelineReader {
         let all = places(parts);
         let asked = agent.and_then(|agent| plan.agents.iter().find(|file| &*file.agent == agent));
         let Some(mut file) = asked else {
-            // Also when clients of 1.0.x wrote the subagent's records into the session's transcript.
+            // Also for clients 1.0.x, which wrote the subagent's records into the session's transcript.
             let index = index_of(&all, parts, &plan.session, offset).unwrap_or(0);
             return Ok(TimelinePlace { index: index as u64, within: Vec::new() });
         };
@@ -151,13 +152,13 @@ impl TimelineReader {
             within.push(AgentPlace { agent_id: caller.agent.to_string(), index: index as u64 });
             file = caller;
         }
-        // Nobody is known to have called it: what went on in the session when it began is the next best.
+        // No known call started it. The entry of the session at the time when it began is the next best place.
         let before = |place: &Place<'_>| place.entry().and_then(|entry| entry.at) <= began;
         let index = all.iter().rposition(before).unwrap_or(0);
         Ok(TimelinePlace { index: index as u64, within: Vec::new() })
     }
 
-    /// The subagent that has called this one, and where.
+    /// The subagent that has called this one, and the index of the call.
     fn caller_of<'p>(
         &mut self,
         fs: &dyn Fs,
@@ -188,7 +189,7 @@ impl TimelineReader {
         all.iter().position(|place| place.entry().is_some_and(|entry| started.by(entry) == Some(file)))
     }
 
-    /// The transcripts of the chain, read to their ends. They are taken out of those that are kept.
+    /// The transcripts of the chain, read to their ends. This removes them from the kept ones.
     fn chain(&mut self, fs: &dyn Fs, plan: &TimelinePlan) -> Result<Vec<Part>, ApiError> {
         let mut known = match self.chains.iter().position(|(chain, _)| *chain == plan.chain) {
             Some(at) => self.chains.remove(at).1,
@@ -206,7 +207,7 @@ impl TimelineReader {
         Ok(parts)
     }
 
-    /// A subagent's transcript, read to its end. It is taken out of those that are kept.
+    /// A subagent's transcript, read to its end. This removes it from the kept ones.
     fn agent(&mut self, fs: &dyn Fs, file: &AgentFile) -> Result<Part, ApiError> {
         let mut part = take(&mut self.agents, &file.session, &file.path);
         let excess = (self.agents.len() + 1).saturating_sub(KEPT_AGENTS);
@@ -234,7 +235,7 @@ impl TimelineReader {
         })
     }
 
-    /// The items that are wanted, the index of the first, and how many there are in all.
+    /// The wanted items, the index of the first one, and the number of all.
     fn items(
         &mut self,
         fs: &dyn Fs,
@@ -284,7 +285,7 @@ impl TimelineReader {
     }
 }
 
-/// Takes the transcript at `path` out of those that are known, else begins it.
+/// Removes the transcript at `path` from the known ones, or begins it.
 fn take(known: &mut Vec<Part>, session: &SessionId, path: &std::path::Path) -> Part {
     match known.iter().position(|part| part.path == path) {
         Some(at) => known.remove(at),

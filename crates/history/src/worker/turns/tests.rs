@@ -1,4 +1,4 @@
-//! The worker, slice by slice: what a refusal of the store, damage and a removal leave of what it knows.
+//! Tests of the worker, slice by slice: its state after a refusal of the store, after damage and after a removal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::worker::grown::{Grown, PAUSE};
 use crate::worker::queues::SLICE_FILES;
 use crate::worker::retry::SOON;
 
-/// Keeps nothing beside the history.
+/// An engine without state.
 struct NoEngine;
 
 impl LiveState for NoEngine {
@@ -91,7 +91,7 @@ impl House {
         Worker::new(parts, Takes::new(Arc::clone(&self.grown)))
     }
 
-    /// Turns until nothing is to be done.
+    /// Takes turns until no work is left.
     fn exhaust(&self, worker: &mut Worker) {
         for _ in 0..1_000 {
             worker.turn();
@@ -108,7 +108,7 @@ impl House {
         self.clock.set(now + SOON + Millis(1));
     }
 
-    /// What is done while another connection is in the middle of a step.
+    /// Runs `done` while another connection is in the middle of a step.
     fn while_locked(&self, done: impl FnOnce()) {
         let mut other = self.shelf.at_once("test").as_ref().unwrap().second_writer().unwrap();
         let step = other.step().unwrap();
@@ -148,7 +148,7 @@ fn heard(session: &str) -> HookMessage {
 }
 
 #[test]
-fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do() {
+fn a_refusal_is_reported_until_a_slice_stores_something_again() {
     let house = House::new();
     (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
     let mut worker = house.worker(&[]);
@@ -165,13 +165,13 @@ fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do(
 }
 
 #[test]
-fn how_far_the_history_goes_is_said_where_it_is_known() {
+fn the_reach_is_published_as_current_behind_or_unknown() {
     let house = House::new();
     let is = |reached: Reached| assert_eq!(house.reach.get(), reached);
     let grows = |worker: &mut Worker, session: &str| {
         house.grown.add(vec![House::path(session)]);
         worker.take(Task::Grown);
-        // As if the pause behind the last one were over.
+        // As if the pause after the last take were over.
         worker.queues.takes.was_taken(None);
     };
     (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
@@ -205,7 +205,7 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
     is(Reached::Unknown);
     house.reach.set_owed(false);
     is(Reached::Current);
-    // What is gone is none of the history; what may not be read is.
+    // A missing file does not matter for the history; a file that may not be read does.
     grows(&mut worker, "gone");
     house.exhaust(&mut worker);
     is(Reached::Current);
@@ -228,7 +228,7 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
 }
 
 #[test]
-fn damage_that_could_not_be_mended_is_mended_later() {
+fn damage_is_mended_after_the_store_can_be_written_again() {
     let house = House::new();
     house.says("s", "1", "words");
     let mut worker = house.worker(&[]);
@@ -243,7 +243,7 @@ fn damage_that_could_not_be_mended_is_mended_later() {
 }
 
 #[test]
-fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
+fn a_failing_rebuild_is_retried_after_growing_pauses_and_reported_once() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let said = Arc::new(AtomicUsize::new(0));
@@ -269,13 +269,13 @@ fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
 }
 
 #[test]
-fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
+fn hook_events_before_a_removal_do_not_block_a_new_reading() {
     let house = House::new();
     house.says("s", "1", "first");
     let mut worker = house.worker(&[]);
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
-    // The roster has it in a folder that is excluded now; its records are of another one.
+    // The roster has the session in a folder that is excluded now. Its records have another folder.
     house.with_store(|store| {
         let mut step = store.step().unwrap();
         let key = step.session_key(&SessionId::new("s")).unwrap();
@@ -297,7 +297,7 @@ fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
 }
 
 #[test]
-fn other_settings_are_followed_by_the_same_thread() {
+fn new_settings_apply_on_the_same_thread() {
     let house = House::new();
     house.says("s", "1", "first");
     let mut worker = house.worker(&[]);
@@ -313,7 +313,7 @@ fn other_settings_are_followed_by_the_same_thread() {
 }
 
 #[test]
-fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() {
+fn the_first_line_is_stored_at_once_and_lines_of_the_pause_together() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let grows = |id: &str| {
@@ -324,7 +324,7 @@ fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() 
     worker.take(Task::Grown);
     worker.turn();
     assert_eq!(house.texts("s"), ["first"]);
-    // However slow this test is: it was a moment ago.
+    // Even if this test runs slowly, the last take was a moment ago.
     worker.queues.takes.was_taken(Some(Instant::now() + Duration::from_secs(3_600)));
     assert!(grows("second"), "the thread is told");
     worker.take(Task::Grown);
@@ -340,7 +340,7 @@ fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() 
 }
 
 #[test]
-fn what_is_stored_while_recovery_looks_is_looked_at_too() {
+fn turns_stored_during_a_recovery_get_a_check_too() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let batch = |id: &str, at: Timestamp| Batch {

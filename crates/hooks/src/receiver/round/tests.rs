@@ -1,11 +1,11 @@
-//! Rounds in which something is in the way.
+//! Rounds with obstacles.
 
 use std::sync::Mutex;
 
 use super::*;
 
 #[test]
-fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
+fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
     let dir = tempfile::tempdir().expect("a folder");
     let places = Places::without_spares(dir.path());
     let envelope = |id| {
@@ -23,7 +23,7 @@ fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
     };
     let mut hearing = Hearing::new(places.clone(), listener, Arc::default(), Arc::default());
     hearing.begin();
-    // A folder is in the way where nobody may be kept from reading, as root is not.
+    // A folder takes the file's place, because root can read any file.
     std::fs::create_dir(places.spool().join(format!("{:020}-{:032x}.event", 1, 7))).expect("made");
     spool::write(&places.spool(), &envelope(8), &envelope(8).encode(b"{}")).expect("written");
     assert!(hearing.round(Vec::new()), "there is something new");
@@ -34,7 +34,7 @@ fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
 }
 
 #[test]
-fn nothing_is_kept_while_it_is_not_known_what_may_be_and_only_a_journal_with_events_is_looked_after() {
+fn nothing_is_stored_while_the_forgotten_list_is_unreadable_and_an_empty_journal_is_not_tidied() {
     let dir = tempfile::tempdir().expect("a folder");
     let places = Places::without_spares(dir.path());
     let list = dir.path().join("list");

@@ -1,8 +1,10 @@
-//! What the real window costs: real files, real engine, real page, on a private desktop. Called by `cargo xtask bench`.
+//! Measures the cost of the real window: real files, real engine, real page, on a private desktop. `cargo xtask
+//! bench` calls it.
 //!
-//! `window-figures --program FILE --rows FILE [--sessions N] [--seconds N] [--items N] [PART]...`; the parts are `start`,
-//! `flood`, `timeline` and `idle`, all without a word. The rows are JSON lines: what, value, unit, the most it may be.
-//! There is no vertical sync below Xvfb: a time between frames is what drawing them took, or WebKit's own 60 a second.
+//! `window-figures --program FILE --rows FILE [--sessions N] [--seconds N] [--items N] [PART]...`. The parts are `start`,
+//! `flood`, `timeline` and `idle`; without a part it measures all. The rows are JSON lines: name, value, unit, and the
+//! highest allowed value. Xvfb has no vertical sync: the time between frames is the drawing time, or WebKit's own 60 a
+//! second.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +16,6 @@ fn main() -> anyhow::Result<()> {
     linux::main()
 }
 
-/// A program must have a beginning everywhere, also where there is nothing to be measured.
+/// A program needs a `main` on every system, also where there is nothing to measure.
 #[cfg(not(target_os = "linux"))]
 fn main() {}

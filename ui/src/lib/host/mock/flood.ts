@@ -1,4 +1,4 @@
-// A roster that never rests: very many rows and many changes a second, as the engine would send them.
+// A roster that changes all the time: very many rows and many changes a second, as the engine would send them.
 
 import type { Group } from "../../bindings/Group";
 import type { RosterDelta } from "../../bindings/RosterDelta";
@@ -11,7 +11,7 @@ const STATES: Record<Group, string> = { needs_you: "waiting_for_approval", worki
 /** One change of the flood: its row and the row's new place. */
 export type Nudge = RosterDelta["upserts"][number];
 
-/** Rows in order, changed one at a time without sorting them anew: the mock must not cost more than the window. */
+/** Rows in order, changed one at a time without sorting again: the mock must not cost more than the window. */
 export class Flood {
   #rows: TrackedSession[];
   #seed = 20261121;
@@ -25,7 +25,10 @@ export class Flood {
     return this.#rows;
   }
 
-  /** Three in four changes are news of a tool, in place; the fourth is a new state, which leads to the top of its group. */
+  /**
+   * Three in four changes are a new tool call, in place. The fourth is a new state, which moves the row to the top of
+   * its group.
+   */
   nudge(): Nudge {
     this.#count += 1;
     const at = this.#random(this.#rows.length);

@@ -1,4 +1,4 @@
-// Hooks without an agent: a settings file of which only our own entries are known.
+// Hooks without an agent: a settings file that holds only our own entries.
 
 import type { HookSettings } from "../../bindings/HookSettings";
 import type { HooksPreview } from "../../bindings/HooksPreview";
@@ -8,7 +8,7 @@ const PATH = "/home/dev/.claude/settings.json";
 export const MOCK_ROOT = "/home/dev/.claude";
 
 export class MockHooks {
-  /** What was done, for tests. */
+  /** The steps that were made, for tests. */
   readonly done: HooksStep[] = [];
 
   #installed: boolean;

@@ -22,9 +22,9 @@ import { agentTimeline, type MockTimeline, singleChain, storyChain, storyTimelin
 import { MockWords } from "./words";
 
 export class MockHost implements Host {
-  /** What was copied, opened and asked to the front, for tests. */
+  /** Copied texts; further below opened folders and focused terminals. All for tests. */
   readonly copied: string[] = [];
-  /** What the window said it shows, in order. */
+  /** The sessions that the window reported as shown, in order. */
   readonly lookedAt: (string | null)[] = [];
   #mutedUntil: string | undefined;
   readonly opened: string[] = [];
@@ -50,7 +50,7 @@ export class MockHost implements Host {
     if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
   }
 
-  /** Changes that were sent, for tests that count them. */
+  /** Number of the newest change, for tests that count them. */
   get revision(): number {
     return this.#revision;
   }
@@ -65,7 +65,7 @@ export class MockHost implements Host {
     this.#rows = [...flood.rows];
     const begun = performance.now();
     let sent = 0;
-    // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
+    // A browser's timer is coarse under load: overdue changes go out as separate deltas, one after the other.
     const pour = (): void => {
       const due = ((performance.now() - begun) / 1000) * perSecond;
       for (; sent < due; sent += 1) this.#pour(flood);
@@ -85,7 +85,7 @@ export class MockHost implements Host {
     }
   }
 
-  /** Applies a change as the engine would: order first, then the difference to every subscriber. */
+  /** Applies a change as the engine would: first the order, then the difference for every subscriber. */
   change(step: Omit<Step, "afterMs">): void {
     const gone = new Set([...(step.removals ?? []), ...(step.upserts ?? []).map((session) => session.sessionId)]);
     this.#rows = inRosterOrder([...this.#rows.filter((session) => !gone.has(session.sessionId)), ...(step.upserts ?? [])]);
@@ -101,18 +101,18 @@ export class MockHost implements Host {
     }
   }
 
-  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  /** Adds this many items to every timeline. As with the engine, the rows change too. */
   grow(items: number): void {
     this.#grown += items;
     this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
-  /** Sends any message as it is, for tests of what must not happen. */
+  /** Sends any message unchanged, for tests of wrong messages. */
   send(message: RosterMessage): void {
     for (const sink of this.#sinks.keys()) sink(message);
   }
 
-  /** Says something as the shell would. */
+  /** Sends a message as the shell would. */
   tell(message: ShellMessage): void {
     for (const ear of this.#ears) ear(message);
   }
@@ -234,7 +234,7 @@ export class MockHost implements Host {
     return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
   }
 
-  /** Nothing here takes long. */
+  /** Always counted: the mock reads no files. */
   async newestItems(sessionId: string, limit: number) {
     return { counted: true, timeline: await this.timeline(sessionId, undefined, limit) };
   }
@@ -265,7 +265,7 @@ export class MockHost implements Host {
     };
   }
 
-  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  /** Each outcome belongs to some rows: those with a terminal, the live ones without one, the others. */
   async focusTerminal(sessionId: string): Promise<FocusAnswer> {
     this.focused.push(sessionId);
     await Promise.resolve();

@@ -1,4 +1,4 @@
-// What a mock host begins with, by name, and what happens to it: `?mock=NAME`.
+// The presets of the mock host, by name: its first state and its script. Chosen by `?mock=NAME`.
 
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -6,7 +6,7 @@ import type { WorkChain } from "../../bindings/WorkChain";
 import { ENGINE_START, everydayRows, failedRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { endlessTimeline, hostileTimeline, type MockTimeline } from "./timelines";
 
-/** One step of a script: after so many milliseconds these rows changed and those went. */
+/** One step of a script: after this many milliseconds, rows change and others are removed. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
 
 export type Preset = {
@@ -16,11 +16,11 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
-  /** Whether hooks are installed; without a word they are. */
+  /** Whether hooks are installed; by default they are. */
   readonly hooks?: boolean;
   /** A folder is not there, the hooks are missing, and a file could not be read. */
   readonly unwell?: boolean;
-  /** Begins as a strip. */
+  /** The window begins as a strip. */
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
@@ -73,7 +73,7 @@ export function presetNamed(name: string): Preset {
   }
 }
 
-/** A minute of ordinary life: a tool ends, somebody asks, a session is superseded. */
+/** A minute of ordinary work: a tool ends, a session asks, a session is superseded. */
 function livelyScript(): Step[] {
   const rows = everydayRows();
   const [publishing] = rows;

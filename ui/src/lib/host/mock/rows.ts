@@ -1,4 +1,4 @@
-// Made-up rows for the mock host: the same ones for the same number, so that tests and pictures repeat.
+// Made-up rows for the mock host. The same number gives the same rows, so that tests and pictures repeat.
 
 import type { Group } from "../../bindings/Group";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -17,7 +17,7 @@ export function ago(seconds: number): string {
 
 export type RowSketch = Partial<TrackedSession> & Pick<TrackedSession, "sessionId">;
 
-/** A complete row from the little that matters for it. */
+/** A complete row from the few fields that matter for it. */
 export function row(sketch: RowSketch): TrackedSession {
   const state = sketch.state ?? "waiting_for_input";
   return {
@@ -55,7 +55,7 @@ function groupOf(state: string): Group {
   return state === "waiting_for_input" ? "your_turn" : "idle";
 }
 
-/** What the engine does before it hands rows over: groups in order, who waits longest first, else the newest state first. */
+/** The engine's order: by group; in "Needs you" the longest wait first, elsewhere the newest state first. */
 export function inRosterOrder(rows: readonly TrackedSession[]): TrackedSession[] {
   return [...rows].sort((a, b) => {
     const oldestFirst = a.stateSince.localeCompare(b.stateSince);
@@ -69,7 +69,7 @@ function context(percent: number): NonNullable<TrackedSession["context"]> {
   return { used: percent * 2000, size: 200_000, percent };
 }
 
-/** A believable quarter of an hour: one of each kind. */
+/** A realistic quarter of an hour: one row of each kind. */
 export function everydayRows(): TrackedSession[] {
   return inRosterOrder([
     row({
@@ -217,7 +217,7 @@ export function manyRows(count: number): TrackedSession[] {
   return inRosterOrder(rows.slice(0, count));
 }
 
-/** Titles, folders and commands as unkind people write them. */
+/** Titles, folders and commands as an attacker could write them. */
 export function hostileRows(): TrackedSession[] {
   const markup = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</scr` + `ipt>`;
   return inRosterOrder([

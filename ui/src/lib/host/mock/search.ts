@@ -1,4 +1,4 @@
-// The mock host's search: words in the made-up timelines. A byte offset is an index here.
+// The mock host's search over the made-up timelines. A byte offset is an index here.
 
 import type { Hit } from "../../bindings/Hit";
 import type { SearchAnswer } from "../../bindings/SearchAnswer";
@@ -38,7 +38,7 @@ function partsOf(text: string, word: string): SnippetPart[] {
   return parts.filter((part) => part.text !== "");
 }
 
-/** Newest sessions first, as far as the first page reaches. */
+/** Searches the newest sessions first, until the first page is full. */
 export function searchMock(rows: readonly TrackedSession[], timelineOf: (session: TrackedSession) => MockTimeline, asked: SearchQuery): SearchAnswer {
   const words = asked.query.toLowerCase().split(/\s+/).filter(Boolean);
   const hits: Hit[] = [];

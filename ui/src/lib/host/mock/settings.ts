@@ -1,4 +1,4 @@
-// Settings without an engine: what a change makes of them, as the engine would say it.
+// Settings without an engine: applies changes and answers as the engine would.
 
 import type { Setting } from "../../bindings/Setting";
 import type { SettingChange } from "../../bindings/SettingChange";
@@ -52,14 +52,14 @@ export class MockSettings {
   #fixed = new Map<SettingKey, string>();
   #listeners = new Set<(view: SettingsView) => void>();
 
-  /** As if a person had edited the file. */
+  /** Simulates an edit of the file by hand. */
   edit(said: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
     this.#said = new Map(Object.entries(said) as [SettingKey, SettingValue][]);
     this.#problems = problems;
     this.#tell();
   }
 
-  /** As if an option or a variable had been given. */
+  /** Simulates an option or an environment variable. */
   fix(key: SettingKey, by: string): void {
     this.#fixed.set(key, by);
     this.#tell();

@@ -1,4 +1,4 @@
-// Made-up timelines for the mock host, computed item by item, so that a hundred thousand cost no memory.
+// Made-up timelines for the mock host, computed item by item, so that 100,000 items cost no memory.
 
 import type { TimelineItem } from "../../bindings/TimelineItem";
 import type { WorkChain } from "../../bindings/WorkChain";
@@ -28,7 +28,7 @@ export const version = "2.4.0"; // <script> stays text
 
 type Sketch = TimelineItem extends infer T ? (T extends unknown ? Omit<T, "index" | "key" | "sessionId"> : never) : never;
 
-/** The subagent of the story that has a timeline of its own. */
+/** The subagent of the story that has its own timeline. */
 export const MOCK_AGENT = "b2d4f6a8c0e1";
 
 const AGENT_STORY: readonly Sketch[] = [
@@ -37,7 +37,7 @@ const AGENT_STORY: readonly Sketch[] = [
   { at: ago(905), kind: "response", text: "Two links were dead; both led to the old pager guide." },
 ];
 
-/** What the subagent of the story did. */
+/** The timeline of the story's subagent. */
 export function agentTimeline(sessionId: string): MockTimeline {
   return { total: AGENT_STORY.length, at: itemsOf(AGENT_STORY, sessionId) };
 }
@@ -91,7 +91,7 @@ export type MockTimeline = { total: number; at: (index: number) => TimelineItem 
 
 const EARLIER = "0d1c2b3a-earlier";
 
-/** The story; with `earlier`, what came before its first boundary belongs to a session before. */
+/** The story. With `earlier`, the items before its first boundary belong to an earlier session. */
 export function storyTimeline(sessionId: string, earlier = false): MockTimeline {
   if (!earlier) return { total: STORY.length, at: itemsOf(STORY, sessionId) };
   const before = STORY.findIndex((sketch) => sketch.kind === "boundary") + 1;
@@ -104,7 +104,7 @@ export function hostileTimeline(sessionId: string): MockTimeline {
   return { total: HOSTILE.length, at: itemsOf(HOSTILE, sessionId) };
 }
 
-/** `total` items of uneven height, one a second. */
+/** `total` items of uneven height, one per second. */
 export function endlessTimeline(sessionId: string, total: number): MockTimeline {
   return {
     total,

@@ -1,12 +1,12 @@
-// What the person says to the mock host: chains renamed, joined and split, sessions set aside.
+// User commands in the mock host: chains renamed, joined and split, sessions snoozed and put away.
 
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 
-/** The rows that a word changes. */
+/** The rows that a command changes. */
 export type Changed = readonly TrackedSession[];
 
-/** A copy of the row without these fields: absent is not the same as undefined. */
+/** A copy of the row without these fields: absent differs from undefined. */
 function without(session: TrackedSession, ...fields: (keyof TrackedSession)[]): TrackedSession {
   return Object.fromEntries(Object.entries(session).filter(([field]) => !fields.includes(field as keyof TrackedSession))) as TrackedSession;
 }
@@ -16,7 +16,7 @@ export class MockWords {
   #before: { chain: string; was: WorkChain; did: string }[] = [];
   #groups = new Map<string, TrackedSession["group"]>();
 
-  /** The chain as it was changed by hand, if it was. */
+  /** The chain with the user's changes, if there are any. */
   chain(workChainId: string): WorkChain | undefined {
     const chain = this.#chains.get(workChainId);
     const last = this.#before.findLast((known) => known.chain === workChainId);
@@ -31,7 +31,7 @@ export class MockWords {
     return members.map((row) => (said === "" ? without(row, "workChainName") : { ...row, workChainName: said }));
   }
 
-  /** The suggested link into a session becomes the person's. */
+  /** Turns the suggested link into the session into one made by the user. */
   accept(chain: WorkChain, sessionId: string): void {
     const suggested = chain.links.some((link) => link.to === sessionId && link.confidence === "suggested");
     if (!suggested) throw { code: "invalid", message: `no suggested link leads to ${sessionId}` };
@@ -39,7 +39,7 @@ export class MockWords {
     this.#change("join", chain, { ...chain, links });
   }
 
-  /** What came before the session is no part of its chain any more. */
+  /** Removes everything before the session from its chain. */
   split(chain: WorkChain, sessionId: string): void {
     const first = chain.segments.findIndex((segment) => segment.sessionId === sessionId);
     if (first <= 0) throw { code: "invalid", message: `${sessionId} begins its chain, so there is nothing to split it from` };

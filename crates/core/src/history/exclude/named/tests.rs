@@ -1,4 +1,4 @@
-//! Which calls, results and lines name what is left out, and which only say it.
+//! Which calls, results and lines name an excluded path, and which only mention it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::history::Links;
 
 const CWD: Option<&str> = Some("/home/dev/app");
 
-/// Links as a test has them.
+/// Links that a test defines.
 #[derive(Debug)]
 struct Known(BTreeMap<&'static str, &'static str>);
 
@@ -25,7 +25,7 @@ fn excluding(pattern: &str) -> Exclude {
 }
 
 #[test]
-fn a_call_is_left_out_by_what_it_names_and_not_by_what_it_only_says() {
+fn a_call_that_names_an_excluded_path_is_left_out() {
     let folder = excluding("/home/dev/secret/**");
     for (tool, input, named) in [
         ("Read", r#"{"file_path":"../secret/a"}"#, true),
@@ -73,7 +73,7 @@ fn a_call_is_left_out_by_what_it_names_and_not_by_what_it_only_says() {
 }
 
 #[test]
-fn what_came_back_is_left_out_when_it_is_of_such_a_path() {
+fn output_that_names_an_excluded_path_is_left_out() {
     let exclude = excluding("**/.env");
     for (tool, text, named) in [
         (Some("Grep"), "src/a.rs:3:x\n.env:1:KEY", true),
@@ -89,7 +89,7 @@ fn what_came_back_is_left_out_when_it_is_of_such_a_path() {
 }
 
 #[test]
-fn a_line_of_a_transcript_is_looked_at_field_by_field() {
+fn a_line_of_a_transcript_is_checked_field_by_field() {
     let exclude = excluding("/home/dev/secret");
     let line = |rest: &str| format!(r#"{{"cwd":"/home/dev/app",{rest}}}"#);
     for (rest, named) in [

@@ -1,4 +1,4 @@
-//! Ends of made-up transcripts, held to the wholes.
+//! Ends of invented transcripts, compared with their whole timelines.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::*;
 
 const PATH: &str = "/c/projects/p/s.jsonl";
 
-/// So many turns, each a prompt of some two kilobytes, a call and its result.
+/// This many turns: each has a prompt of about two kilobytes, a call and its result.
 fn turns(name: &str, turns: usize) -> String {
     let words = "word ".repeat(400);
     let mut text = String::new();
@@ -41,12 +41,12 @@ fn only(fs: &MemFs, text: &str) -> TimelinePlan {
     plan(&[("s", PATH)], Vec::new())
 }
 
-/// Everything but where they stand.
+/// The items without their indexes.
 fn uncounted(items: &[TimelineItem]) -> Vec<TimelineItem> {
     items.iter().map(|item| TimelineItem { index: 0, ..item.clone() }).collect()
 }
 
-/// What is shown ahead, after a look at whether it is the end of the whole.
+/// The newest items, after a check that they are the end of the whole.
 fn held_to_the_whole(fs: &MemFs, plan: &TimelinePlan) -> Timeline {
     let whole = TimelineReader::default().read(fs, plan, Stretch::whole()).unwrap();
     let newest = newest(fs, plan, 200).unwrap();
@@ -97,7 +97,7 @@ fn more_is_read_where_the_end_is_one_long_record() {
 }
 
 #[test]
-fn of_a_short_or_missing_transcript_or_one_endless_line_there_is_nothing_ahead() {
+fn a_short_or_missing_transcript_or_one_endless_line_gives_no_newest_items() {
     let fs = MemFs::new();
     let plan = only(&fs, &turns("a", 100));
     assert_eq!(newest(&fs, &plan, 200), None);

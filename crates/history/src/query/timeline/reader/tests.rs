@@ -1,4 +1,4 @@
-//! Timelines of made-up chains.
+//! Timelines of invented chains.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ fn result(uuid: &str, id: &str, agent: &str) -> String {
     )
 }
 
-/// Writes the lines and gives where each begins.
+/// Writes the lines and returns the offset of each.
 fn write(fs: &MemFs, path: &str, lines: &[String]) -> Vec<u64> {
     let mut offsets = Vec::new();
     let mut text = String::new();
@@ -100,7 +100,7 @@ fn a_record_is_found_by_its_line_and_a_result_at_its_call() {
 }
 
 #[test]
-fn a_copied_record_is_found_where_it_was_first_said() {
+fn a_copied_record_is_found_at_its_original() {
     let fs = MemFs::new();
     write(&fs, "/c/projects/p/a.jsonl", &[prompt("1"), prompt("2")]);
     let offsets = write(&fs, "/c/projects/p/b.jsonl", &[prompt("1"), prompt("2"), prompt("3")]);
@@ -112,7 +112,7 @@ fn a_copied_record_is_found_where_it_was_first_said() {
 }
 
 #[test]
-fn what_a_subagent_of_a_subagent_said_is_found_through_both_calls() {
+fn a_record_of_a_nested_subagent_is_found_through_both_calls() {
     let fs = MemFs::new();
     write(&fs, SESSION, &[prompt("1"), call("2", "t"), result("3", "t", "a1")]);
     write(&fs, AGENT, &[prompt("4"), call("5", "u"), result("6", "u", "a2"), prompt("7")]);
@@ -128,7 +128,7 @@ fn what_a_subagent_of_a_subagent_said_is_found_through_both_calls() {
 }
 
 #[test]
-fn a_subagent_that_nobody_called_is_looked_for_by_time() {
+fn a_subagent_without_a_known_call_is_placed_by_time() {
     let fs = MemFs::new();
     let said = |uuid: &str, at: &str| prompt(uuid).replacen('{', &format!(r#"{{"timestamp":"{at}","#), 1);
     write(

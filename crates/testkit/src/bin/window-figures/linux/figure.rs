@@ -1,9 +1,9 @@
-//! What was asked for, and a figure as it is told.
+//! The options of a measurement, and one measured figure.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-/// What was asked for.
+/// The options from the command line.
 pub struct Wish {
     pub program: PathBuf,
     pub rows: PathBuf,
@@ -26,6 +26,6 @@ pub fn figure(what: impl Into<String>, value: f64, unit: &'static str, at_most: 
 }
 
 pub fn say(words: &str) {
-    // Nobody reads: then nothing is lost.
+    // A closed output is no error.
     let _ = writeln!(std::io::stdout(), "  {words}");
 }

@@ -1,4 +1,4 @@
-//! Two thousand sessions of which fifty a second write something: frames, keys, lost deltas, memory.
+//! Two thousand sessions with fifty writes a second: frames, keys, lost deltas, memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use super::history::History;
 use super::{Figure, Wish, figure, page, processes, say};
 
 const A_SECOND: f64 = 50.0;
-/// So often is looked at what is held.
+/// Interval between two looks at the memory.
 const LOOK: Duration = Duration::from_secs(5);
 
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
@@ -29,7 +29,7 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
         let begun = Instant::now();
         let mut written = 0.0;
         while !ended.load(Ordering::Relaxed) {
-            // What is owed is made up for: a late wake-up does not slow the flood down.
+            // A late wake-up makes up for missed lines, so the rate stays.
             while written < begun.elapsed().as_secs_f64() * A_SECOND {
                 history.append()?;
                 written += 1.0;
@@ -83,10 +83,10 @@ async fn watch(page: &watchbill_testkit::fantoccini::Client, pid: u32, seconds: 
     Ok(figures)
 }
 
-/// Whether what is held stays. The page throws much away and has it collected now and then: between two collections it
-/// grows by up to 50 of 330 MB, so that two single looks say nothing. What is held shows right after a collection,
-/// so the least of the first third is compared with the least of the last; the most is told beside it. The first minute
-/// fills caches and counts for neither.
+/// Whether memory grows. The page's garbage collector runs now and then: between two runs memory grows by up to 50 of
+/// 330 MB, so two single looks prove nothing. Right after a run only live memory is left. So the least value of the
+/// first third is compared with the least of the last third; the peak is reported beside it. The first minute fills
+/// caches and is skipped.
 fn memory(held: &[(Duration, f64, f64)], seconds: u64) -> Vec<Figure> {
     let settled = Duration::from_secs(60.min(seconds / 4));
     let held: Vec<_> = held.iter().filter(|(at, ..)| *at >= settled).collect();

@@ -1,4 +1,4 @@
-//! Made-up sessions on disk, and one line after the other appended to them.
+//! Generated sessions on disk, and single lines appended to them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// How many records each session begins with. Each that is appended goes on from there, so that prompts and answers take
-/// turns in every session and each of them changes its state.
+/// The number of records at a session's beginning. Appended records continue the count: prompts and answers take
+/// turns in every session, so each record changes its state.
 const RECORDS: u64 = 8;
 
 /// Sessions below a home.
@@ -18,7 +18,7 @@ pub struct History {
 }
 
 impl History {
-    /// Writes so many sessions of a few records each, over forty projects.
+    /// Writes that many sessions of a few records each, over forty projects.
     pub fn write(home: &Path, sessions: usize) -> Result<Self> {
         let mut folders = Vec::new();
         for number in 0..sessions {
@@ -38,10 +38,10 @@ impl History {
         Ok(Self { folders, told: 0 })
     }
 
-    /// Appends a record to one of the sessions, each time another one, and says which and what.
+    /// Appends a record to the next session.
     pub fn append(&mut self) -> Result<()> {
-        // A stride without a common divisor: neighbours in time are not neighbours in the roster, and each has its turn
-        // before one has its second.
+        // A stride without a common divisor: sessions that follow each other in time are not neighbours in the
+        // roster, and each gets a record before one gets its second.
         let number = (self.told * 7919) % self.folders.len();
         let record = RECORDS + (self.told / self.folders.len()) as u64;
         self.told += 1;
@@ -51,7 +51,7 @@ impl History {
     }
 }
 
-/// One session of so many items, prompts and answers by turns; gives its id.
+/// Writes one session of that many items, prompts and answers in turn. Returns its id.
 pub fn write_long(home: &Path, items: usize) -> Result<String> {
     let folder = home.join(".claude/projects/-home-dev-project-0");
     fs::create_dir_all(&folder)?;

@@ -1,4 +1,4 @@
-//! A window in which nothing happens, in sight and hidden in the tray. Without a driver, which would wake it.
+//! An idle window, in sight and hidden in the tray. Without a driver, which would wake it.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +8,9 @@ use watchbill_testkit::{Desktop, TrayHost, until};
 use super::history::History;
 use super::{Figure, Wish, figure, processes};
 
-/// How long each is measured, at most.
+/// The longest time of each measurement.
 const SPAN: u64 = 60;
-/// Ages below a minute tick by the second, which is no rest; the sessions are written just before.
+/// Ages below a minute change every second; the sessions are written just before the start.
 const YOUNG: Duration = Duration::from_secs(65);
 
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
@@ -32,7 +32,7 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Waits until states have stopped falling due, then measures.
+/// Waits until no more states fall due, then measures.
 async fn rest(how: &str, pid: u32, seconds: u64) -> Result<Vec<Figure>> {
     settle(pid).await;
     let (before, begun) = (processes::used(pid), Instant::now());
@@ -47,7 +47,7 @@ async fn rest(how: &str, pid: u32, seconds: u64) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Until five seconds cost less than a hundredth of a core, or two minutes are over.
+/// Waits until five seconds cost less than a hundredth of a core; two minutes at most.
 async fn settle(pid: u32) {
     for _ in 0..24 {
         let before = processes::used(pid);

@@ -1,4 +1,4 @@
-//! Which figures are wanted, taken one part after the other and written down.
+//! Measures the wanted parts one after the other, and writes the figures.
 
 mod figure;
 mod flood;
@@ -32,7 +32,7 @@ pub async fn main() -> Result<()> {
             "timeline" => timeline::measure(&wish).await,
             _ => idle::measure(&wish).await,
         };
-        // The other parts may still be worth their time.
+        // The other parts may still succeed.
         let found = found.unwrap_or_else(|error| {
             say(&format!("{part} could not be measured: {error:#}"));
             vec![figure(format!("window, {part}: not measured"), f64::NAN, "", None)]

@@ -1,4 +1,4 @@
-//! What is asked inside the page: the probes of `ui/bench`, sent as text, and the marks that the window sets.
+//! Scripts that run in the page: the probes of `ui/bench`, sent as text, and the marks that the window sets.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub async fn open(desktop: &Desktop, wish: &Wish, args: &[&str]) -> Result<Drive
     Ok(window)
 }
 
-/// Waits until a selector finds something.
+/// Waits until an element matches the selector.
 pub async fn there(page: &Client, selector: &str) -> Result<()> {
     let script = "return document.querySelector(arguments[0]) !== null";
     until(selector, 120, async || {
@@ -33,7 +33,7 @@ pub async fn there(page: &Client, selector: &str) -> Result<()> {
     .await
 }
 
-/// Runs one of the probes and gives its milliseconds.
+/// Runs one of the probes and returns its milliseconds.
 pub async fn probe(page: &Client, call: &str) -> Result<Vec<f64>> {
     let probes = PROBES.replace("export const ", "const ");
     let script = format!(
@@ -45,7 +45,7 @@ pub async fn probe(page: &Client, call: &str) -> Result<Vec<f64>> {
     Ok(numbers.iter().filter_map(Value::as_f64).collect())
 }
 
-/// How often the window has set a mark, and when it did first: milliseconds since 1970.
+/// How often the window has set a mark, and the time of the first one in milliseconds since 1970.
 pub async fn marks(page: &Client, name: &str) -> Result<(u64, f64)> {
     let script = "const all = performance.getEntriesByName(arguments[0]); \
         return [all.length, performance.timeOrigin + (all[0]?.startTime ?? 0)]";
@@ -53,13 +53,13 @@ pub async fn marks(page: &Client, name: &str) -> Result<(u64, f64)> {
     Ok((found[0].as_u64().unwrap_or(0), found[1].as_f64().context("a time")?))
 }
 
-/// When the page began to be loaded: milliseconds since 1970.
+/// The time at which the page began to load, in milliseconds since 1970.
 pub async fn begun(page: &Client) -> Result<f64> {
     let begun = page.execute("return performance.timeOrigin", Vec::new()).await?;
     begun.as_f64().context("a time")
 }
 
-/// Frames a second and the time that 95 of 100 frames kept within.
+/// The mean time between frames, and the time that 95 of 100 frames kept within.
 pub fn frames(what: &str, gaps: &[f64]) -> Vec<Figure> {
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     vec![

@@ -1,4 +1,4 @@
-//! A process and all that it has started, as the kernel counts them.
+//! A process and all its descendants, as the kernel counts them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// What a tree of processes holds, and what each of its threads has used so far.
+/// The memory of a tree of processes, and the CPU use of each thread so far.
 #[derive(Default)]
 pub struct Used {
-    /// By process and thread: time on processors, and how often it went to sleep by itself, which is how often it was woken.
+    /// By process and thread: CPU time, and the number of voluntary sleeps, which equals the number of wake-ups.
     threads: HashMap<(u32, u32), (Duration, u64)>,
-    /// Megabytes, pages that several share counted once.
+    /// Megabytes; pages that several processes share count once.
     pub memory: f64,
-    /// Of these what the first process holds by itself.
+    /// The share of the first process in it.
     pub own: f64,
 }
 
 impl Used {
-    /// Time on processors and wake-ups since then. Thread by thread: one that has ended since takes what it had used with
-    /// it, so the difference of two sums would be less than what was used, down to nothing. What it used last is not known.
+    /// CPU time and wake-ups since then. The difference is taken thread by thread: an ended thread takes its counters
+    /// with it, so a difference of sums would be too small, even zero. The last use of an ended thread is unknown.
     pub fn since(&self, before: &Self) -> (Duration, u64) {
         let mut sum = (Duration::ZERO, 0);
         for (thread, (running, wake_ups)) in &self.threads {
@@ -31,7 +31,7 @@ impl Used {
     }
 }
 
-/// The process whose program is this and that has the least id: the first that was started.
+/// The first started process of this program and this home: the one with the least id.
 pub fn find(program: &std::path::Path, home: &std::path::Path) -> Result<u32> {
     let program = program.canonicalize()?;
     let of_home = |pid: u32| {
@@ -45,7 +45,7 @@ pub fn find(program: &std::path::Path, home: &std::path::Path) -> Result<u32> {
     pids().filter(is_it).min().with_context(|| format!("{} does not run", program.display()))
 }
 
-/// Looks at a process and its descendants.
+/// Measures a process and its descendants.
 pub fn used(root: u32) -> Used {
     let parents: HashMap<u32, u32> = pids().filter_map(|pid| Some((pid, parent(pid)?))).collect();
     let belongs = |mut pid: u32| {
@@ -76,7 +76,7 @@ pub fn used(root: u32) -> Used {
     sum
 }
 
-/// When a process was started, in seconds since 1970; right to about 20 ms.
+/// The start time of a process in seconds since 1970, right to about 20 ms.
 pub fn started(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, fields) = stat.rsplit_once(") ").context("a line of fields")?;
@@ -84,11 +84,11 @@ pub fn started(pid: u32) -> Result<f64> {
     let uptime = fs::read_to_string("/proc/uptime")?;
     let uptime: f64 = uptime.split(' ').next().context("an uptime")?.parse()?;
     let now = jiff::Timestamp::now().as_millisecond() as f64 / 1000.0;
-    // The kernel tells ticks by the hundred a second, whatever it counts with.
+    // The kernel reports 100 ticks a second, whatever clock it uses.
     Ok(now - uptime + ticks / 100.0)
 }
 
-/// How many programs wanted the processors in the last minute.
+/// The load of the last minute: programs that wanted a processor.
 pub fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or_default().to_owned()
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_has_ended_hides_nothing_of_the_others() {
+    fn an_ended_thread_does_not_reduce_the_use_of_others() {
         let used = |threads: &[(u32, u64)]| Used {
             threads: threads.iter().map(|&(id, n)| ((1, id), (Duration::from_millis(n), n))).collect(),
             ..Used::default()

@@ -1,4 +1,4 @@
-//! From the start of the program to the frame that shows the roster, with everything in the store.
+//! From the start of the program to the frame with the roster, with everything in the store.
 
 use anyhow::Result;
 use watchbill_testkit::Desktop;
@@ -6,10 +6,10 @@ use watchbill_testkit::Desktop;
 use super::history::History;
 use super::{Figure, Wish, figure, page, processes};
 
-/// Starts that are counted, after one that fills the store.
+/// The number of measured starts, after one that fills the store.
 const STARTS: usize = 5;
 
-/// Where the time of a start goes: up to which moment, in milliseconds since the program began.
+/// The moments of a start, each measured in milliseconds since the program began.
 const MOMENTS: [&str; 4] = ["the page's first byte", "roster asked", "roster come", "roster drawn"];
 
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
@@ -25,7 +25,7 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
         })
         .await?;
         if start == 0 {
-            // The store is written a moment after it was read.
+            // The store is written a moment after the files were read.
             tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         } else {
             let began = processes::started(pid)? * 1000.0;

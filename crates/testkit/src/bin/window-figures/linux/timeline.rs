@@ -12,7 +12,8 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     page::there(&window.page, &format!("[data-session='{id}']")).await?;
     let mut opened = Vec::new();
     for time in 0..6 {
-        // The first one reads the file from end to end; it is told by itself: when the newest item is there, and when all are counted.
+        // The first opening reads the whole file. It gives two figures: the newest item is shown, and all items are
+        // counted.
         let probe = if time == 0 { "openingFirst" } else { "opening" };
         opened.extend(page::probe(&window.page, &format!("{probe}({})", wish.items)).await?);
         page::probe(&window.page, "(document.querySelector('[aria-label=Close], .back').click(), 0)").await?;
