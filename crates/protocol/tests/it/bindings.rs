@@ -14,6 +14,7 @@ use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::hooks::HooksPreview;
+use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
@@ -54,6 +55,9 @@ fn generate(folder: &Path) {
     ArchiveOffer::export_all(&config).unwrap();
     SettingsView::export_all(&config).unwrap();
     SettingChange::export_all(&config).unwrap();
+    AnswerCall::export_all(&config).unwrap();
+    AnswerGiven::export_all(&config).unwrap();
+    AnswerRecord::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {

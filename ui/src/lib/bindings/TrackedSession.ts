@@ -3,6 +3,7 @@ import type { Context } from "./Context";
 import type { Group } from "./Group";
 import type { PendingTool } from "./PendingTool";
 import type { PullRequest } from "./PullRequest";
+import type { Request } from "./Request";
 import type { StateReason } from "./StateReason";
 import type { Subagents } from "./Subagents";
 import type { Terminal } from "./Terminal";
@@ -43,6 +44,10 @@ error?: string,
  * have it.
  */
 needs?: string, 
+/**
+ * What it asks now, where the program that holds the store got the request.
+ */
+request?: Request, 
 /**
  * The user snoozed it until this time: until then it rests and does not need the user.
  */
