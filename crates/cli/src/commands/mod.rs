@@ -58,10 +58,15 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // `main` handles this before the options are parsed. It gets here only if options stand before the word.
-        Command::Hook { markers, .. } => {
+        Command::Hook { markers, answer } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
-            sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
+            let words = data_dir.into_iter().flatten().chain(words);
+            if answer {
+                ask::run(words);
+            } else {
+                sender::run(&sender::Errand::parse(words));
+            }
             Ok(())
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),

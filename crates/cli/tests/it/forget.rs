@@ -72,7 +72,7 @@ fn stands_in(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|piece| piece == word.as_bytes())
 }
 
-pub fn until(what: &str, is: impl Fn() -> bool) {
+pub fn until(what: &str, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
         assert!(began.elapsed() < Duration::from_secs(120), "it never comes: {what}");

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[cfg(target_os = "linux")]
+mod answers;
 #[cfg(unix)]
 mod beside;
 mod demo;

@@ -11,10 +11,10 @@ use crate::forget::{STAYS, adds, two_sessions, until};
 use crate::home::Home;
 
 /// `watchbill serve`. It ends with the test.
-struct Serve(Child);
+pub struct Serve(Child);
 
 impl Serve {
-    fn of(home: &Home) -> Self {
+    pub fn of(home: &Home) -> Self {
         let serve =
             Self(home.command(&["serve"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         until("it to answer", || hello(home).is_some());
@@ -26,7 +26,7 @@ impl Serve {
     }
 
     /// Ends it, and returns its exit code and its messages.
-    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+    pub fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.0), signal).unwrap();
         let code = self.0.wait().unwrap().code();
         let mut err = String::new();
@@ -56,7 +56,7 @@ fn hello(home: &Home) -> Option<Value> {
     line(&mut connect(home)?)
 }
 
-fn ask(home: &Home, call: &Value) -> Option<Value> {
+pub fn ask(home: &Home, call: &Value) -> Option<Value> {
     let mut stream = connect(home)?;
     line(&mut stream)?;
     writeln!(stream.get_mut(), "{call}").ok()?;

@@ -232,12 +232,19 @@ impl OpenRequests {
         effects
     }
 
+    /// The session has ended, or nothing shows it any more: nobody can answer it here.
+    pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.close(session, &mut effects, |_| true);
+        effects
+    }
+
     /// Lets every hook process end with nothing: the program ends, or no longer holds the store.
     pub fn release_all(&mut self) -> Vec<Effect> {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         let mut effects = Vec::new();
         for session in sessions {
-            self.close(&session, &mut effects, |_| true);
+            effects.extend(self.session_gone(&session));
         }
         effects
     }

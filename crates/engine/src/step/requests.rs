@@ -86,12 +86,10 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     rooms.requests.deadline(&id, now)
 }
 
-/// Nothing is known of a session any more.
+/// Nothing is shown of a session any more.
 pub(super) fn session_gone(rooms: &mut Rooms, id: &SessionId, out: &mut Vec<Output>) {
-    if !rooms.requests.is_empty() {
-        let effects = rooms.requests.verdict(id, false, rooms.env.now());
-        carry_out(rooms, effects, out);
-    }
+    let effects = rooms.requests.session_gone(id);
+    carry_out(rooms, effects, out);
 }
 
 /// Whether the session waits for the user in a dialog.

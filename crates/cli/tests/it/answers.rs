@@ -1,0 +1,375 @@
+//! Answers to requests, through the real programs: a client's hook process waits, the user answers, the hook prints.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::forget::until;
+use crate::home::Home;
+use crate::program::Said;
+use crate::running::{Serve, ask};
+
+const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
+
+/// A home whose settings let scripts answer, with a running `watchbill serve`.
+struct Desk {
+    home: Home,
+    client: Client,
+    serve: Option<Serve>,
+}
+
+/// A client: a process that runs, and its registry file.
+struct Client {
+    process: Child,
+    file: PathBuf,
+}
+
+impl Client {
+    fn start(home: &Home, session: &str) -> Self {
+        let process = Command::new("sleep").arg("600").spawn().unwrap();
+        let file = home.claude().join(format!("sessions/{}.json", process.id()));
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let client = Self { process, file };
+        client.says(session, "busy");
+        client
+    }
+
+    /// Writes the registry file as the client does.
+    fn says(&self, session: &str, status: &str) {
+        let pid = self.process.id();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let start = stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(19).unwrap().to_owned();
+        let now = crate::tree::now().as_millis();
+        let mut entry = json!({ "pid": pid, "sessionId": session, "cwd": "/home/dev/work", "startedAt": now - 60_000,
+            "procStart": start, "version": "2.1.329", "kind": "interactive", "entrypoint": "cli", "status": status,
+            "statusUpdatedAt": now, "updatedAt": now });
+        if status == "waiting" {
+            entry["waitingFor"] = json!("permission prompt");
+        }
+        std::fs::write(&self.file, entry.to_string()).unwrap();
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A hook process that waits.
+struct Hook(Child);
+
+impl Hook {
+    /// What it printed, when it has ended.
+    fn end(mut self) -> (String, i32) {
+        until("the hook process to end", || self.0.try_wait().unwrap().is_some());
+        let mut out = String::new();
+        self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        (out, self.0.wait().unwrap().code().unwrap_or(-1))
+    }
+
+    fn waits(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Hook {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self::with_settings("[answers]\nscripts = true\n")
+    }
+
+    fn with_settings(settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let home = Home::with(folder.join("data"), settings);
+        let client = Client::start(&home, SESSION);
+        let serve = Some(Serve::of(&home));
+        Self { home, client, serve }
+    }
+
+    /// Starts a hook process, and waits until its request is shown and the client has its dialog open.
+    fn asks(&self, tool: &str, input: Value, suggestions: Value) -> Hook {
+        let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
+            "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
+            "permission_suggestions": suggestions });
+        let before = self.request().map(|request| request["id"].clone());
+        let mut command = self.home.command(&["hook", "--answer"]);
+        command.env("CLAUDE_PID", self.client.process.id().to_string());
+        let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+        hook.0.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        self.client.says(SESSION, "waiting");
+        until("the request to be shown", || {
+            self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
+        });
+        hook
+    }
+
+    fn runs(&self, command: &str) -> Hook {
+        self.asks("Bash", json!({ "command": command }), Value::Null)
+    }
+
+    fn row(&self) -> Option<Value> {
+        let answer = ask(&self.home, &json!({ "id": "1", "request": "roster", "all": true }))?;
+        answer["reply"]["sessions"].as_array()?.iter().find(|row| row["sessionId"] == SESSION).cloned()
+    }
+
+    fn request(&self) -> Option<Value> {
+        self.row()?.get("request").cloned()
+    }
+
+    /// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone.
+    fn says(&self, words: &[&str]) -> Said {
+        self.says_with(words, &[], None)
+    }
+
+    /// The same with environment variables, and below a shell of another name.
+    fn says_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Said {
+        static RUN: AtomicUsize = AtomicUsize::new(0);
+        let folder = self.home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
+        std::fs::create_dir(&folder).unwrap();
+        let shell = match shell {
+            Some(name) => {
+                std::fs::copy("/bin/sh", folder.join(name)).unwrap();
+                folder.join(name)
+            }
+            None => PathBuf::from("/bin/sh"),
+        };
+        let program = self.home.command(words);
+        // The shell stays above the program, and writes the exit code when everything else is written.
+        let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
+        let mut command = Command::new("setsid");
+        command
+            .arg("--fork")
+            .arg(shell)
+            .args(["-c", script, "script"])
+            .arg(&folder)
+            .arg(program.get_program());
+        command
+            .args(program.get_args())
+            .env_clear()
+            .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.envs(variables.iter().copied()).current_dir(self.home.path());
+        assert!(command.status().unwrap().success());
+        until("the command to end", || folder.join("rc").exists());
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        Said { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
+    }
+
+    fn stored(&self) -> Vec<(String, String, String)> {
+        let list = self.home.json(&["answers", "--json"]);
+        let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (text(row, "shown"), text(row, "decision"), text(row, "outcome")))
+            .collect()
+    }
+}
+
+/// The decision in a hook's output.
+fn decision(out: &str) -> Value {
+    let output: Value = serde_json::from_str(out).unwrap();
+    output["hookSpecificOutput"]["decision"].clone()
+}
+
+#[test]
+fn an_answer_reaches_the_hook_and_is_listed() {
+    let desk = Desk::new();
+    let hook = desk.runs("echo hi");
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert_eq!((said.code, &*said.out, &*said.err), (0, "echo hi\nallowed once\n", ""));
+    let (out, code) = hook.end();
+    assert_eq!((decision(&out), code), (json!({ "behavior": "allow" }), 0));
+    until("the answer to be taken", || desk.stored()[0].2 == "taken");
+    assert_eq!(desk.stored(), [("echo hi".into(), "allowed once".into(), "taken".into())]);
+    assert_eq!(desk.says(&["answer", SESSION, "--deny", "no"]).code, 1, "it was answered");
+}
+
+#[test]
+fn each_decision_is_said_in_the_clients_words() {
+    let desk = Desk::new();
+    let rule = json!([{ "type": "addRules", "behavior": "allow", "destination": "localSettings",
+        "rules": [{ "toolName": "Bash", "ruleContent": "npm run *" }] }]);
+    let options = json!([{ "label": "Red" }, { "label": "Blue" }, { "label": "Green" }]);
+    let question =
+        json!({ "questions": [{ "question": "Which?", "options": options, "multiSelect": true }] });
+    let answered =
+        |answer: &str| json!({ "questions": question["questions"], "answers": { "Which?": answer } });
+    let plan = json!({ "plan": "1. Do it" });
+    let bash = json!({ "command": "npm run x" });
+    let mode = |mode: &str| json!([{ "type": "setMode", "mode": mode, "destination": "session" }]);
+    let cases = [
+        ("Bash", &bash, vec!["--always"], json!({ "behavior": "allow", "updatedPermissions": rule })),
+        ("Bash", &bash, vec!["--deny", "not now"], json!({ "behavior": "deny", "message": "not now" })),
+        (
+            "AskUserQuestion",
+            &question,
+            vec!["--choose", "1,3"],
+            json!({ "behavior": "allow", "updatedInput": answered("Red, Green") }),
+        ),
+        (
+            "AskUserQuestion",
+            &question,
+            vec!["--text", "none"],
+            json!({ "behavior": "allow", "updatedInput": answered("none") }),
+        ),
+        (
+            "ExitPlanMode",
+            &plan,
+            vec!["--allow"],
+            json!({ "behavior": "allow", "updatedInput": plan, "updatedPermissions": mode("default") }),
+        ),
+        (
+            "ExitPlanMode",
+            &plan,
+            vec!["--always"],
+            json!({ "behavior": "allow", "updatedInput": plan, "updatedPermissions": mode("acceptEdits") }),
+        ),
+        (
+            "ExitPlanMode",
+            &plan,
+            vec!["--deny", "tests first"],
+            json!({ "behavior": "deny", "message": "tests first" }),
+        ),
+    ];
+    for (tool, input, words, expected) in cases {
+        let hook = desk.asks(tool, input.clone(), rule.clone());
+        let said = desk.says(&[&["answer", SESSION][..], &words].concat());
+        assert_eq!((said.code, &*said.err), (0, ""), "{tool} {words:?}");
+        assert_eq!(decision(&hook.end().0), expected, "{tool} {words:?}");
+    }
+    let hook = desk.asks("Bash", bash, Value::Null);
+    let said = desk.says(&["answer", SESSION, "--stop"]);
+    assert_eq!((said.code, decision(&hook.end().0)["interrupt"].clone()), (0, json!(true)));
+}
+
+#[test]
+fn an_answer_that_does_not_fit_changes_nothing() {
+    let desk = Desk::new();
+    let question = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "Red" }] }] });
+    let mut hook = desk.asks("AskUserQuestion", question, Value::Null);
+    for words in [
+        &["--allow"][..],
+        &["--always"],
+        &["--choose", "2"],
+        &["--choose", "0"],
+        &["--choose", "1", "--text", "x"],
+        &["--request", "other", "--choose", "1"],
+    ] {
+        let said = desk.says(&[&["answer", SESSION], words].concat());
+        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}: {}", said.err);
+        assert!(said.err.starts_with("watchbill: "), "{}", said.err);
+    }
+    assert!(hook.waits() && desk.stored().is_empty());
+    let stale = desk.request().unwrap();
+    let call = json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": stale["id"], "seen": "0000000000000001",
+        "decision": { "do": "choose", "answers": [{ "options": [0] }] } });
+    let refused = ask(&desk.home, &call).unwrap();
+    assert!(refused["error"]["message"].is_string(), "{refused}");
+    assert!(hook.waits(), "a card that showed something else answers nothing");
+}
+
+#[test]
+fn without_a_running_watchbill_the_hook_says_nothing() {
+    let home = Home::empty();
+    let mut command = home.command(&["hook", "--answer"]);
+    let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+    // It may have ended before it reads.
+    let _ = hook.0.stdin.take().unwrap().write_all(b"{}");
+    assert_eq!(hook.end(), (String::new(), 0));
+}
+
+#[test]
+fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
+    let desk = Desk::new();
+    let mut hook = desk.runs("ls");
+    until("the session to wait", || desk.row().unwrap()["state"] == "waiting_for_approval");
+    // The client ignores keys in the first half second of its dialog.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert!(hook.waits());
+    desk.client.says(SESSION, "busy");
+    assert_eq!(hook.end(), (String::new(), 0));
+    until("the card to go", || desk.request().is_none());
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert_eq!((said.code, desk.stored().len()), (1, 0), "{}", said.err);
+}
+
+#[test]
+fn a_client_that_dies_takes_its_request_along() {
+    let mut desk = Desk::new();
+    let hook = desk.runs("ls");
+    until("the session to wait", || desk.row().unwrap()["state"] == "waiting_for_approval");
+    desk.client.process.kill().unwrap();
+    desk.client.process.wait().unwrap();
+    assert_eq!(hook.end(), (String::new(), 0));
+    until("the card to go", || desk.request().is_none());
+}
+
+#[test]
+fn a_hook_that_the_client_ends_takes_its_request_along() {
+    let desk = Desk::new();
+    let hook = desk.runs("ls");
+    kill_process(Pid::from_child(&hook.0), Signal::TERM).unwrap();
+    assert_eq!(hook.end().0, "");
+    until("the card to go", || desk.request().is_none());
+    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 1);
+}
+
+#[test]
+fn the_end_of_watchbill_lets_every_hook_go() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let mut desk = Desk::new();
+        let hook = desk.runs("ls");
+        desk.serve.take().unwrap().end(signal);
+        assert_eq!(hook.end(), (String::new(), 0), "{signal:?}");
+    }
+}
+
+#[test]
+fn an_agent_may_not_answer() {
+    let desk = Desk::new();
+    let mut hook = desk.runs("rm -rf build");
+    let words = ["answer", SESSION, "--allow"];
+    let cases = [
+        ("an agent's shell", desk.says_with(&words, &[], Some("claude"))),
+        ("another agent's shell", desk.says_with(&words, &[], Some("codex"))),
+        ("a daemon with its environment", desk.says_with(&words, &[("CLAUDECODE", "1")], None)),
+        ("a daemon of its hook", desk.says_with(&words, &[("CLAUDE_CODE_SESSION_ID", SESSION)], None)),
+    ];
+    for (who, said) in cases {
+        assert_eq!((said.code, &*said.out), (1, ""), "{who}");
+        assert!(said.err.contains("an agent may not answer"), "{who}: {}", said.err);
+    }
+    assert!(hook.waits() && desk.stored().is_empty());
+}
+
+#[test]
+fn a_script_without_a_terminal_needs_the_setting() {
+    let desk = Desk::with_settings("");
+    let mut hook = desk.runs("ls");
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("no terminal") && said.err.contains("[answers]"), "{}", said.err);
+    assert!(hook.waits());
+}
+
+#[test]
+fn hidden_characters_are_drawn_and_private_text_is_not_stored() {
+    let desk = Desk::new();
+    let hook = desk.runs("echo \u{202e}x <private>secret</private>");
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert!(said.out.starts_with("echo ⟨U+202E⟩x"), "{}", said.out);
+    hook.end();
+    assert!(!desk.stored()[0].0.contains("secret"), "{:?}", desk.stored());
+}
