@@ -6,10 +6,10 @@ mod args;
 mod commands;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod large_pages;
-mod paint;
 mod progress;
 mod render;
-mod when;
+mod terminal_text;
+mod time_arguments;
 
 use std::io::{IsTerminal, Write};
 
@@ -18,7 +18,7 @@ use clap::Parser;
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
         // The exit code is always 0: the client takes any other for a veto.
-        watchbill_hooks::sender::run(&watchbill_hooks::sender::Errand::parse(words));
+        watchbill_hooks::sender::run(&watchbill_hooks::sender::HookArguments::parse(words));
         return std::process::ExitCode::SUCCESS;
     }
     let cli = args::Cli::parse();
@@ -54,7 +54,7 @@ impl Write for Messages {
         // left.
         let text = String::from_utf8_lossy(bytes);
         let shown: String =
-            text.chars().filter(|c| !paint::steers(*c) || matches!(c, '\x1b' | '\n')).collect();
+            text.chars().filter(|c| !terminal_text::is_steering(*c) || matches!(c, '\x1b' | '\n')).collect();
         std::io::stderr().write_all(shown.as_bytes())?;
         Ok(bytes.len())
     }
@@ -85,5 +85,5 @@ fn one_line(error: &anyhow::Error) -> String {
             words.push_str(&cause);
         }
     }
-    paint::one_line(&words)
+    terminal_text::one_line(&words)
 }

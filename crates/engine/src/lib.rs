@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
-pub mod cold;
 pub mod demo;
 pub mod doctor;
 mod environment;
@@ -17,7 +16,7 @@ pub mod handle;
 pub mod hook_setup;
 pub mod index;
 pub mod input;
-mod kept_state;
+mod live_state;
 pub mod model;
 pub mod mute;
 pub mod persist;
@@ -25,6 +24,7 @@ pub mod problems;
 pub mod publish;
 pub mod replay;
 mod run;
+pub mod single_look;
 pub mod socket;
 pub mod source;
 pub mod stage;
@@ -36,6 +36,6 @@ pub mod witnesses;
 pub use step::engine;
 pub use watchbill_core::ids::{SessionId, stable_hash};
 pub use watchbill_core::person::Word;
-pub use watchbill_core::steering::steers;
+pub use watchbill_core::steering::is_steering;
 pub use watchbill_core::time::{Millis, Timestamp};
 pub use watchbill_watch::clock;

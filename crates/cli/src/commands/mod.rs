@@ -5,13 +5,13 @@ pub mod export;
 pub mod focus;
 pub mod history;
 pub mod hooks;
-pub mod live;
 pub mod open;
 mod output;
 pub mod pages;
 pub mod running;
 pub mod serve;
 pub mod user_commands;
+pub mod watch;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -19,19 +19,19 @@ use std::path::Path;
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look_at_recent;
 use watchbill_engine::doctor;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_history::query::timeline::{Stretch, TimelineReader};
+use watchbill_engine::single_look::look_at_recent;
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
-use crate::paint::Paint;
 use crate::render;
+use crate::terminal_text::Paint;
 
 use context::{configuration, engine, settings};
 use output::to_json;
@@ -59,11 +59,11 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Hook { markers } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
-            sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
+            sender::run(&sender::HookArguments::parse(data_dir.into_iter().flatten().chain(words)));
             Ok(())
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
-        Command::Watch { json, all } => live::watch(&global, json, all, paint),
+        Command::Watch { json, all } => watch::watch(&global, json, all, paint),
         Command::Serve { systemd: true } => serve::print_unit(&global),
         Command::Serve { systemd: false } => serve::serve(&global),
         Command::Focus { session, json } => focus::focus(&global, &session, json),
@@ -137,7 +137,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Show { session, json, from, limit } => {
             let plan = engine.timeline_plan(session)?;
             let timeline =
-                TimelineReader::default().read(engine.fs(), &plan, Stretch::new(*from, *limit).nested())?;
+                TimelineReader::default().read(engine.fs(), &plan, ItemRange::new(*from, *limit).nested())?;
             if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }
         }
         Command::Status { format } => {
@@ -148,7 +148,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
             let doctor = match global.demo {
                 true => doctor::doctor(engine, &|_| WatchMode::None),
-                false => doctor::doctor_on_trial(engine, &client_of),
+                false => doctor::doctor_with_watch_trial(engine, &client_of),
             };
             let advice = |scope, path: &Path| hooks::advice(global, scope, path);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }

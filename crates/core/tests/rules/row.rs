@@ -43,7 +43,7 @@ pub fn bare(id: &str) -> Row {
         terminal: None,
         needs: None,
         snoozed_until: None,
-        roused_at: None,
+        snooze_ended_at: None,
         put_away: false,
         tokens: None,
         context_used: None,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::chain::lineage::{Marker, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Change;
+use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 
@@ -34,13 +34,13 @@ pub struct Changes {
     /// Former links that the transcripts no longer tell of.
     pub old_links: Vec<Link>,
     /// User edits, in order.
-    pub words: Vec<Change>,
+    pub words: Vec<EditChange>,
     /// The commands that make these edits, with the other recent commands.
     pub carried_out: Option<CarriedOut>,
     /// Forgotten sessions, when their list was removed with the store.
     pub forgotten: BTreeSet<SessionId>,
     /// The facts that no file holds any more, if they changed.
-    pub facts: Option<Facts>,
+    pub facts: Option<SeenFacts>,
     /// From now on, transcripts are stored ahead of rows, or rows ahead of their chains.
     pub rows_behind: bool,
     /// With these rows, all sessions have one, also those whose transcripts were stored ahead.
@@ -72,14 +72,14 @@ pub enum FileChange {
 
 /// Facts that the engine saw live. No file holds them, or their file may be gone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct SeenFacts {
     /// Processes that changed sessions.
     pub moves: Vec<RegistryMove>,
     /// Read markers, by their files.
     pub markers: Vec<(String, Vec<Marker>)>,
 }
 
-impl Facts {
+impl SeenFacts {
     /// The sessions that these facts name.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         let moved = self.moves.iter().flat_map(|seen| [&seen.from, &seen.to]);
