@@ -228,7 +228,7 @@ impl Desk {
             return Ok(());
         }
         let handle = current(&self.engine);
-        if settings.needs_another_engine(&handle.settings()) {
+        if settings.needs_new_engine(&handle.settings()) {
             self.exchange(engine::open(settings.clone())?);
         } else {
             handle.apply(settings);
@@ -288,7 +288,7 @@ impl Desk {
         let listen = move |sink: AlertSink| {
             let engine = current(&engine);
             // The demo raises no alerts.
-            (!engine.is_made_up()).then(|| {
+            (!engine.is_demo()).then(|| {
                 engine.listen(sink);
                 engine
             })

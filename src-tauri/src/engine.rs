@@ -1,7 +1,7 @@
 //! How the shell starts the engine.
 
 use watchbill_engine::handle::{self, Handle};
-use watchbill_settings::{Configuration, Given, Settings, SettingsError};
+use watchbill_settings::{CommandLineOptions, Configuration, Settings, SettingsError};
 
 use crate::options::Options;
 
@@ -10,7 +10,7 @@ use crate::options::Options;
 /// # Errors
 /// When a named file cannot be read, or no folder is known.
 pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
-    let given = Given {
+    let given = CommandLineOptions {
         claude_dirs: options.claude_dirs.clone(),
         data_dir: options.data_dir.clone(),
         config: options.config.clone(),
@@ -21,8 +21,10 @@ pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
 /// The settings of a start without options and without variables; `None` if they cannot be built.
 #[cfg(target_os = "linux")]
 pub fn usual() -> Option<Settings> {
-    watchbill_settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME"))
-        .ok()
+    watchbill_settings::resolve_settings(&CommandLineOptions::default(), &|name| {
+        std::env::var_os(name).filter(|_| name == "HOME")
+    })
+    .ok()
 }
 
 /// Starts watching the sessions of this machine.

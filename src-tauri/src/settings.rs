@@ -7,8 +7,8 @@ use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 use watchbill_settings::Configuration;
-use watchbill_settings::configuration::Changed;
-use watchbill_settings::follow::{self, Following};
+use watchbill_settings::configuration::SettingsChange;
+use watchbill_settings::follow::{self, FileFollower};
 
 use crate::desk::Desk;
 use crate::shortcut::{GlobalKey, take_key};
@@ -38,7 +38,7 @@ impl SettingsLine {
 }
 
 /// Follows the configuration from now on: edits by hand, and changes by the windows.
-pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following {
+pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> FileFollower {
     let app = app.clone();
     configuration.subscribe(Box::new(move |changed| {
         take(&app, changed);
@@ -48,7 +48,7 @@ pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following 
 }
 
 /// Passes the change to every part of the shell that depends on a setting.
-fn take(app: &AppHandle, changed: &Changed) {
+fn take(app: &AppHandle, changed: &SettingsChange) {
     if let Some(desk) = app.try_state::<Desk>()
         && let Err(error) = desk.apply(&changed.settings)
     {

@@ -3,7 +3,7 @@
 /// Puts a text on one line, without characters that would disturb the line around it.
 pub fn one_line(text: &str) -> String {
     // Direction overrides could make a title reorder its neighbours. Letters of any script stay.
-    let disturbs = |c: char| watchbill_engine::steers(c) && !c.is_control();
+    let disturbs = |c: char| watchbill_engine::is_steering(c) && !c.is_control();
     let kept: String =
         text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -52,7 +52,7 @@ impl Agent {
         let claude_dir = home.join(".claude");
         let started_at = jiff::Timestamp::now().as_millisecond();
         let agent = Self { claude_dir, cwd, process, pid, started_at, session: session.into(), records: 0 };
-        agent.is("idle", None)?;
+        agent.write_registry("idle", None)?;
         Ok(agent)
     }
 
@@ -60,7 +60,7 @@ impl Agent {
     pub fn is_asked(&mut self, prompt: &str) -> Result<()> {
         let message = json!({ "role": "user", "content": prompt });
         self.append("user", &json!({ "message": message, "origin": { "kind": "human" } }))?;
-        self.is("busy", None)
+        self.write_registry("busy", None)
     }
 
     /// The client calls a tool that needs the user's permission.
@@ -68,13 +68,13 @@ impl Agent {
         let id = format!("toolu_{}", self.records);
         let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
         self.answer(&call, "tool_use")?;
-        self.is("waiting", Some("permission prompt"))
+        self.write_registry("waiting", Some("permission prompt"))
     }
 
     /// The turn ends with this answer.
     pub fn answers(&mut self, text: &str) -> Result<()> {
         self.answer(&json!({ "type": "text", "text": text }), "end_turn")?;
-        self.is("idle", None)
+        self.write_registry("idle", None)
     }
 
     /// A tool has run, with this output.
@@ -87,12 +87,12 @@ impl Agent {
     }
 
     /// The user clears the conversation: the same process continues in another session.
-    pub fn is_cleared_into(&mut self, session: &str) -> Result<()> {
+    pub fn clear_into(&mut self, session: &str) -> Result<()> {
         let before = std::mem::replace(&mut self.session, session.to_owned());
         let command = "<command-name>/clear</command-name>\n            \
             <command-message>clear</command-message>\n            <command-args></command-args>";
         let message = json!({ "role": "user", "content": command });
-        self.is("idle", None)?;
+        self.write_registry("idle", None)?;
         self.append("user", &json!({ "message": message, "session_id": before }))
     }
 
@@ -126,7 +126,7 @@ impl Agent {
     }
 
     /// Rewrites the registry file.
-    fn is(&self, status: &str, waiting_for: Option<&str>) -> Result<()> {
+    fn write_registry(&self, status: &str, waiting_for: Option<&str>) -> Result<()> {
         let now = jiff::Timestamp::now().as_millisecond();
         let pid = self.pid;
         let mut entry = json!({

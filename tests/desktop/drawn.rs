@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use watchbill_testkit::left_out;
+use watchbill_testkit::skipped;
 
 /// The folder of the pictures.
 pub(crate) fn folder() -> PathBuf {
@@ -41,5 +41,5 @@ pub(crate) fn elsewhere() -> Result<Option<String>> {
 
 /// Reports a difference to another WebKitGTK's picture, which proves nothing.
 pub(crate) fn not_compared(what: &str, which: &str) {
-    left_out(&format!("NOT COMPARED: {what} differs here; {which}"));
+    skipped(&format!("NOT COMPARED: {what} differs here; {which}"));
 }

@@ -25,14 +25,14 @@ const TABS: &str = "if (window.tabs === undefined) { window.tabs = 0; \
     addEventListener('keyup', (event) => { if (event.key === 'Tab') window.tabs += 1; }, true); } return window.tabs;";
 
 /// A user with a keyboard alone.
-struct Hands {
+struct KeyboardUser {
     driver: Driver,
     config: PathBuf,
     _agents: Vec<Agent>,
     desktop: Desktop,
 }
 
-impl Hands {
+impl KeyboardUser {
     async fn ready() -> Result<Self> {
         let desktop = Desktop::start().await?;
         let mut api = Agent::start_in_terminal(&desktop, "api-server", API).await?;
@@ -145,7 +145,7 @@ impl Hands {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_work_is_possible_by_keyboard_alone() -> Result<()> {
-    let hands = Hands::ready().await?;
+    let hands = KeyboardUser::ready().await?;
     roster(&hands).await.context("in the roster")?;
     detail(&hands).await.context("in the detail pane")?;
     overlays(&hands).await.context("in palette, help and menu")?;
@@ -155,7 +155,7 @@ async fn all_work_is_possible_by_keyboard_alone() -> Result<()> {
 }
 
 /// Arrows, letters, the filter.
-async fn roster(hands: &Hands) -> Result<()> {
+async fn roster(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["Down"]).await?;
     hands.focus_is(API).await?;
     selected(hands.page(), API).await?;
@@ -183,7 +183,7 @@ async fn roster(hands: &Hands) -> Result<()> {
 }
 
 /// The tab order, the timeline's keys, an opened call.
-async fn detail(hands: &Hands) -> Result<()> {
+async fn detail(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["n", "Return"]).await?;
     shows(hands.page(), "Answer in its terminal.").await?;
     hands.focus_is(API).await?;
@@ -209,7 +209,7 @@ async fn detail(hands: &Hands) -> Result<()> {
 }
 
 /// Each overlay returns the focus to its earlier place.
-async fn overlays(hands: &Hands) -> Result<()> {
+async fn overlays(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["ctrl+k"]).await?;
     hands.focus_is("Find").await?;
     hands.desktop.write("what is watched").await?;
@@ -246,7 +246,7 @@ async fn overlays(hands: &Hands) -> Result<()> {
 }
 
 /// A name, a join and its end, a snooze and its end.
-async fn chain(hands: &Hands) -> Result<()> {
+async fn chain(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["n", "Return"]).await?;
     shows(hands.page(), "Answer in its terminal.").await?;
     hands.choose("More", "Rename").await?;
@@ -283,7 +283,7 @@ async fn chain(hands: &Hands) -> Result<()> {
 }
 
 /// Another window, a change in the file, and back.
-async fn settings(hands: &Hands) -> Result<()> {
+async fn settings(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["n", "ctrl+comma"]).await?;
     hands.in_front("Watchbill settings").await?;
     let roster = hands.page().window().await?;
@@ -309,7 +309,7 @@ async fn settings(hands: &Hands) -> Result<()> {
 }
 
 /// To the terminal and back; then out of the pane, to the first row.
-async fn terminal(hands: &Hands) -> Result<()> {
+async fn terminal(hands: &KeyboardUser) -> Result<()> {
     hands.press(&["Return"]).await?;
     shows(hands.page(), "Answer in its terminal.").await?;
     hands.press(&["f"]).await?;

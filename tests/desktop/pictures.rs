@@ -158,7 +158,7 @@ async fn check(name: &str, painter: &Painter) -> Result<()> {
         Ok(wanted) => wanted,
         Err(error) => {
             painter.taken().await?.write(&left)?;
-            bail!("{name}: {error:#}; this is what is seen: {}. {AS_IT_OUGHT}", left.display());
+            bail!("{name}: {error:#}; this is what is seen: {}. {IF_INTENDED}", left.display());
         }
     };
     let seconds = if elsewhere.is_some() { HOPE } else { PATIENCE };
@@ -174,10 +174,10 @@ async fn check(name: &str, painter: &Painter) -> Result<()> {
         return Ok(());
     }
     let places = format!("{} and {}", left.display(), red.display());
-    bail!("{name}: {} pixels are off; look at {places}. {AS_IT_OUGHT}", found.off);
+    bail!("{name}: {} pixels are off; look at {places}. {IF_INTENDED}", found.off);
 }
 
-const AS_IT_OUGHT: &str = "If this is intended, run with VISUAL=write.";
+const IF_INTENDED: &str = "If this is intended, run with VISUAL=write.";
 
 async fn roster_and_detail(theme: &str) -> Result<()> {
     let painter = Painter::start(theme, three).await?;
@@ -216,7 +216,7 @@ async fn an_empty_window_matches_its_pictures() -> Result<()> {
 }
 
 /// The smallest possible faults, each by itself.
-const HARMS: [(&str, &str); 5] = [
+const FAULTS: [(&str, &str); 5] = [
     ("one figure is another", "document.querySelector('.chip b').textContent = '2'"),
     (
         "a glyph has another colour",
@@ -242,7 +242,7 @@ async fn the_comparison_notices_the_smallest_fault_and_nothing_else() -> Result<
     };
     ready().await?;
     let before = painter.taken().await?;
-    for (name, harm) in HARMS {
+    for (name, harm) in FAULTS {
         painter.page().execute(harm, vec![]).await.with_context(|| name.to_owned())?;
         let off = before.compare(&painter.taken().await?, SHADE).off;
         ensure!(off > PIXELS, "when {name}, only {off} pixels are off");

@@ -136,7 +136,7 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
     selected(&window.page, API).await?;
     shows(&window.page, "It is in the pool.").await?;
 
-    api.is_cleared_into(NEXT)?;
+    api.clear_into(NEXT)?;
     api.is_asked("Mend the pool")?;
     selected(&window.page, NEXT).await?;
     shows(&window.page, "Mend the pool").await?;

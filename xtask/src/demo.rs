@@ -149,7 +149,7 @@ impl<'a> Scene<'a> {
                 // A torn write is followed by the whole one; the demo leaves the torn one out.
                 let whole = serde_json::from_str::<Value>(operation["text"].as_str().unwrap_or_default());
                 whole.ok().map(|mut entry| {
-                    self.dress(&mut entry);
+                    self.apply_scene(&mut entry);
                     json!({ "text": entry.to_string() })
                 })
             }
@@ -166,7 +166,7 @@ impl<'a> Scene<'a> {
         let mut out = Map::new();
         out.insert("t".to_owned(), json!(self.moment(t)));
         out.insert("op".to_owned(), operation["op"].clone());
-        out.insert("path".to_owned(), Value::String(self.place(&path)));
+        out.insert("path".to_owned(), Value::String(self.replace_folder(&path)));
         out.extend(rest);
         Ok(Some(Value::Object(out)))
     }
@@ -189,7 +189,7 @@ impl<'a> Scene<'a> {
                 record["parentUuid"] = self.kept_parent(&record["parentUuid"]);
             }
             self.stretch(&mut record);
-            self.dress(&mut record);
+            self.apply_scene(&mut record);
             out.push_str(&record.to_string());
             out.push('\n');
             let prompt = record["type"] == "user" && record["isSidechain"] == false;
@@ -217,16 +217,16 @@ impl<'a> Scene<'a> {
     }
 
     /// Puts the scene's words, folders and times into a record or a registry file.
-    fn dress(&mut self, value: &mut Value) {
+    fn apply_scene(&mut self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = self.say(text),
-            Value::Array(list) => list.iter_mut().for_each(|value| self.dress(value)),
+            Value::String(text) => *text = self.replace_words(text),
+            Value::Array(list) => list.iter_mut().for_each(|value| self.apply_scene(value)),
             Value::Object(fields) => {
                 let old = std::mem::take(fields);
                 for (key, mut value) in old {
                     self.field(&key, &mut value);
                     // Answers have their questions as keys.
-                    let key = if key.contains(' ') { self.say(&key) } else { key };
+                    let key = if key.contains(' ') { self.replace_words(&key) } else { key };
                     fields.insert(key, value);
                 }
             }
@@ -252,7 +252,7 @@ impl<'a> Scene<'a> {
                 let at = at.as_i64().unwrap_or(self.begin);
                 *value = json!(self.begin + self.moment(at - self.begin));
             }
-            _ => self.dress(value),
+            _ => self.apply_scene(value),
         }
     }
 
@@ -280,7 +280,7 @@ impl<'a> Scene<'a> {
         ))
     }
 
-    fn say(&mut self, said: &str) -> String {
+    fn replace_words(&mut self, said: &str) -> String {
         if said.starts_with("lorem ipsum") {
             return text(self.scene, "summary").to_owned();
         }
@@ -300,11 +300,11 @@ impl<'a> Scene<'a> {
                 *used += 1;
             }
         }
-        self.place(&out)
+        self.replace_folder(&out)
     }
 
     /// Replaces the rig's folder by the scene's, also inside a folder name.
-    fn place(&self, path: &str) -> String {
+    fn replace_folder(&self, path: &str) -> String {
         let project = text(self.scene, "project");
         let path = path.replace("/home/dev/work", &format!("/home/dev/{project}"));
         path.replace("-home-dev-work", &format!("-home-dev-{project}")).replace("_stub", "_01")

@@ -113,10 +113,10 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Browser if chromium().is_some() => wanted.extend(&BROWSER[1..]),
             Need::Browser if !offers_chromium() => {}
             Need::Browser => wanted.extend(BROWSER),
-            Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_there_anyway(name))),
+            Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_program_on_path(name))),
             Need::Packages => wanted.extend(PACKAGES),
             Need::CleanRoot => wanted.extend(CLEAN_ROOT),
-            Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_there_anyway(name))),
+            Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_program_on_path(name))),
         }
     }
     let installed = installed(tree, &wanted);
@@ -124,7 +124,7 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
 }
 
 /// Programs that serve as well without their package.
-fn is_there_anyway(package: &str) -> bool {
+fn is_program_on_path(package: &str) -> bool {
     let program = match package {
         "ripgrep" => "rg",
         "iproute2" => "ip",

@@ -18,7 +18,7 @@ use crate::tree::{Tree, on_path};
 
 /// A program that the rig drives, as an npm package. Its licence does not allow passing it on, so it is never in the
 /// tree.
-struct Driven {
+struct PinnedClient {
     /// The package; the one with the program itself has the platform's name appended.
     package: &'static str,
     /// Another version is another client: its behaviour would have to be studied anew.
@@ -29,13 +29,13 @@ struct Driven {
     programs: [(&'static str, &'static str); 2],
 }
 
-const CLAUDE: Driven = Driven {
+const CLAUDE: PinnedClient = PinnedClient {
     package: "@anthropic-ai/claude-code",
     version: "2.1.329",
     folder: "rig/client",
     programs: [("linux-x64", "claude"), ("linux-arm64", "claude")],
 };
-const CODEX: Driven = Driven {
+const CODEX: PinnedClient = PinnedClient {
     package: "@openai/codex",
     version: "0.169.0",
     folder: "rig/codex",
@@ -47,12 +47,12 @@ const CODEX: Driven = Driven {
 /// The plugin that a user can install instead of single hooks.
 const PLUGIN: &str = "dist/claude-plugin";
 /// The exit code of the rig when it cannot run here.
-const CANNOT: u8 = 77;
+const EXIT_CANNOT_RUN: u8 = 77;
 
 /// Writes the table of how often the state is right.
 pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     packages::provide(tree, &[Need::Node, Need::Rig])?;
-    if let Some(why) = hindrance(tree) {
+    if let Some(why) = missing_requirement(tree) {
         return Ok(cannot(&why));
     }
     let claude = match CLAUDE.install(tree)? {
@@ -87,7 +87,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
 
 fn cannot(why: &str) -> ExitCode {
     println!("NOT RUN: {why}");
-    ExitCode::from(CANNOT)
+    ExitCode::from(EXIT_CANNOT_RUN)
 }
 
 /// Names the scenarios.
@@ -99,7 +99,7 @@ pub fn list(tree: &Tree) -> Result<()> {
 pub fn step(tree: &Tree) -> Result<Outcome> {
     // First the tests that need no client.
     python(tree).args(["-m", "unittest", "discover", "-s", "tests/rig"]).run()?;
-    if let Some(why) = hindrance(tree) {
+    if let Some(why) = missing_requirement(tree) {
         return Ok(Outcome::NotRun(why));
     }
     let claude = match CLAUDE.install(tree)? {
@@ -126,7 +126,7 @@ fn rig(tree: &Tree) -> Call {
 }
 
 /// The reason why the client cannot be isolated here, if there is one.
-fn hindrance(tree: &Tree) -> Option<String> {
+fn missing_requirement(tree: &Tree) -> Option<String> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     if let Some(missing) = ["python3", "unshare", "ip"].iter().find(|name| !on_path(&search_path, name)) {
         return Some(format!("there is no `{missing}` here, and the rig needs it"));
@@ -146,7 +146,7 @@ fn hindrance(tree: &Tree) -> Option<String> {
     }
 }
 
-impl Driven {
+impl PinnedClient {
     /// The program, installed if it is missing; or the reason why there is none.
     fn install(&self, tree: &Tree) -> Result<Result<PathBuf, String>> {
         let here = platform().and_then(|name| self.programs.iter().find(|(platform, _)| *platform == name));

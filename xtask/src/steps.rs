@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::left_out;
+use crate::skipped_tests;
 use crate::tree::Tree;
 
 /// The result of a step that did not fail.
@@ -59,7 +59,7 @@ pub struct Tally {
     not_run: Vec<(&'static str, String)>,
     /// Parts that single tests of a step skipped here, although the step went on.
     left_out: Vec<(&'static str, String)>,
-    left: Vec<&'static str>,
+    not_reached: Vec<&'static str>,
 }
 
 impl Tally {
@@ -85,7 +85,7 @@ impl Tally {
         for (name, time, error) in &self.failed {
             line(name, "FAILED", format!("{}  {error}", seconds(*time)));
         }
-        for name in &self.left {
+        for name in &self.not_reached {
             line(name, "not reached", String::new());
         }
         lines.push(format!("{} passed, {} failed", self.passed.len(), self.failed.len()));
@@ -99,9 +99,9 @@ pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
     for (index, step) in steps.iter().enumerate() {
         println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
         let start = Instant::now();
-        left_out::take(tree);
+        skipped_tests::take_skipped(tree);
         let outcome = (step.work)(tree);
-        tally.left_out.extend(left_out::take(tree).into_iter().map(|what| (step.name, what)));
+        tally.left_out.extend(skipped_tests::take_skipped(tree).into_iter().map(|what| (step.name, what)));
         match outcome {
             Ok(Outcome::Done) => {
                 println!("== {} passed in {}", step.name, seconds(start.elapsed()));
@@ -115,7 +115,7 @@ pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
                 println!("== {} FAILED after {}: {error:#}", step.name, seconds(start.elapsed()));
                 tally.failed.push((step.name, start.elapsed(), format!("{error:#}")));
                 if !keep_going {
-                    tally.left.extend(steps.iter().skip(index + 1).map(|step| step.name));
+                    tally.not_reached.extend(steps.iter().skip(index + 1).map(|step| step.name));
                     break;
                 }
             }
@@ -159,7 +159,7 @@ mod tests {
             shows: "",
             needs: &[],
             work: |tree| {
-                let file = left_out::file(tree);
+                let file = skipped_tests::file(tree);
                 std::fs::create_dir_all(file.parent().unwrap())?;
                 std::fs::write(file, "NOT TESTED: no sun\nNOT COMPARED: no stars\n")?;
                 Ok(Outcome::Done)

@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::call::Call;
-use crate::left_out;
 use crate::node;
 use crate::options::TestOptions;
 use crate::packages;
 use crate::rig;
 use crate::sandbox;
+use crate::skipped_tests;
 use crate::steps::{self, Need, Outcome, Step};
 use crate::tree::{Tree, on_path};
 
@@ -226,12 +226,12 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
     let runner = sandbox::runner(tree);
     let runner =
         runner.to_str().context("the build folder's path is not UTF-8, which cargo's settings need")?;
-    let noted = left_out::file(tree);
+    let noted = skipped_tests::file(tree);
     if let Some(folder) = noted.parent() {
         fs::create_dir_all(folder).with_context(|| format!("could not create {}", folder.display()))?;
     }
     Ok(cargo(tree)
-        .env(left_out::NAME, noted)
+        .env(skipped_tests::SKIPPED_FILE_VARIABLE, noted)
         .args(words)
         // Without this package, whose tests have run before: cargo would link it anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])

@@ -325,10 +325,10 @@ pub struct Snooze {
     /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
     /// For how long: 15m, 1h, 2d
-    #[arg(value_parser = parse_coming)]
+    #[arg(value_parser = parse_future_time)]
     pub span: Option<watchbill_engine::Timestamp>,
     /// Until this time: a clock time (15:00), a date, or a time (RFC 3339)
-    #[arg(long, value_name = "TIME", value_parser = parse_coming)]
+    #[arg(long, value_name = "TIME", value_parser = parse_future_time)]
     pub until: Option<watchbill_engine::Timestamp>,
     /// End the snooze
     #[arg(long)]
@@ -435,9 +435,9 @@ pub fn wrong_usage(command: &str, what: &str) -> ! {
 }
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
-    crate::when::parse(text).map_err(|error| error.to_string())
+    crate::time_arguments::parse(text).map_err(|error| error.to_string())
 }
 
-fn parse_coming(text: &str) -> Result<watchbill_engine::Timestamp, String> {
-    crate::when::parse_coming(text).map_err(|error| error.to_string())
+fn parse_future_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
+    crate::time_arguments::parse_coming(text).map_err(|error| error.to_string())
 }

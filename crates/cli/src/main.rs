@@ -6,10 +6,10 @@ mod args;
 mod commands;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod large_pages;
-mod paint;
 mod progress;
 mod render;
-mod when;
+mod terminal_text;
+mod time_arguments;
 
 use std::io::{IsTerminal, Write};
 
@@ -23,7 +23,7 @@ fn main() -> std::process::ExitCode {
             commands::ask::run(words);
             return std::process::ExitCode::SUCCESS;
         }
-        watchbill_hooks::sender::run(&watchbill_hooks::sender::Errand::parse(words));
+        watchbill_hooks::sender::run(&watchbill_hooks::sender::HookArguments::parse(words));
         return std::process::ExitCode::SUCCESS;
     }
     let cli = args::Cli::parse();
@@ -59,7 +59,7 @@ impl Write for Messages {
         // left.
         let text = String::from_utf8_lossy(bytes);
         let shown: String =
-            text.chars().filter(|c| !paint::steers(*c) || matches!(c, '\x1b' | '\n')).collect();
+            text.chars().filter(|c| !terminal_text::is_steering(*c) || matches!(c, '\x1b' | '\n')).collect();
         std::io::stderr().write_all(shown.as_bytes())?;
         Ok(bytes.len())
     }
@@ -90,5 +90,5 @@ fn one_line(error: &anyhow::Error) -> String {
             words.push_str(&cause);
         }
     }
-    paint::one_line(&words)
+    terminal_text::one_line(&words)
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use watchbill_engine::forget::{Doing, Stage};
+use watchbill_engine::forget::{RemovalProgress, Stage};
 use watchbill_engine::index::Progress;
-use watchbill_history::query::who;
+use watchbill_history::query::process_label;
 
 /// A bar on standard error, hidden if that is no terminal.
 pub struct Bar {
@@ -80,15 +80,15 @@ impl RemovalBar {
     }
 
     /// Shows which program does what.
-    pub fn show(&self, doing: Doing) {
+    pub fn show(&self, doing: RemovalProgress) {
         let (form, what) = match doing {
-            Doing::Here(Stage::Removing { done, all }) => {
+            RemovalProgress::Here(Stage::Removing { done, all }) => {
                 self.bar.set_length(all as u64);
                 self.bar.set_position(done as u64);
                 ("{msg}  {wide_bar} {pos}/{len} sessions  {elapsed}", "forgetting".to_owned())
             }
-            Doing::Here(Stage::Wiping) => (MOVING, "removing their bytes from the file".to_owned()),
-            Doing::Elsewhere(pid) => (MOVING, format!("{} forgets it", who(pid))),
+            RemovalProgress::Here(Stage::Wiping) => (MOVING, "removing their bytes from the file".to_owned()),
+            RemovalProgress::Elsewhere(pid) => (MOVING, format!("{} forgets it", process_label(pid))),
         };
         if let Ok(style) = ProgressStyle::with_template(form) {
             self.bar.set_style(style.progress_chars("━╸─"));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The client's own id of a session: the stem of the transcript's file name, usually a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::one")] Arc<str>);
+pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::arc_str")] Arc<str>);
 
 impl SessionId {
     /// Takes the id as the client wrote it.

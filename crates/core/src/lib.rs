@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attention;
-pub mod block;
+pub mod byte_block;
 pub mod chain;
 pub mod deadlines;
 pub mod evidence;

@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 ///
 /// # Errors
 /// When the stored value is no text.
-pub fn one<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+pub fn arc_str<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     struct Text;
     impl Visitor<'_> for Text {
         type Value = Arc<str>;
@@ -30,11 +30,11 @@ pub fn one<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
 ///
 /// # Errors
 /// When the stored value is no list of texts.
-pub fn all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
+pub fn arc_strs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
     struct Text(Arc<str>);
     impl<'de> Deserialize<'de> for Text {
         fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            one(from).map(Self)
+            arc_str(from).map(Self)
         }
     }
     let texts = Vec::<Text>::deserialize(from)?;

@@ -1,7 +1,7 @@
 //! The answers that were given, as the store has them.
 
 use watchbill_core::time::Timestamp;
-use watchbill_history::errors::refusal;
+use watchbill_history::errors::store_api_error;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerRecord;
 use watchbill_settings::Settings;
@@ -20,7 +20,7 @@ pub fn list(settings: &Settings, since: Option<Timestamp>) -> Result<Vec<AnswerR
     match Store::open(folder, Mode::Read).and_then(|store| store.answers(since)) {
         Ok(rows) => Ok(rows.into_iter().map(record).collect()),
         Err(StoreError::Absent { .. }) => Ok(Vec::new()),
-        Err(error) => Err(refusal(&error)),
+        Err(error) => Err(store_api_error(&error)),
     }
 }
 

@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::clock::{Clock, ManualClock, ShiftedClock};
-use crate::cold;
 use crate::engine::Engine;
 use crate::environment::Outlook;
 use crate::handle::{Handle, start_in};
 use crate::replay::{Operation, Recording};
+use crate::single_look;
 use crate::stage::Stage;
 use watchbill_settings::Settings;
 
@@ -80,7 +80,7 @@ fn look_at(at: Millis, outlook: Outlook) -> Engine {
         stage.act_until(recording, Millis(now.since(recording.begin).0));
     }
     let settings = Settings::for_roots(vec![stage.root.clone()]);
-    cold::look(settings, stage.world(), outlook, &ManualClock::new(now))
+    single_look::look(settings, stage.world(), outlook, &ManualClock::new(now))
 }
 
 /// Starts an engine that plays the demo.

@@ -8,14 +8,14 @@ use std::time::Duration;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_hooks::health::health;
 use watchbill_hooks::install::Version;
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::HookPaths;
 use watchbill_protocol::doctor::{
     ConfigFile, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
 };
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
-use crate::hook_setup::{Judge, every_scope};
+use crate::hook_setup::{ExpectedHooks, every_scope};
 use crate::mute::MuteFile;
 use crate::source::Source;
 use watchbill_history::query;
@@ -25,7 +25,7 @@ pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 /// The whole report. Starts a watcher for a moment to test how `watch` and the window would notice changes. `client_of`
 /// asks the client of one of the client's folders for its version.
-pub fn doctor_on_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
+pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
     let watcher = crate::source::watch(engine.settings(), || {});
     watcher.ready();
     let mut doctor = doctor(engine, &|root| watcher.mode_of(root));
@@ -36,8 +36,8 @@ pub fn doctor_on_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Vers
     let muted = engine.settings().data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
     doctor.muted_until = muted.filter(|until| *until > engine.now()).map(|until| until.to_string());
     if let Some(hooks) = &mut doctor.hooks {
-        let judge = Judge::asking(engine.settings(), client_of);
-        hooks.settings = scopes_in_time(judge, working_folders(engine));
+        let judge = ExpectedHooks::asking_clients(engine.settings(), client_of);
+        hooks.settings = scopes_with_timeout(judge, working_folders(engine));
     }
     doctor
 }
@@ -86,7 +86,7 @@ pub(crate) fn working_folders(engine: &Engine) -> BTreeSet<PathBuf> {
 }
 
 fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
-    let places = Places::new(engine.settings().data_dir.as_deref()?);
+    let places = HookPaths::new(engine.settings().data_dir.as_deref()?);
     let found = health(&places);
     Some(HooksHealth {
         path: places.root().to_string_lossy().into_owned(),
@@ -147,7 +147,7 @@ fn limits(engine: &Engine) -> Vec<Limit> {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The hooks in every scope. If a project's folder does not answer, the result has no project scopes.
-pub(crate) fn scopes_in_time(judge: Judge, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
+pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let (sender, receiver) = mpsc::channel();
     let asked = judge.clone();
     let look = move || {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{FileKind, Fs};
-use watchbill_watch::layout::{self, Place};
+use watchbill_watch::layout::{self, ClientPath};
 use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
-use crate::transcripts::{Terms, TrackedFile};
+use crate::transcripts::{LoadOptions, TrackedFile};
 use watchbill_settings::Settings;
 
 /// A usual clock correction is a few seconds. A step of an hour comes from the user or a broken battery.
@@ -182,21 +182,21 @@ impl Environment {
     }
 
     /// The kind of file at `path`, by its place below the innermost root.
-    pub fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, Place)> {
+    pub fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, ClientPath)> {
         let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));
         let (root, relative) = below.max_by_key(|(root, _)| root.as_os_str().len())?;
         Some((root, layout::classify(relative)?))
     }
 
     /// A transcript that has not been read.
-    pub fn new_file(&self, place: Place) -> TrackedFile {
+    pub fn new_file(&self, place: ClientPath) -> TrackedFile {
         TrackedFile::new(place, self.settings.timeouts, self.outlook.until)
-            .leaving_out(&self.settings.history.exclude)
+            .with_exclude(&self.settings.history.exclude)
     }
 
     /// The terms for the first read of a transcript. `keep`: note the memory of each record, to store it.
-    pub fn terms(&self, keep: bool) -> Terms {
-        Terms {
+    pub fn terms(&self, keep: bool) -> LoadOptions {
+        LoadOptions {
             timeouts: self.settings.timeouts,
             until: self.outlook.until,
             keep,

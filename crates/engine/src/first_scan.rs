@@ -10,7 +10,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, Scan, scan};
 
-use crate::transcripts::{Loaded, Terms, load};
+use crate::transcripts::{LoadOptions, Loaded, load};
 
 /// More threads only compete for the disk.
 const MOST_THREADS: usize = 4;
@@ -79,7 +79,7 @@ impl FirstScan {
     pub fn read(
         &self,
         fs: &Arc<dyn Fs>,
-        terms: Terms,
+        terms: LoadOptions,
         wanted: &(dyn Fn() -> bool + Sync),
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {

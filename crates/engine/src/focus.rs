@@ -2,10 +2,10 @@
 
 use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 pub use watchbill_terminal::resume::quoted;
-use watchbill_terminal::{Outcome, RealWorld, Seat};
+use watchbill_terminal::{Outcome, RealWorld, SessionLocation};
 
 /// Brings the terminal of a session to the front. Blocks until the terminal has answered, some seconds at most.
-pub fn focus(seat: &Seat) -> FocusAnswer {
+pub fn focus(seat: &SessionLocation) -> FocusAnswer {
     let answer = watchbill_terminal::focus(seat, &RealWorld);
     let reason = answer.outcome.why().map(str::to_owned);
     let (outcome, by) = match answer.outcome {
@@ -24,6 +24,6 @@ pub fn focus(seat: &Seat) -> FocusAnswer {
 }
 
 /// Whether the user looks at the session's terminal; `None` if unknown. Blocks as [`focus`] does.
-pub fn in_front(seat: &Seat) -> Option<bool> {
+pub fn in_front(seat: &SessionLocation) -> Option<bool> {
     watchbill_terminal::in_front(seat, &RealWorld)
 }

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_history::errors::{data_dir, refusal};
-use watchbill_history::query::named::{Among, one};
+use watchbill_history::errors::{data_dir, store_api_error};
+use watchbill_history::query::named::{IdScope, resolve_one};
 pub use watchbill_history::removal::ForgetWhat;
 pub use watchbill_history::removal::forget::Stage;
-use watchbill_history::removal::forget::{carry_out, meant, would};
-use watchbill_history::removal::{Outcome, Removal};
+use watchbill_history::removal::forget::{carry_out_removal, removal_preview, resolve_removal};
+use watchbill_history::removal::{Removal, RemovalResult};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Settings;
-use watchbill_store::{Access, Mode, Store, StoreError, who};
+use watchbill_store::{Access, Mode, Store, StoreError, process_label};
 
-use crate::kept_state::KeptState;
+use crate::live_state::StoredLiveState;
 use crate::socket::access::{Access as _, AccessError};
 use crate::socket::client::Client;
 
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The process that removes, and its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum RemovalProgress {
     /// This process.
     Here(Stage),
     /// Another process, with its id if known. Its progress is unknown.
@@ -46,22 +46,22 @@ pub fn forget(
     what: &ForgetWhat,
     dry_run: bool,
     now: Timestamp,
-    tell: &mut dyn FnMut(Doing),
+    tell: &mut dyn FnMut(RemovalProgress),
 ) -> Result<ForgetReport, ApiError> {
     let data_dir = data_dir(settings)?;
     let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
     if !data_dir.join(watchbill_store::DATABASE).exists() {
         return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
     }
-    let store = Store::open(data_dir, mode).map_err(|error| refusal(&error))?;
+    let store = Store::open(data_dir, mode).map_err(|error| store_api_error(&error))?;
     let (removal, work_chain_id) = match what {
         ForgetWhat::Before(at) => (Removal::ForgetBefore(*at), None),
-        ForgetWhat::Session(asked) => meant(&store, asked)?,
+        ForgetWhat::Session(asked) => resolve_removal(&store, asked)?,
     };
     let report = if dry_run {
-        would(&store, &removal)?
+        removal_preview(&store, &removal)?
     } else {
-        let done = done_by_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
+        let done = remove_here_or_at_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
         done.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Internal,
@@ -76,36 +76,36 @@ pub fn forget(
 ///
 /// # Errors
 /// When it was not forgotten, the store cannot be written, or its holder does not answer.
-pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Result<String, ApiError> {
+pub fn unforget(settings: &Settings, asked: &str, now: Timestamp) -> Result<String, ApiError> {
     let data_dir = data_dir(settings)?;
-    let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
-    let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
+    let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| store_api_error(&error))?;
+    let forgotten = store.forgotten().map_err(|error| store_api_error(&error))?;
     let mut begin: Vec<&str> = forgotten.iter().map(SessionId::as_str).collect();
     begin.retain(|id| id.starts_with(asked));
-    let session = SessionId::new(one(Among::Forgotten, asked, &begin)?);
+    let session = SessionId::new(resolve_one(IdScope::Forgotten, asked, &begin)?);
     let removal = Removal::RememberAgain(session.clone());
-    done_by_holder(data_dir, store, &removal, now, PATIENCE, &mut |_| ())?;
+    remove_here_or_at_holder(data_dir, store, &removal, now, PATIENCE, &mut |_| ())?;
     Ok(session.to_string())
 }
 
 /// Carries the removal out here, or asks the holder to do it.
-fn done_by_holder(
+fn remove_here_or_at_holder(
     data_dir: &Path,
     mut store: Store,
     removal: &Removal,
     now: Timestamp,
     patience: Duration,
-    tell: &mut dyn FnMut(Doing),
-) -> Outcome {
+    tell: &mut dyn FnMut(RemovalProgress),
+) -> RemovalResult {
     let Access::Reader { held_by } = store.access() else {
-        return carry_out(&mut store, data_dir, &KeptState, removal, now, &mut |stage| {
-            tell(Doing::Here(stage))
+        return carry_out_removal(&mut store, data_dir, &StoredLiveState, removal, now, &mut |stage| {
+            tell(RemovalProgress::Here(stage))
         });
     };
-    let would = would(&store, removal)?;
+    let would = removal_preview(&store, removal)?;
     // An open reader could keep SQLite from wiping the bytes.
     drop(store);
-    tell(Doing::Elsewhere(held_by));
+    tell(RemovalProgress::Elsewhere(held_by));
     let (began, mut was_sent) = (Instant::now(), false);
     loop {
         if let Some(mut client) = Client::connect(data_dir) {
@@ -119,33 +119,35 @@ fn done_by_holder(
                 }
                 Ok(report) => return Ok(report),
             }
-        } else if let Some(mut store) = Store::take_over(data_dir).map_err(|error| refusal(&error))? {
-            return go_on(&mut store, data_dir, removal, would, now, tell);
+        } else if let Some(mut store) = Store::take_over(data_dir).map_err(|error| store_api_error(&error))? {
+            return finish_removal(&mut store, data_dir, removal, would, now, tell);
         }
         if began.elapsed() >= patience {
-            return Err(unanswered(&who(held_by), was_sent));
+            return Err(unanswered(&process_label(held_by), was_sent));
         }
         std::thread::sleep(RETRY);
     }
 }
 
 /// Finishes the removal after the holder ended, perhaps in the middle of it. `would` is the report from before.
-fn go_on(
+fn finish_removal(
     store: &mut Store,
     data_dir: &Path,
     removal: &Removal,
     would: ForgetReport,
     now: Timestamp,
-    tell: &mut dyn FnMut(Doing),
-) -> Outcome {
-    let done = carry_out(store, data_dir, &KeptState, removal, now, &mut |stage| tell(Doing::Here(stage)))?;
+    tell: &mut dyn FnMut(RemovalProgress),
+) -> RemovalResult {
+    let done = carry_out_removal(store, data_dir, &StoredLiveState, removal, now, &mut |stage| {
+        tell(RemovalProgress::Here(stage))
+    })?;
     let is_left = |report: &ForgetReport| !report.sessions.is_empty() || would.sessions.is_empty();
     if done.as_ref().is_none_or(is_left) {
         return Ok(done);
     }
     // The rows are gone already; their bytes may still be there.
-    let wiped = store.finish_wiping().and_then(|()| store.is_to_be_wiped());
-    let wiped_later = wiped.map_err(|error: StoreError| refusal(&error))?;
+    let wiped = store.finish_wiping().and_then(|()| store.is_wiping_due());
+    let wiped_later = wiped.map_err(|error: StoreError| store_api_error(&error))?;
     Ok(Some(ForgetReport { wiped_later, dry_run: false, ..would }))
 }
 
@@ -187,7 +189,8 @@ mod tests {
         let removal = Removal::Forget(SessionId::new("s"));
         let now = Timestamp::from_millis(5);
         let given_up =
-            done_by_holder(folder.path(), reader, &removal, now, Duration::ZERO, &mut |_| ()).unwrap_err();
+            remove_here_or_at_holder(folder.path(), reader, &removal, now, Duration::ZERO, &mut |_| ())
+                .unwrap_err();
         let pid = format!("process {} ", std::process::id());
         assert!(given_up.message.contains(&pid), "{}", given_up.message);
         assert_eq!(writer.session_ids("s", 2).unwrap(), ["s"]);
@@ -198,11 +201,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut store = store(folder.path());
         let removal = Removal::Forget(SessionId::new("s"));
-        let before = would(&store, &removal).unwrap();
+        let before = removal_preview(&store, &removal).unwrap();
         let now = Timestamp::from_millis(5);
         for part in ["nothing was done", "everything was, and not said"] {
             let done = {
-                let done = go_on(&mut store, folder.path(), &removal, before.clone(), now, &mut |_| ());
+                let done =
+                    finish_removal(&mut store, folder.path(), &removal, before.clone(), now, &mut |_| ());
                 done.unwrap().unwrap()
             };
             assert_eq!((done.sessions, done.dry_run), (vec!["s".to_owned()], false), "{part}");

@@ -8,7 +8,7 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{HookCommand, Scope, Version, client, events_for, install, uninstall};
-use watchbill_hooks::places::{Places, default_data_dir};
+use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
@@ -90,10 +90,10 @@ impl HookSetup {
             let message = format!("{} has changed since this was shown; look at it again", plan.preview.path);
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
-        let places = Places::new(&self.data_dir);
+        let places = HookPaths::new(&self.data_dir);
         match (step, &plan.after) {
             (HooksStep::Install, Some(text)) => {
-                change::put_in(&plan.file, text, &places).map_err(|error| match &error {
+                change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
                         ApiError::new(ErrorCode::Unreadable, error.to_string())
@@ -168,15 +168,15 @@ fn refusal(error: &FileError) -> ApiError {
 
 /// The expected hooks: their data folder, and the events that each client has.
 #[derive(Debug, Clone)]
-pub struct Judge {
+pub struct ExpectedHooks {
     /// The client's folders, each with the client's version if known.
     roots: Vec<(PathBuf, Option<Version>)>,
     wanted: HookCommand,
 }
 
-impl Judge {
+impl ExpectedHooks {
     /// Asks the client of each folder for its version.
-    pub fn asking(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
+    pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
         let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
@@ -186,19 +186,19 @@ impl Judge {
     }
 
     /// Asks no client: the installed events count as the events that the client has.
-    pub fn unasked(settings: &Settings) -> Self {
-        Self::asking(settings, &|_| None)
+    pub fn without_client_versions(settings: &Settings) -> Self {
+        Self::asking_clients(settings, &|_| None)
     }
 }
 
 /// The hooks in the user's settings of every root, in the settings of these projects, and in the administrator's
 /// settings. Project and administrator settings without hooks are left out.
-pub fn every_scope(judge: &Judge, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
+pub fn every_scope(judge: &ExpectedHooks, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let none = (PathBuf::new(), None);
     let first = judge.roots.first().unwrap_or(&none);
     let one = |scope, root: &(PathBuf, Option<Version>), project: &Path| {
         let found = status(&scope_file(scope, &root.0, project), &judge.wanted, root.1);
-        told(scope, &root.0, found)
+        hook_settings_of(scope, &root.0, found)
     };
     let mut all: Vec<HookSettings> =
         judge.roots.iter().map(|root| one(Scope::User, root, Path::new(""))).collect();
@@ -217,7 +217,7 @@ fn scope_file(scope: Scope, root: &Path, project: &Path) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-fn told(scope: Scope, root: &Path, found: Status) -> HookSettings {
+fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
     let only_missing = found.unknown.is_empty() && found.elsewhere.is_empty() && !found.irregular;
     let state = match found.state {
         State::Unreadable => "unreadable",
@@ -276,7 +276,7 @@ mod tests {
             make(&settings, &bin, HooksStep::Uninstall).unwrap();
             assert!(!root.join("settings.json").exists());
             assert_eq!(home.path().join("deep").exists(), stays);
-            let places = Places::new(&home.path().join("data"));
+            let places = HookPaths::new(&home.path().join("data"));
             assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
         }
     }

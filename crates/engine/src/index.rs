@@ -1,6 +1,6 @@
 //! `watchbill index`: the history reads everything into the store, and the engine adds the rows of the sessions.
 
-mod ahead;
+mod states_ahead;
 
 use std::time::Instant;
 
@@ -9,10 +9,10 @@ use watchbill_protocol::error::ApiError;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::SystemClock;
 
-use crate::cold::look_and_keep;
 use crate::environment::{Outlook, World};
-use crate::kept_state::KeptState;
-use ahead::Ahead;
+use crate::live_state::StoredLiveState;
+use crate::single_look::look_and_keep;
+use states_ahead::StatesAhead;
 
 /// Reads everything new in all transcripts into the store. Calls `progress` now and then; it returns `false` to end the
 /// run. Data read until then stays stored.
@@ -26,9 +26,9 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
-    let mut ahead = Ahead::new(&*world.fs, settings);
+    let mut ahead = StatesAhead::new(&*world.fs, settings);
     let mut indexed =
-        watchbill_history::index::run(settings, &*world.fs, options, &KeptState, &mut ahead, progress)?;
+        watchbill_history::index::run(settings, &*world.fs, options, &StoredLiveState, &mut ahead, progress)?;
     if let Indexed::Here(report) = &mut indexed
         && ahead.rows_are_behind
     {

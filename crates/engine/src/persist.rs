@@ -3,15 +3,15 @@
 //! If the store cannot be opened or written, the engine goes on without it, reports a problem, and writes the pending
 //! changes as soon as it can. If another process writes, this one only reads, and takes over when the other one ends.
 
-mod anew;
 pub mod changes;
-mod confirms;
+mod confirm_states;
 pub mod evict;
-pub mod kept;
+pub mod file_state;
 pub(crate) mod pending;
 mod recall;
-mod takes_over;
-mod words;
+mod removed_store;
+mod take_over;
+mod user_edits;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Word, Words};
+use watchbill_core::person::{UserEdits, Word};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_history::Shelf;
+use watchbill_history::SharedStore;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_store::{Access, Mode, Place, Store, StoreError};
+use watchbill_store::{Access, Mode, OpenFiles, Store, StoreError};
 
 use crate::engine::Engine;
 use crate::socket::access::CommandId;
@@ -47,7 +47,7 @@ const REMEMBERED: Millis = Millis::from_secs(600);
 /// The engine's access to the store.
 pub struct Persist {
     folder: PathBuf,
-    shelf: Arc<Shelf>,
+    shelf: Arc<SharedStore>,
     /// Changes that could not be stored yet.
     owed: Changes,
     trouble: Option<Problem>,
@@ -65,31 +65,31 @@ pub struct Persist {
     /// The states in the store come from an earlier run or another process, and were not compared yet.
     states_unconfirmed: bool,
     /// The store's files, if this process writes them.
-    place: Option<Place>,
+    place: Option<OpenFiles>,
     /// This process has begun to write another store, and the caller does not know yet.
-    begun: Option<Begun>,
+    begun: Option<NewStore>,
 }
 
 /// Why this process writes a store that may lack data that the engine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum NewStore {
     /// The process that wrote has ended, or the folder has become writable.
     TookOver,
     /// The old store was removed, perhaps with everything beside it.
-    Anew,
+    Recreated,
 }
 
 /// An open store with its list of forgotten sessions.
-struct Known {
+struct OpenedStore {
     store: Store,
     forgotten: write::Forgotten,
 }
 
-impl Known {
+impl OpenedStore {
     /// A writer without the list would store forgotten sessions again, so it must not write. A reader does not need the
     /// list.
     fn of(store: Store) -> Result<Self, StoreError> {
-        store.wait_at_most(PATIENCE)?;
+        store.set_busy_timeout(PATIENCE)?;
         let forgotten = match store.access() {
             Access::Writer => write::Forgotten::of(&store)?,
             Access::Reader { .. } => write::Forgotten::default(),
@@ -122,7 +122,7 @@ impl Persist {
     }
 
     fn try_open(&mut self, mode: Mode) {
-        let open = |mode| Store::open(&self.folder, mode).and_then(Known::of);
+        let open = |mode| Store::open(&self.folder, mode).and_then(OpenedStore::of);
         let opened = match open(mode) {
             // The first read has noted the damage. The next opening repairs it, so open again.
             Err(StoreError::Damaged { .. }) if mode == Mode::WriteOrRead => open(mode),
@@ -132,16 +132,16 @@ impl Persist {
             Ok(known) => {
                 self.opened(known);
                 // Opening for reading does not meet obstacles to writing, so ask for them.
-                let obstacle = watchbill_store::obstacle(&self.folder).filter(|_| mode == Mode::Read);
+                let obstacle = watchbill_store::write_obstacle(&self.folder).filter(|_| mode == Mode::Read);
                 self.trouble = obstacle.map(|error| self.problem(&error));
             }
             // To a reader, a missing store is no problem, unless something is in its way.
             Err(StoreError::Absent { .. }) => {
-                let in_the_way = watchbill_store::in_the_way(&self.folder);
+                let in_the_way = watchbill_store::blocking_file(&self.folder);
                 self.trouble = in_the_way.map(|error| self.problem(&error));
             }
             Err(error) => {
-                let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.passes());
+                let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.is_temporary());
                 if let Some(Ok(known)) = readable.map(open) {
                     self.opened(known);
                 }
@@ -150,7 +150,7 @@ impl Persist {
         }
     }
 
-    fn opened(&mut self, Known { store, forgotten }: Known) {
+    fn opened(&mut self, OpenedStore { store, forgotten }: OpenedStore) {
         self.writes = store.access() == Access::Writer;
         self.place = Some(store.place()).filter(|_| self.writes);
         self.states_unconfirmed = self.writes;
@@ -158,11 +158,11 @@ impl Persist {
         let carried_out = store.fact(COMMANDS).ok().flatten();
         self.carried_out = carried_out.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
-        *self.shelf.at_once("open") = Some(store);
+        *self.shelf.lock_urgent("open") = Some(store);
     }
 
     /// The store, shared with other threads.
-    pub fn shelf(&self) -> Arc<Shelf> {
+    pub fn shelf(&self) -> Arc<SharedStore> {
         Arc::clone(&self.shelf)
     }
 
@@ -186,15 +186,15 @@ impl Persist {
     pub fn load(&mut self, engine: &mut Engine) -> usize {
         let mut refused = 0;
         // Passes each fold's head directly from the database: copies of all would be in memory at once.
-        let read = self.shelf.at_once("load").as_ref().map(|store| -> Result<_, StoreError> {
-            engine.restoring().expect_files(store.most_states()?);
+        let read = self.shelf.lock_urgent("load").as_ref().map(|store| -> Result<_, StoreError> {
+            engine.restoring().expect_files(store.max_state_count()?);
             store.states(&mut |path, head| {
                 refused += usize::from(!engine.restoring().file(Path::new(path), head));
             })?;
             // A reader need not make missing rows.
-            let without_rows = if self.writes { store.without_rows()? } else { None };
+            let without_rows = if self.writes { store.sessions_without_rows()? } else { None };
             let rules = engine.settings().history.exclude.patterns();
-            Ok((store.fact(FACTS)?, without_rows, !store.is_left_out_by(rules)?))
+            Ok((store.fact(FACTS)?, without_rows, !store.are_rules_applied(rules)?))
         });
         let (facts, without_rows, other_rules) = match read {
             Some(Ok(read)) => read,
@@ -205,7 +205,7 @@ impl Persist {
             None => (None, None, false),
         };
         engine.set_recall(self.shelf());
-        engine.restore_words(self.words().unwrap_or_default());
+        engine.restore_user_edits(self.words().unwrap_or_default());
         if let Some(sessions) = without_rows {
             engine.restoring().rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
         }
@@ -224,9 +224,9 @@ impl Persist {
     }
 
     /// The user edits in the store now; `None` if they cannot be read.
-    pub fn words(&mut self) -> Option<Words> {
-        self.read_in_place();
-        let read = self.shelf.at_once("words").as_ref().map(words::read)?;
+    pub fn words(&mut self) -> Option<UserEdits> {
+        self.reopen_if_removed();
+        let read = self.shelf.lock_urgent("words").as_ref().map(user_edits::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
@@ -241,7 +241,7 @@ impl Persist {
     }
 
     /// Whether changes wait until the store is writable.
-    pub fn owes(&self) -> bool {
+    pub fn has_unstored(&self) -> bool {
         !self.owed.is_empty()
     }
 
@@ -252,7 +252,7 @@ impl Persist {
     pub fn has_carried_out(&self, id: &CommandId, command: &Word) -> Result<bool, ApiError> {
         match self.carried_out.get(id.as_str()) {
             None => Ok(false),
-            Some((_, carried_out)) if *carried_out == id.mark_of(command) => Ok(true),
+            Some((_, carried_out)) if *carried_out == id.hash_with(command) => Ok(true),
             Some(_) => {
                 let message =
                     "another command had this id in the last ten minutes; give each an id of its own";
@@ -265,7 +265,7 @@ impl Persist {
     pub fn note_carried_out(&mut self, id: &CommandId, command: &Word, now: Timestamp) {
         // If the clock was set back, this keeps all ids.
         self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
-        self.carried_out.insert(id.to_string(), (now, id.mark_of(command)));
+        self.carried_out.insert(id.to_string(), (now, id.hash_with(command)));
         self.owed.carried_out = Some(self.carried_out.clone());
     }
 
@@ -280,8 +280,8 @@ impl Persist {
         let changes = engine.take_changes();
         // Check even if another thread writes alone: this process must make a removed store again.
         let database = || self.folder.join(watchbill_store::DATABASE);
-        let is_lost = self.place.as_ref().is_some_and(|place| !place.is_held(&database()));
-        let removed = self.shelf.has_removed() || is_lost;
+        let is_lost = self.place.as_ref().is_some_and(|place| !place.is_current(&database()));
+        let removed = self.shelf.forgotten_changed() || is_lost;
         // A failed attempt may be slow, so do not try at every step. A clock that went back causes no wait.
         let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
         if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
@@ -298,7 +298,7 @@ impl Persist {
         }
         let mut stored = self.store_owed(engine, now);
         if let Some(Err(StoreError::Removed { .. })) = stored
-            && self.begin_anew(engine)
+            && self.open_new_store(engine)
         {
             stored = self.store_owed(engine, now);
         }
@@ -307,7 +307,7 @@ impl Persist {
             Some(Ok(())) => {
                 let owed = std::mem::take(&mut self.owed);
                 engine.evict(owed.files.iter().map(|(path, change)| {
-                    (path.clone(), write::keeps(path, change, &owed, &self.forgotten))
+                    (path.clone(), write::will_hold_records(path, change, &owed, &self.forgotten))
                 }));
                 let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
                 read = files.map(|(path, _)| path).collect();
@@ -330,38 +330,38 @@ impl Persist {
     /// One attempt. `None` if the store is busy or missing.
     fn store_owed(&mut self, engine: &mut Engine, now: Timestamp) -> Option<Result<(), StoreError>> {
         let shelf = self.shelf();
-        let mut held = shelf.at_once("save");
+        let mut held = shelf.lock_urgent("save");
         if shelf.is_written_apart() {
             self.again_at = Some(now + APART);
             return None;
         }
         let store = held.as_mut()?;
-        Some(self.learn_of_removal(store, engine).and_then(|()| {
-            let is_ours = |path: &str| engine.looks_at(Path::new(path));
+        Some(self.take_removal(store, engine).and_then(|()| {
+            let is_ours = |path: &str| engine.is_below_roots(Path::new(path));
             let has_untied = |link: &_| engine.has_untied(link);
-            let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
+            let seen = write::EngineKnowledge { is_below_our_roots: &is_ours, has_untied: &has_untied };
             let exclude = &engine.settings().history.exclude;
             write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
         }))
     }
 
     /// Runs before each write. Another thread may have removed sessions, or allowed some to be stored again.
-    fn learn_of_removal(&mut self, store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
-        if !self.shelf.has_removed() {
+    fn take_removal(&mut self, store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
+        if !self.shelf.forgotten_changed() {
             return Ok(());
         }
         let forgotten = write::Forgotten::of(store)?;
-        engine.keep_anew(&self.forgotten.not_in(&forgotten));
+        engine.requeue_sessions(&self.forgotten.not_in(&forgotten));
         self.forgotten = forgotten;
         self.words_removed = true;
-        self.shelf.removal_is_known();
+        self.shelf.clear_forgotten_changed();
         Ok(())
     }
 
     /// The remaining user edits, once after sessions were removed with their edits. Waits until all later edits are
     /// stored.
-    pub fn words_left(&mut self) -> Option<Words> {
-        if !self.words_removed || self.owes() {
+    pub fn remaining_user_edits(&mut self) -> Option<UserEdits> {
+        if !self.words_removed || self.has_unstored() {
             return None;
         }
         let words = self.words()?;

@@ -75,10 +75,10 @@ pub struct Subscriber {
     /// How it wants to be served.
     pub wants: Subscription,
     sink: Sink,
-    told: Option<Told>,
+    told: Option<Sent>,
 }
 
-struct Told {
+struct Sent {
     revision: u64,
     at: Timestamp,
     rows: Vec<(SessionId, u64)>,
@@ -134,7 +134,7 @@ impl Subscriber {
         if !(self.sink)(message) {
             return Served::Gone;
         }
-        self.told = Some(Told {
+        self.told = Some(Sent {
             revision: current.revision,
             at: now,
             rows: current.rows[..here].iter().map(|row| (row.id.clone(), row.version)).collect(),
@@ -166,7 +166,7 @@ fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
     }
 }
 
-impl Told {
+impl Sent {
     fn is_current(&self, current: &Current<'_>) -> bool {
         // A subscriber that got counts of a rest must learn that the rest is gone.
         self.whole

@@ -1,6 +1,7 @@
 //! The loop on its thread: waits for hints, process exits, deadlines and messages, steps the engine, and serves the
 //! subscribers.
 
+mod alert_subscribers;
 mod catch_up;
 mod clock_jump;
 mod exits;
@@ -9,14 +10,13 @@ mod folder_looks;
 mod hints;
 mod history;
 pub(crate) mod hook_listener;
-mod listeners;
 pub(crate) mod message;
 mod messages;
 pub(crate) mod requests;
 mod rescans;
 mod startup;
 mod user_commands;
-mod waits;
+mod wait;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,22 +35,22 @@ use crate::environment::{Outlook, World};
 use crate::handle::Handle;
 use crate::input::{AttentionInput, Input, Output};
 use crate::mute::MuteFile;
-use crate::persist::{Begun, Persist};
+use crate::persist::{NewStore, Persist};
 use crate::publish::{Served, Subscriber};
+use crate::run::alert_subscribers::Listeners;
 use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
-use crate::run::hook_listener::{Ear, deaf};
-use crate::run::listeners::Listeners;
+use crate::run::hook_listener::{HookListener, listen_problem};
 use crate::run::message::Message;
 use crate::run::requests::Askers;
 use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
 use crate::source::{self, Source};
-use startup::Startup;
-use waits::{Waits, Woken};
+use startup::LoopStartup;
+use wait::{Waits, Woken};
 use watchbill_history::Reach;
-use watchbill_history::stall::Watched;
+use watchbill_history::stall::StallTimer;
 use watchbill_history::worker::Historian;
 use watchbill_settings::Settings;
 
@@ -64,15 +64,15 @@ fn mode_for(settings: &Settings) -> Mode {
 }
 
 /// Listens for hooks, if there is a data folder.
-fn open_ear(
+fn open_hook_listener(
     settings: &Settings,
     source: &mut dyn Source,
     woken: &Arc<Notify>,
-) -> Result<Option<Ear>, Problem> {
+) -> Result<Option<HookListener>, Problem> {
     let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
     let rung = Arc::clone(woken);
-    let ear = Ear::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
-        .map_err(|error| deaf(data_dir, &error))?;
+    let ear = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
+        .map_err(|error| listen_problem(data_dir, &error))?;
     source.watch_beside(ear.spool());
     Ok(Some(ear))
 }
@@ -92,8 +92,8 @@ pub(crate) struct Loop {
     exits: Exits,
     folder_looks: FolderLooks,
     rescans: Rescans,
-    ear: Result<Option<Ear>, Problem>,
-    startup: Startup,
+    ear: Result<Option<HookListener>, Problem>,
+    startup: LoopStartup,
     again: BTreeSet<Hint>,
     /// The socket for other programs, while this engine holds the store. Dropped before `persist`, because the next
     /// holder listens there.
@@ -142,8 +142,8 @@ impl Loop {
             Box::new(source::watch(&settings, move || woken.notify_one()))
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
-        engine.look_elsewhere();
-        let ear = open_ear(engine.settings(), &mut *source, &woken);
+        engine.look_on_other_threads();
+        let ear = open_hook_listener(engine.settings(), &mut *source, &woken);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
         let mut persist = engine
@@ -182,7 +182,7 @@ impl Loop {
             rescans,
             ear,
             // If the store knew sessions, there are rows to show before any read.
-            startup: Startup::new(known > 0),
+            startup: LoopStartup::new(known > 0),
             again: BTreeSet::new(),
             persist,
             historian: None,
@@ -211,7 +211,7 @@ impl Loop {
         self.step(Input::Watching(self.watch_problems.clone()));
         let waits = Waits::here();
         loop {
-            let at_most = self.patience();
+            let at_most = self.time_until_work();
             match waits.wait(&mut self.inbox, &self.woken, at_most) {
                 Woken::Message(None) => return self.end(),
                 Woken::Message(Some(message)) => {
@@ -235,14 +235,14 @@ impl Loop {
     }
 
     /// The time until the next work; `None` waits for a message.
-    fn patience(&self) -> Option<Duration> {
+    fn time_until_work(&self) -> Option<Duration> {
         if !self.again.is_empty() || self.engine.is_waking() {
             return Some(Duration::ZERO);
         }
         // While the settings leave in doubt what may be stored, do not wait for the store.
         let certain = self.engine.settings().doubt.is_none();
         // The end of a followed holder comes as a message, so do not poll for it.
-        let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_looked_for());
+        let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_following());
         let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))
@@ -293,17 +293,17 @@ impl Loop {
             self.engine.note_store(trouble.clone());
             self.store_trouble = trouble;
         }
-        let began = persist.has_begun();
-        let words_left = persist.words_left();
-        self.reach.set_owed(persist.owes());
+        let began = persist.take_new_store();
+        let words_left = persist.remaining_user_edits();
+        self.reach.set_paths_owed(persist.has_unstored());
         match &self.historian {
             Some(historian) if self.engine.is_reading() && !read.is_empty() => historian.stored(),
-            Some(historian) => historian.grown(read),
+            Some(historian) => historian.files_grew(read),
             None => {}
         }
         let less_said = words_left.is_some();
         if let Some(words) = words_left {
-            self.engine.restore_words(words);
+            self.engine.restore_user_edits(words);
             // A session that may be stored again is stored with the next turn.
             self.woken.notify_one();
         }
@@ -316,7 +316,7 @@ impl Loop {
             self.reach_holder();
         }
         if let Some(begun) = began {
-            self.open_again(begun);
+            self.reopen_data_folder(begun);
             self.begin_history();
             self.hear_again(now);
         }
@@ -324,14 +324,14 @@ impl Loop {
 
     /// The data folder has become writable: opens again what failed to open. If the store was removed, files beside it
     /// may be gone too.
-    fn open_again(&mut self, begun: Begun) {
-        if begun == Begun::Anew {
+    fn reopen_data_folder(&mut self, begun: NewStore) {
+        if begun == NewStore::Recreated {
             // Drop it first: it removes its files.
             self.ear = Ok(None);
             self.socket = None;
         }
-        if self.ear.is_err() || begun == Begun::Anew {
-            self.ear = open_ear(self.engine.settings(), &mut *self.source, &self.woken);
+        if self.ear.is_err() || begun == NewStore::Recreated {
+            self.ear = open_hook_listener(self.engine.settings(), &mut *self.source, &self.woken);
             // The loop reports problems of the listener with the hints.
             self.woken.notify_one();
         }
@@ -339,7 +339,7 @@ impl Loop {
     }
 
     fn step(&mut self, input: Input) {
-        let watched = Watched::begin("step", input.word());
+        let watched = StallTimer::begin("step", input.word());
         let out = self.engine.step(self.clock.now(), input);
         drop(watched);
         self.carry_out(out);
@@ -348,12 +348,12 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Attention(outcome) => self.listeners.owe(outcome),
+                Output::Attention(outcome) => self.listeners.queue(outcome),
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
                     // For a process that is not visible from here, a look every two seconds would be in vain.
-                    if descriptor.is_some() || self.engine.is_heard(pid) {
+                    if descriptor.is_some() || self.engine.is_known_process(pid) {
                         self.exits.watch(pid, descriptor);
                     }
                     if opened {
@@ -383,7 +383,7 @@ impl Loop {
         let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;
         let engine = &self.engine;
-        let _watched = Watched::begin("step", "subscribers");
+        let _watched = StallTimer::begin("step", "subscribers");
         self.subscribers.retain_mut(|subscriber| {
             if subscriber.wants.wait_for_recent && !ready {
                 return true;

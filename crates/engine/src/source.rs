@@ -34,7 +34,7 @@ pub trait Source: Send {
 ///
 /// A working folder may lie on a dead mount, where every call waits for ever. That must not block the thread that
 /// watches the client's own folders.
-pub struct Ears {
+pub struct SystemSource {
     roots: Watcher,
     folders: Option<Watcher>,
     mode: NativeMode,
@@ -42,7 +42,7 @@ pub struct Ears {
 }
 
 /// Watches the roots as the settings say.
-pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Ears {
+pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> SystemSource {
     let mode = match settings.watch {
         WatchSetting::Auto => NativeMode::Auto,
         WatchSetting::Native => NativeMode::Native,
@@ -50,19 +50,19 @@ pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Ea
     };
     let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
     let told = Arc::clone(&wake);
-    Ears { roots: Watcher::start(&settings.roots, mode, move || told()), folders: None, mode, wake }
+    SystemSource { roots: Watcher::start(&settings.roots, mode, move || told()), folders: None, mode, wake }
 }
 
-impl Ears {
+impl SystemSource {
     /// Waits until every watch of the roots stands.
     pub fn ready(&self) {
-        self.roots.ready();
+        self.roots.wait_until_ready();
     }
 }
 
-impl Source for Ears {
+impl Source for SystemSource {
     fn stands(&self) -> bool {
-        self.roots.stands()
+        self.roots.is_established()
     }
 
     fn take(&self) -> BTreeSet<Hint> {
@@ -73,7 +73,7 @@ impl Source for Ears {
 
     fn problems(&self) -> Vec<Problem> {
         let troubles = self.roots.health().into_iter().filter_map(|root| root.problem);
-        let lost = self.roots.lost() + self.folders.as_ref().map_or(0, Watcher::lost);
+        let lost = self.roots.lost_events() + self.folders.as_ref().map_or(0, Watcher::lost_events);
         let overflow = (lost > 0).then(|| crate::problems::overflow(lost));
         troubles.chain(overflow).collect()
     }

@@ -5,7 +5,7 @@ mod attention;
 mod chains;
 mod changes;
 mod clock;
-pub(crate) mod confirm;
+pub(crate) mod compare_states;
 pub mod engine;
 mod fetch;
 mod first_scan;

@@ -1,8 +1,8 @@
 //! One tracked file: its read position and its fold.
 
 pub mod beside;
-mod keeping;
-mod leaving_out;
+mod exclude;
+mod stored_state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::session::effect::Effect;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LINE_CAP, Line};
 use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
-use watchbill_history::reader::{Lines, Reader};
+use watchbill_history::reader::{LineReceiver, Reader};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::{META_LIMIT, Place};
+use watchbill_watch::layout::{ClientPath, META_LIMIT};
 use watchbill_watch::tail::TailError;
 
-use crate::persist::kept::MetaStamp;
+use crate::persist::file_state::MetaStamp;
 use crate::problems::Problems;
 
 /// Bytes read from one file in one step. The rest waits for its turn, so that a huge append to one session does not
@@ -34,7 +34,7 @@ pub const STEP_BUDGET: u64 = 4 << 20;
 /// A transcript of a session or of a subagent.
 pub struct TrackedFile {
     /// The kind of file, by its path.
-    pub place: Place,
+    pub place: ClientPath,
     /// The session that a subagent's tokens count in.
     pub(crate) counted_with: Option<SessionId>,
     reader: Reader,
@@ -56,7 +56,7 @@ pub struct TrackedFile {
 /// The fold of a file.
 pub enum Fold {
     /// A session's own transcript.
-    Main(RestingFold),
+    Main(LazyFold),
     /// A subagent's transcript.
     Agent(Box<SubagentFold>),
 }
@@ -94,7 +94,7 @@ impl Limit {
 
 impl TrackedFile {
     /// A file that has not been read.
-    pub fn new(place: Place, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
+    pub fn new(place: ClientPath, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
         let fold = Self::fold_for(&place, timeouts);
         let limit = Limit { until, beyond: false };
         Self {
@@ -120,12 +120,12 @@ impl TrackedFile {
         }
     }
 
-    fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
+    fn fold_for(place: &ClientPath, timeouts: Timeouts) -> Fold {
         match place {
-            Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+            ClientPath::Subagent { agent, .. } | ClientPath::FlatSubagent { agent, .. } => {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
-            Place::Transcript { session, .. } => {
+            ClientPath::Transcript { session, .. } => {
                 Fold::Main(SessionFold::new(session.clone(), timeouts).into())
             }
             // Other places hold no records. An empty session makes the match complete.
@@ -141,14 +141,14 @@ impl TrackedFile {
     /// The session whose subagent writes the file. The folder names it since client 2.1.2; before, only the records do.
     pub fn parent(&self) -> Option<SessionId> {
         match (&self.place, &self.fold) {
-            (Place::Subagent { session, .. }, _) => Some(session.clone()),
+            (ClientPath::Subagent { session, .. }, _) => Some(session.clone()),
             (_, Fold::Agent(fold)) => fold.parent().cloned(),
             (_, Fold::Main(_)) => None,
         }
     }
 
     /// The session's fold, if the file is a session's own transcript.
-    pub fn main(&self) -> Option<&RestingFold> {
+    pub fn main(&self) -> Option<&LazyFold> {
         match &self.fold {
             Fold::Main(fold) => Some(fold),
             Fold::Agent(_) => None,
@@ -194,7 +194,7 @@ impl TrackedFile {
     /// Reads the companion of a subagent's transcript at `path`, which tells whether the subagent has finished. The
     /// companion may be written before or after the transcript, so a change of either calls this.
     pub fn read_meta(&mut self, fs: &dyn Fs, path: &Path) {
-        if let (Fold::Agent(fold), Place::Subagent { .. }) = (&mut self.fold, &self.place) {
+        if let (Fold::Agent(fold), ClientPath::Subagent { .. }) = (&mut self.fold, &self.place) {
             let path = path.with_extension("meta.json");
             self.meta = fs.stat(&path).ok().map(|stat| MetaStamp { mtime: stat.mtime, len: stat.len });
             let meta = fs.read_small(&path, META_LIMIT);
@@ -240,7 +240,7 @@ struct FromFile<'r> {
     exclude: Exclude,
 }
 
-impl Lines for FromFile<'_> {
+impl LineReceiver for FromFile<'_> {
     fn restarted(&mut self) {
         self.reading.begin_anew();
     }
@@ -248,7 +248,7 @@ impl Lines for FromFile<'_> {
     fn line(&mut self, line: Line<'_>) {
         let Self { reading, exclude } = self;
         let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
-            exclude.hide_in(&mut record, full);
+            exclude.clear_excluded_targets(&mut record, full);
             reading.record(&record);
         });
         reading.line(&report);
@@ -279,7 +279,7 @@ impl Reading<'_> {
         file.fold = TrackedFile::fold_for(&file.place, file.timeouts);
         (file.fresh, file.endless, file.limit.beyond) = (true, false, false);
         if file.noting {
-            file.note_new();
+            file.collect_records();
         }
         self.problems.forget(self.name);
         self.count.restarted = true;
@@ -328,7 +328,7 @@ pub struct Loaded {
 
 /// The terms for the first read of files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Terms {
+pub struct LoadOptions {
     /// The source document's timeouts.
     pub timeouts: Timeouts,
     /// Use only records up to this time.
@@ -351,14 +351,14 @@ const LOAD_BUDGET: u64 = 64 << 20;
 pub fn load(
     fs: &dyn Fs,
     path: PathBuf,
-    place: Place,
-    terms: Terms,
+    place: ClientPath,
+    terms: LoadOptions,
     scratch: &mut Vec<u8>,
     wanted: &dyn Fn() -> bool,
 ) -> Loaded {
-    let mut file = TrackedFile::new(place, terms.timeouts, terms.until).leaving_out(&terms.exclude);
+    let mut file = TrackedFile::new(place, terms.timeouts, terms.until).with_exclude(&terms.exclude);
     if terms.keep {
-        file.note_new();
+        file.collect_records();
     }
     let mut problems = Problems::default();
     let mut effects = Vec::new();

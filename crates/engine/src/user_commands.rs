@@ -5,17 +5,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use watchbill_core::person::Word;
-use watchbill_history::errors::refusal;
+use watchbill_history::errors::store_api_error;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store, last_writer, who};
+use watchbill_store::{Mode, Store, last_writer, process_label};
 
 use crate::clock::Clock;
-use crate::cold::{Wants, look, look_with};
 use crate::engine::Engine;
 use crate::environment::{Outlook, World};
 use crate::persist::Persist;
+use crate::single_look::{WantedRows, look, look_with};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The result of a command.
 #[derive(Debug)]
-pub struct Carried {
+pub struct CommandResult {
     /// The whole id of the session.
     pub session: String,
     /// Its work chain after the command.
@@ -43,15 +43,15 @@ pub fn carry_out(
     world: &World,
     clock: &dyn Clock,
     command: &Word,
-) -> Result<Carried, ApiError> {
+) -> Result<CommandResult, ApiError> {
     if let Some(doubt) = &settings.doubt {
         return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
     }
     let folder = settings.data_dir.as_deref().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
-    if let Some(error) = watchbill_store::in_the_way(folder) {
-        return Err(refusal(&error));
+    if let Some(error) = watchbill_store::blocking_file(folder) {
+        return Err(store_api_error(&error));
     }
     let id = CommandId::new();
     let began = Instant::now();
@@ -59,28 +59,28 @@ pub fn carry_out(
     loop {
         match Client::connect(folder) {
             Some(mut client) => {
-                if let Some(session) = there(&mut client, &id, command, &mut was_sent)? {
+                if let Some(session) = carry_out_at_holder(&mut client, &id, command, &mut was_sent)? {
                     // If the holder ends right now, read the chain here.
                     let chain = client.chain(&session);
                     let look = || look(settings.clone(), world.clone(), Outlook::LIVE, clock).chain(&session);
-                    return Ok(Carried { chain: chain.or_else(|_| look())?, session });
+                    return Ok(CommandResult { chain: chain.or_else(|_| look())?, session });
                 }
             }
             None => {
-                if let Some(carried) = here(settings, world, clock, &id, command)? {
+                if let Some(carried) = carry_out_here(settings, world, clock, &id, command)? {
                     return Ok(carried);
                 }
             }
         }
         if began.elapsed() >= PATIENCE {
-            return Err(given_up(folder, was_sent));
+            return Err(holder_timeout(folder, was_sent));
         }
         std::thread::sleep(RETRY);
     }
 }
 
 /// Asks the holder to carry the command out, and gives the session's whole id; `None`: try again.
-fn there(
+fn carry_out_at_holder(
     client: &mut Client,
     id: &CommandId,
     command: &Word,
@@ -98,34 +98,34 @@ fn there(
 }
 
 /// Carries the command out here, unless another process holds the store; `None`: try again.
-fn here(
+fn carry_out_here(
     settings: &Settings,
     world: &World,
     clock: &dyn Clock,
     id: &CommandId,
     command: &Word,
-) -> Result<Option<Carried>, ApiError> {
+) -> Result<Option<CommandResult>, ApiError> {
     let Some(folder) = settings.data_dir.as_deref() else { return Ok(None) };
     let mut persist = Persist::open(folder, Mode::WriteOrRead);
     let writes = persist.writes();
-    if !writes && let Some(refused) = in_vain(&persist, folder) {
+    if !writes && let Some(refused) = write_obstacle(&persist, folder) {
         return Err(refused);
     }
     if !writes {
         return Ok(None);
     }
     let look =
-        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(&mut persist), Wants::All);
+        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(&mut persist), WantedRows::All);
     // The process ends after its answer. Freeing the engine piece by piece would cost as much as the reading did.
     let mut engine = std::mem::ManuallyDrop::new(look);
-    let command = engine.meant(command)?;
+    let command = engine.with_whole_ids(command)?;
     if !persist.has_carried_out(id, &command)? {
         engine.say(clock.now(), &command)?;
         persist.note_carried_out(id, &command, clock.now());
         store(&mut engine, &mut persist, clock)?;
     }
     let session = command.session().to_string();
-    Ok(Some(Carried { chain: engine.chain(&session)?, session }))
+    Ok(Some(CommandResult { chain: engine.chain(&session)?, session }))
 }
 
 /// Stores the engine's changes.
@@ -134,29 +134,29 @@ fn store(engine: &mut Engine, persist: &mut Persist, clock: &dyn Clock) -> Resul
     let silent = tracing::subscriber::NoSubscriber::default();
     tracing::subscriber::with_default(silent, || persist.save(engine, clock.now()));
     match persist.trouble() {
-        Some(trouble) => Err(ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail))),
+        Some(trouble) => Err(ApiError::new(ErrorCode::Unreadable, not_stored(&trouble.detail))),
         None => Ok(()),
     }
 }
 
 /// Why the store cannot be written; `None` if another process holds it.
-fn in_vain(persist: &Persist, folder: &Path) -> Option<ApiError> {
+fn write_obstacle(persist: &Persist, folder: &Path) -> Option<ApiError> {
     let trouble =
-        persist.trouble().map(|trouble| ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail)));
+        persist.trouble().map(|trouble| ApiError::new(ErrorCode::Unreadable, not_stored(&trouble.detail)));
     match Store::take_over(folder) {
         Ok(None) => None,
         // Another process held the store and has ended. Or no process held it, and the store's problem was something
         // else.
         Ok(Some(_)) => trouble,
         Err(error) => trouble.or_else(|| {
-            let ApiError { code, message } = refusal(&error);
-            Some(ApiError::new(code, not_kept(&message)))
+            let ApiError { code, message } = store_api_error(&error);
+            Some(ApiError::new(code, not_stored(&message)))
         }),
     }
 }
 
-fn given_up(folder: &Path, was_sent: bool) -> ApiError {
-    let writer = who(last_writer(folder));
+fn holder_timeout(folder: &Path, was_sent: bool) -> ApiError {
+    let writer = process_label(last_writer(folder));
     let message = if was_sent {
         format!(
             "{writer} holds the store and has stopped answering; `watchbill roster --all` shows whether it was done"
@@ -172,7 +172,7 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
 
 /// The text of a store problem for a user whose command was not stored. A program that runs on would store it later;
 /// this one ends.
-fn not_kept(why: &str) -> String {
+fn not_stored(why: &str) -> String {
     let now = why.strip_suffix("; the rest is stored later");
     let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and repeat the command"));
     format!("your command is not stored: {why}")

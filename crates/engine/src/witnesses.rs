@@ -22,9 +22,9 @@ use watchbill_core::time::Timestamp;
 
 use crate::environment::Environment;
 use crate::model::problem_report::ProblemReport;
-use crate::persist::changes::Facts;
+use crate::persist::changes::SeenFacts;
 use children::{ChildChange, Children, Question};
-use folders::{Added, FolderLook, Folders};
+use folders::{FolderActions, FolderLook, Folders};
 use hooks::{HookChange, HookSession, Hooks};
 use markers::Markers;
 use registry::{Registry, RegistryChange};
@@ -217,12 +217,12 @@ impl Witnesses {
     }
 
     /// The facts to store: no file holds them, or their file may be gone.
-    pub fn facts(&self) -> Facts {
-        Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }
+    pub fn facts(&self) -> SeenFacts {
+        SeenFacts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }
     }
 
     /// Restores the facts from an earlier run.
-    pub fn restore(&mut self, facts: Facts) {
+    pub fn restore(&mut self, facts: SeenFacts) {
         self.registry.restore_moves(facts.moves);
         self.markers.restore(facts.markers);
     }
@@ -237,7 +237,7 @@ impl Witnesses {
     }
 
     /// A session works or has worked in `cwd`.
-    pub fn add_folder(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> Added {
+    pub fn add_folder(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> FolderActions {
         self.folders.add(cwd, in_use, now)
     }
 

@@ -17,7 +17,7 @@ pub fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
 }
 
 /// The API error for an error of the store.
-pub fn refusal(error: &StoreError) -> ApiError {
+pub fn store_api_error(error: &StoreError) -> ApiError {
     let code = match error {
         StoreError::Absent { .. } => ErrorCode::NotReady,
         StoreError::Newer { .. } | StoreError::NotWriter { .. } => ErrorCode::Unsupported,

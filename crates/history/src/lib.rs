@@ -9,18 +9,18 @@
 
 pub mod archive;
 pub mod errors;
+pub mod history_progress;
 pub mod index;
 mod lines;
 pub mod live_state;
 pub mod query;
-pub mod reach;
 pub mod reader;
 pub mod removal;
-pub mod shelf;
+pub mod shared_store;
 pub mod size;
 pub mod stall;
 pub mod worker;
 
+pub use history_progress::{HistoryState, Reach};
 pub use live_state::LiveState;
-pub use reach::{Reach, Reached};
-pub use shelf::Shelf;
+pub use shared_store::SharedStore;

@@ -3,7 +3,7 @@
 
 use watchbill_core::history::Exclude;
 use watchbill_store::{Store, StoreError};
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
 /// The engine's part in a removal.
 pub trait LiveState: Send + Sync {
@@ -19,12 +19,12 @@ pub trait LiveState: Send + Sync {
     ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError>;
 
     /// Examines the stored state of one transcript.
-    fn look_into(&self, place: Place, state: &[u8], exclude: &Exclude) -> Finding;
+    fn exclude_effect(&self, place: ClientPath, state: &[u8], exclude: &Exclude) -> ExcludeEffect;
 }
 
 /// The effect of the rules on the stored state of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum ExcludeEffect {
     /// The rules have no effect, or the state has another form and will be read anew.
     Nothing,
     /// All of the state goes: this session has worked in an excluded folder.

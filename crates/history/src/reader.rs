@@ -16,11 +16,11 @@ pub struct Reader {
     tail: Tail,
     splitter: LineSplitter,
     /// The receiver holds results of another reading. The next read first tells it that they are void.
-    void: bool,
+    restart_first: bool,
 }
 
 /// The receiver of one read. Generic and not a trait object: it is called for each line of gigabytes.
-pub trait Lines {
+pub trait LineReceiver {
     /// Everything received before is void. The file is delivered from its beginning.
     fn restarted(&mut self);
 
@@ -38,13 +38,13 @@ impl Reader {
     /// Goes on at a stored cursor. The unfinished line that begins at `line_start` is delivered from its beginning.
     pub fn resume(cursor: Cursor, line_start: u64) -> Self {
         let again_from = (line_start < cursor.offset).then_some(line_start);
-        let tail = Tail { cursor: Some(cursor), again_from };
-        Self { tail, splitter: LineSplitter::new(line_start), void: false }
+        let tail = Tail { cursor: Some(cursor), redeliver_from: again_from };
+        Self { tail, splitter: LineSplitter::new(line_start), restart_first: false }
     }
 
     /// Begins at the first byte, for a receiver that holds results of another reading.
-    pub fn anew() -> Self {
-        Self { void: true, ..Self::default() }
+    pub fn from_first_byte() -> Self {
+        Self { restart_first: true, ..Self::default() }
     }
 
     /// Delivers the new lines of the file at `path`, from `budget` bytes at most. `scratch` is shared by all files.
@@ -57,9 +57,9 @@ impl Reader {
         path: &Path,
         scratch: &mut Vec<u8>,
         budget: u64,
-        lines: &mut impl Lines,
+        lines: &mut impl LineReceiver,
     ) -> Result<ReadOutcome, TailError> {
-        let Self { tail, splitter, void } = self;
+        let Self { tail, splitter, restart_first: void } = self;
         let restart = Cell::new(std::mem::take(void));
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
@@ -95,7 +95,7 @@ impl Reader {
 
     /// Whether the file is unchanged since it was read, as far as `stat` shows. A restart of the system changes
     /// device numbers, so the new one is taken over and not compared.
-    pub fn is_as(&mut self, stat: &FileStat) -> bool {
+    pub fn matches_stat(&mut self, stat: &FileStat) -> bool {
         let Some(cursor) = &mut self.tail.cursor else { return false };
         if cursor.id.ino == stat.id.ino {
             cursor.id = stat.id;
@@ -113,13 +113,13 @@ mod tests {
     const PATH: &str = "/home/dev/.claude/projects/p/a.jsonl";
 
     #[derive(Default)]
-    struct Heard {
+    struct ReceivedLines {
         restarts: u32,
         lines: Vec<(u64, String)>,
         carried: u64,
     }
 
-    impl Lines for Heard {
+    impl LineReceiver for ReceivedLines {
         fn restarted(&mut self) {
             self.restarts += 1;
             self.lines.clear();
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    impl Heard {
+    impl ReceivedLines {
         fn read(&mut self, reader: &mut Reader, fs: &MemFs, budget: u64) -> ReadOutcome {
             reader.read(fs, Path::new(PATH), &mut Vec::new(), budget, self).expect("the file is there")
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn each_line_is_delivered_once_and_a_rewritten_file_from_its_beginning() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), Heard::default());
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), ReceivedLines::default());
         fs.write(PATH, b"one\ntwo\nthr");
         assert!(heard.read(&mut reader, &fs, 6).more);
         heard.is(0, &[(0, "one")]);
@@ -168,12 +168,12 @@ mod tests {
 
     #[test]
     fn a_resumed_reader_delivers_the_unfinished_line_whole() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), Heard::default());
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), ReceivedLines::default());
         fs.write(PATH, b"one\ntw");
         heard.read(&mut reader, &fs, u64::MAX);
         let cursor = *reader.cursor().expect("it was read");
         let mut resumed = Reader::resume(cursor, reader.line_start());
-        assert!(resumed.is_as(&fs.stat(Path::new(PATH)).expect("the file is there")));
+        assert!(resumed.matches_stat(&fs.stat(Path::new(PATH)).expect("the file is there")));
         fs.append(PATH, b"o\n");
         heard.read(&mut resumed, &fs, u64::MAX);
         heard.is(0, &[(0, "one"), (4, "two")]);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn results_of_another_reading_are_void_before_the_first_line() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::anew(), Heard::default());
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::from_first_byte(), ReceivedLines::default());
         fs.write(PATH, b"one\n");
         heard.read(&mut reader, &fs, u64::MAX);
         heard.is(1, &[(0, "one")]);

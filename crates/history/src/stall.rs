@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 const LONG: Duration = Duration::from_millis(20);
 
 /// A span of work that others may wait for. When it is dropped, it logs its duration if that was too long.
-pub struct Watched {
+pub struct StallTimer {
     kind: &'static str,
     what: &'static str,
     began: Instant,
 }
 
-impl Watched {
+impl StallTimer {
     /// Begins now.
     pub fn begin(kind: &'static str, what: &'static str) -> Self {
         Self { kind, what, began: Instant::now() }
     }
 }
 
-impl Drop for Watched {
+impl Drop for StallTimer {
     fn drop(&mut self) {
         let took = self.began.elapsed();
         if took >= LONG {

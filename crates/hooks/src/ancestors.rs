@@ -22,14 +22,14 @@ pub struct Ancestry {
 
 /// Signs that identify the client among processes.
 #[derive(Debug, Clone, Default)]
-pub struct Signs {
+pub struct ClientSigns {
     /// The process id that the client gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
     pub pid: Option<u32>,
     /// The client's folder, where it registers its live sessions.
     pub config: Option<PathBuf>,
 }
 
-impl Signs {
+impl ClientSigns {
     /// Reads the signs from a hook's environment. It finds the folder as the client does.
     pub fn from_env(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -41,7 +41,7 @@ impl Signs {
 
 /// Reads the processes above this one.
 #[cfg(target_os = "linux")]
-pub fn look(signs: &Signs) -> Ancestry {
+pub fn look(signs: &ClientSigns) -> Ancestry {
     let mut found = Ancestry::default();
     let mut pid = std::os::unix::process::parent_id();
     while found.ancestors.len() < LEVELS && pid > 1 {
@@ -81,14 +81,14 @@ pub fn terminal_of(_pid: u32) -> Option<String> {
 
 /// On other Unix systems only the parent is known.
 #[cfg(all(unix, not(target_os = "linux")))]
-pub fn look(_signs: &Signs) -> Ancestry {
+pub fn look(_signs: &ClientSigns) -> Ancestry {
     let parent = Ancestor { pid: std::os::unix::process::parent_id(), start: None };
     Ancestry { ancestors: vec![parent], ..Ancestry::default() }
 }
 
 /// On other systems no process is known.
 #[cfg(not(unix))]
-pub fn look(_signs: &Signs) -> Ancestry {
+pub fn look(_signs: &ClientSigns) -> Ancestry {
     Ancestry::default()
 }
 
@@ -96,7 +96,7 @@ pub fn look(_signs: &Signs) -> Ancestry {
 /// it may have neither sign, but then it has a registry file, or its command line names it. The given process id
 /// counts only among ancestors, because processes that the client starts inherit the variable.
 #[cfg(target_os = "linux")]
-fn is_agent(pid: u32, name: &[u8], signs: &Signs) -> bool {
+fn is_agent(pid: u32, name: &[u8], signs: &ClientSigns) -> bool {
     if signs.pid == Some(pid) || name.starts_with(b"claude") {
         return true;
     }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn this_process_has_a_parent() {
-        let found = look(&Signs::default());
+        let found = look(&ClientSigns::default());
         assert_eq!(found.ancestors[0].pid, std::os::unix::process::parent_id());
         assert!(found.ancestors.len() <= LEVELS);
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::ear::{JOURNALED, connect, sockets};
-use crate::places::Places;
+use crate::places::HookPaths;
+use crate::receiver_socket::{JOURNALED, connect, sockets};
 
 /// The result of a delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Delivery {
 }
 
 /// The connection to one ear.
-struct Talk {
+struct EarConnection {
     stream: UnixStream,
     written: usize,
     over: bool,
@@ -29,11 +29,11 @@ struct Talk {
 ///
 /// Without an ear this takes as long as reading a folder. An ear that hangs uses up the budget; the other ears still
 /// get the event.
-pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
+pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
     let until = Instant::now() + budget;
-    let mut talks: Vec<Talk> = sockets(places)
+    let mut talks: Vec<EarConnection> = sockets(places)
         .iter()
-        .filter_map(|socket| Some(Talk { stream: connect(socket).ok()?, written: 0, over: false }))
+        .filter_map(|socket| Some(EarConnection { stream: connect(socket).ok()?, written: 0, over: false }))
         .collect();
     let mut delivery = Delivery::default();
     loop {
@@ -41,7 +41,7 @@ pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
             talk.go_on(frame, &mut delivery);
         }
         // Once the event is kept, only the writing has to end: a receiver reads on after the sender has gone.
-        let awaited = |talk: &Talk| !talk.over && (!delivery.kept || talk.written < frame.len());
+        let awaited = |talk: &EarConnection| !talk.over && (!delivery.kept || talk.written < frame.len());
         let mut descriptors: Vec<PollFd<'_>> = talks
             .iter()
             .filter(|talk| awaited(talk))
@@ -64,7 +64,7 @@ pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
     delivery
 }
 
-impl Talk {
+impl EarConnection {
     fn go_on(&mut self, frame: &[u8], delivery: &mut Delivery) {
         while self.written < frame.len() {
             match self.stream.write(&frame[self.written..]) {

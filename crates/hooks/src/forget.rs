@@ -12,17 +12,17 @@ use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
 
 use crate::envelope::{Decoded, decode, next_begin};
-use crate::places::{Places, is_private, open_ordinary, read_ordinary};
+use crate::places::{HookPaths, is_private, open_ordinary, read_ordinary};
 
 /// An id of at least this length does not occur by chance, so an event that only names it goes too.
-const TELLING: usize = 16;
+const UNIQUE_ID_LENGTH: usize = 16;
 
 /// Removes every event of these sessions, and every event that names one of them. Returns their number. A receiver
 /// that knows of the forgotten sessions keeps no later ones, see [`crate::Listener::forgotten`].
 ///
 /// # Errors
 /// When a file exists and cannot be read or written. The events removed before that stay removed.
-pub fn forget(places: &Places, sessions: &[SessionId]) -> io::Result<u64> {
+pub fn forget(places: &HookPaths, sessions: &[SessionId]) -> io::Result<u64> {
     remove(places, &|bytes| names(bytes, sessions))
 }
 
@@ -30,14 +30,14 @@ pub fn forget(places: &Places, sessions: &[SessionId]) -> io::Result<u64> {
 ///
 /// # Errors
 /// As for [`forget`].
-pub fn leave_out(places: &Places, exclude: &Exclude, sessions: &[SessionId]) -> io::Result<u64> {
+pub fn remove_excluded(places: &HookPaths, exclude: &Exclude, sessions: &[SessionId]) -> io::Result<u64> {
     remove(places, &|bytes| names(bytes, sessions) || exclude.is_named_in(&String::from_utf8_lossy(bytes)))
 }
 
 /// Whether to remove an event, by its payload or the part that is left.
-type Meant<'m> = &'m dyn Fn(&[u8]) -> bool;
+type RemovalTest<'m> = &'m dyn Fn(&[u8]) -> bool;
 
-fn remove(places: &Places, is_meant: Meant<'_>) -> io::Result<u64> {
+fn remove(places: &HookPaths, is_meant: RemovalTest<'_>) -> io::Result<u64> {
     let mut gone = 0;
     // A receiver may move an event from the spool to the journal during the first pass.
     for _ in 0..2 {
@@ -51,7 +51,7 @@ fn remove(places: &Places, is_meant: Meant<'_>) -> io::Result<u64> {
     Ok(gone)
 }
 
-fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
+fn from_spool(folder: &Path, is_meant: RemovalTest<'_>) -> io::Result<u64> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -86,7 +86,7 @@ fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
     Ok(gone)
 }
 
-fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
+fn from_journal(path: &Path, is_meant: RemovalTest<'_>) -> io::Result<u64> {
     let mut file = match open_ordinary(OpenOptions::new().read(true).write(true), path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
@@ -143,7 +143,7 @@ fn names(bytes: &[u8], sessions: &[SessionId]) -> bool {
     sessions.iter().any(|session| {
         let id = session.as_str().as_bytes();
         of.as_ref() == Some(session)
-            || (id.len() >= TELLING && bytes.windows(id.len()).any(|piece| piece == id))
+            || (id.len() >= UNIQUE_ID_LENGTH && bytes.windows(id.len()).any(|piece| piece == id))
     })
 }
 
@@ -169,7 +169,7 @@ mod tests {
         (envelope, frame)
     }
 
-    fn heard(reader: &mut JournalReader, places: &Places) -> Vec<u128> {
+    fn heard(reader: &mut JournalReader, places: &HookPaths) -> Vec<u128> {
         let mut ids = Vec::new();
         reader.read(places, &mut |envelope, _| ids.push(envelope.id)).expect("it can be read");
         ids
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn events_of_a_forgotten_session_leave_the_journal_and_the_spool_under_a_running_writer() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         std::fs::write(places.old_journal(), event(1, "gone").1).expect("written");
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn events_that_name_an_excluded_path_leave_the_journal_and_the_spool() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         let (agent, ancestors, terminal, at) = (None, Vec::new(), None, clock::wall());
@@ -246,7 +246,7 @@ mod tests {
         spool::write(&places.spool(), &envelope, &frame).expect("written");
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
         // Every event of a session that has worked there.
-        assert_eq!(leave_out(&places, &exclude, &[SessionId::new("s3")]).expect("removed"), 3);
+        assert_eq!(remove_excluded(&places, &exclude, &[SessionId::new("s3")]).expect("removed"), 3);
         assert_eq!(heard(&mut JournalReader::default(), &places), [2]);
         assert_eq!(spool::list(&places.spool()).expect("it can be read"), []);
     }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_journal_that_ends_with_a_forgotten_event_can_be_appended_to() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         journal.append(&event(1, "stays").1).expect("written");

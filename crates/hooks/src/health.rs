@@ -5,14 +5,14 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use watchbill_core::time::Timestamp;
 
-use crate::places::Places;
+use crate::places::HookPaths;
 use crate::spool;
 
 /// The most files of one spool that are counted.
-const COUNTED: usize = 100_000;
+const COUNT_LIMIT: usize = 100_000;
 
 /// Dropped events that are older than this do not matter any more: their sessions are over.
-const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
+const LOSS_AGE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Counts over the files and folders of the hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Health {
 }
 
 /// Counts the files and folders. A missing one counts as empty.
-pub fn health(places: &Places) -> Health {
+pub fn health(places: &HookPaths) -> Health {
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
     let mut health = Health {
         dropped: length(places.dropped()),
@@ -53,10 +53,10 @@ pub fn health(places: &Places) -> Health {
     };
     #[cfg(unix)]
     {
-        (health.ears, health.dead_ears) = crate::ear::census(places);
+        (health.ears, health.dead_ears) = crate::receiver_socket::census(places);
     }
     for (number, folder) in places.spools().enumerate() {
-        let counted = spool::census(&folder, COUNTED);
+        let counted = spool::census(&folder, COUNT_LIMIT);
         health.waiting += counted.waiting;
         health.damaged += counted.damaged;
         if number > 0 {
@@ -67,7 +67,7 @@ pub fn health(places: &Places) -> Health {
 }
 
 /// When an event was dropped last.
-fn last_loss(places: &Places) -> Option<SystemTime> {
+fn last_loss(places: &HookPaths) -> Option<SystemTime> {
     let found = std::fs::metadata(places.dropped()).ok().filter(|found| found.len() > 0)?;
     found.modified().ok()
 }
@@ -78,8 +78,8 @@ fn wall(at: SystemTime) -> Timestamp {
 }
 
 /// Resets the count of dropped events after a week without one. The journal's writer calls it.
-pub(crate) fn forget_old_losses(places: &Places, now: SystemTime) {
-    let is_old = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > OLD);
+pub(crate) fn forget_old_losses(places: &HookPaths, now: SystemTime) {
+    let is_old = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > LOSS_AGE_LIMIT);
     if last_loss(places).is_some_and(is_old)
         && let Err(error) = std::fs::remove_file(places.dropped())
     {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn dropped_events_are_counted_until_a_week_without_one_has_passed() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         assert_eq!((health(&places).dropped, health(&places).dropped_at), (0, None));
         std::fs::write(places.dropped(), "...").expect("written");
@@ -105,10 +105,10 @@ mod tests {
         let of_now = || (health(&places).dropped, health(&places).dropped_at);
         let counted = (3, Some(Timestamp::from_millis(1_795_000_000_123).to_string()));
         assert_eq!(of_now(), counted);
-        forget_old_losses(&places, at + OLD);
-        forget_old_losses(&places, at - OLD);
+        forget_old_losses(&places, at + LOSS_AGE_LIMIT);
+        forget_old_losses(&places, at - LOSS_AGE_LIMIT);
         assert_eq!(of_now(), counted, "nor does a clock that went back make it old");
-        forget_old_losses(&places, at + OLD + Duration::from_secs(1));
+        forget_old_losses(&places, at + LOSS_AGE_LIMIT + Duration::from_secs(1));
         assert_eq!(of_now(), (0, None));
     }
 }

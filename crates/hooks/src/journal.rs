@@ -12,7 +12,7 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use crate::clock;
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
-use crate::places::{Places, may_be_long, open_ordinary, private_dir};
+use crate::places::{HookPaths, check_size_limit, open_ordinary, private_dir};
 
 /// A journal longer than this becomes the old journal, and a new one begins.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
@@ -22,12 +22,12 @@ pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
 const AGE: Millis = Millis::from_secs(24 * 3600);
 
 /// The size of the trial event that checks whether the journal can be written.
-const TRIAL: usize = 4096;
+const TRIAL_BYTES: usize = 4096;
 
 /// The right to write the journal, and the open file.
 #[derive(Debug)]
 pub struct Journal {
-    places: Places,
+    places: HookPaths,
     file: File,
     length: u64,
     /// When the first event of the file was sent.
@@ -44,7 +44,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the files cannot be opened.
-    pub fn claim(places: &Places) -> io::Result<Option<Self>> {
+    pub fn claim(places: &HookPaths) -> io::Result<Option<Self>> {
         private_dir(places.root())?;
         let lock = places.journal_lock();
         let claim = open_ordinary(OpenOptions::new().write(true).create(true).truncate(false), &lock)?;
@@ -68,12 +68,12 @@ impl Journal {
             journal.file.set_len(whole as u64)?;
             journal.length = whole as u64;
         } else if whole < bytes.len() {
-            journal.begin_anew()?;
+            journal.rotate()?;
         }
         Ok(Some(journal))
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn rotate(&mut self) -> io::Result<()> {
         fs::rename(self.places.journal(), self.places.old_journal())?;
         self.file = open(&self.places)?;
         self.length = 0;
@@ -98,11 +98,11 @@ impl Journal {
     ///
     /// # Errors
     /// When an event could not be written now.
-    pub fn try_to_append(&mut self) -> io::Result<()> {
+    pub fn check_writable(&mut self) -> io::Result<()> {
         let now = clock::wall();
         let (agent, ancestors, terminal) = (None, Vec::new(), None);
         let event = Envelope { id: 0, at: now, order: 0, boot: None, agent, ancestors, terminal, cut: false };
-        let frame = event.encode(&[b' '; TRIAL]);
+        let frame = event.encode(&[b' '; TRIAL_BYTES]);
         self.write(&frame[..frame.len() - 1], now)?;
         self.file.set_len(self.length)
     }
@@ -116,7 +116,7 @@ impl Journal {
     /// When it cannot be removed.
     pub fn tidy(&mut self) -> io::Result<bool> {
         if self.is_aged(clock::wall()) {
-            self.begin_anew()?;
+            self.rotate()?;
         }
         let old = self.places.old_journal();
         remove_old(&old)?;
@@ -129,11 +129,11 @@ impl Journal {
 
     /// Writes all bytes or none.
     fn write(&mut self, bytes: &[u8], now: Timestamp) -> io::Result<()> {
-        let may_grow = || may_be_long(self.length + bytes.len() as u64);
+        let may_grow = || check_size_limit(self.length + bytes.len() as u64);
         if self.length > LENGTH || self.is_aged(now) || (self.length > 0 && may_grow().is_err()) {
-            self.begin_anew()?;
+            self.rotate()?;
         }
-        may_be_long(self.length + bytes.len() as u64)?;
+        check_size_limit(self.length + bytes.len() as u64)?;
         self.file.write_all(bytes).or_else(|error| {
             self.file.set_len(self.length)?;
             Err(error)
@@ -152,7 +152,7 @@ fn remove_old(path: &Path) -> io::Result<()> {
     if age > Duration::from_millis(AGE.0.unsigned_abs()) { fs::remove_file(path) } else { Ok(()) }
 }
 
-fn open(places: &Places) -> io::Result<File> {
+fn open(places: &HookPaths) -> io::Result<File> {
     open_ordinary(OpenOptions::new().read(true).append(true).create(true), &places.journal())
 }
 
@@ -169,7 +169,11 @@ impl JournalReader {
     ///
     /// # Errors
     /// When a file is there and cannot be read.
-    pub fn read(&mut self, places: &Places, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<()> {
+    pub fn read(
+        &mut self,
+        places: &HookPaths,
+        event: &mut dyn FnMut(Box<Envelope>, &[u8]),
+    ) -> io::Result<()> {
         match &self.file {
             None => {
                 if let Some(old) = open_existing(&places.old_journal())? {
@@ -203,7 +207,7 @@ impl JournalReader {
 ///
 /// # Errors
 /// When the file is there and cannot be read.
-pub fn latest(places: &Places, most: u64, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<()> {
+pub fn latest(places: &HookPaths, most: u64, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<()> {
     let Some(file) = open_existing(&places.journal())? else { return Ok(()) };
     let length = file.metadata()?.len();
     if length < most
@@ -283,7 +287,7 @@ mod tests {
         envelope.encode(b"{}")
     }
 
-    fn ids(places: &Places) -> Vec<u128> {
+    fn ids(places: &HookPaths) -> Vec<u128> {
         let mut ids = Vec::new();
         let mut reader = JournalReader::default();
         reader.read(places, &mut |envelope, _| ids.push(envelope.id)).expect("it can be read");
@@ -293,7 +297,7 @@ mod tests {
     #[test]
     fn appending_removes_events_older_than_two_days() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let ago = |hours: i64| clock::wall() - Millis::from_secs(hours * 3600);
         fs::write(places.old_journal(), event(1, ago(47))).expect("written");
@@ -308,7 +312,7 @@ mod tests {
     #[test]
     fn tidying_removes_old_events_when_no_new_ones_come() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let ago = |hours: i64| clock::wall() - Millis::from_secs(hours * 3600);
         let written = |path: &Path, hours: u64| {
@@ -345,14 +349,14 @@ mod tests {
     #[test]
     fn a_trial_fails_like_a_write_would_and_leaves_no_bytes() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         journal.append(&event(1, clock::wall())).expect("written");
         let before = fs::read(places.journal()).expect("it can be read");
-        journal.try_to_append().expect("it can be written");
+        journal.check_writable().expect("it can be written");
         assert_eq!(fs::read(places.journal()).expect("it can be read"), before);
         let writable = std::mem::replace(&mut journal.file, File::open(places.journal()).expect("it opens"));
-        journal.try_to_append().expect_err("this file alone cannot be written");
+        journal.check_writable().expect_err("this file alone cannot be written");
         journal.file = writable;
         journal.append(&event(2, clock::wall())).expect("written");
         assert_eq!(ids(&places), [1, 2]);
@@ -361,7 +365,7 @@ mod tests {
     #[test]
     fn an_unfinished_trial_is_not_read_and_the_next_claim_removes_it() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         journal.append(&event(1, clock::wall())).expect("written");
         let whole = event(2, clock::wall());
@@ -376,7 +380,7 @@ mod tests {
     #[test]
     fn claiming_removes_journals_without_a_write_for_a_day() {
         let dir = tempfile::tempdir().expect("a folder");
-        let places = Places::without_spares(dir.path());
+        let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let day_before = SystemTime::now() - Duration::from_secs(25 * 3600);
         for (id, path) in [(1, places.old_journal()), (2, places.journal())] {

@@ -12,8 +12,6 @@ pub mod ancestors;
 pub mod clock;
 #[cfg(unix)]
 pub mod deliver;
-#[cfg(unix)]
-pub mod ear;
 pub mod envelope;
 pub mod forget;
 pub mod health;
@@ -23,6 +21,8 @@ pub mod marker;
 pub mod places;
 pub mod plugin;
 pub mod receiver;
+#[cfg(unix)]
+pub mod receiver_socket;
 pub mod sender;
 mod shorten;
 pub mod spool;
@@ -31,4 +31,4 @@ mod stdin;
 /// A received event.
 pub use watchbill_core::hook::HookMessage;
 
-pub use receiver::{Listener, Options, Receiver, ReceiverError, Tally};
+pub use receiver::{Options, Receiver, ReceiverError, ReceiverSetup, Tally};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use watchbill_core::time::Timestamp;
 
-use crate::places::may_be_long;
+use crate::places::check_size_limit;
 
 /// The longest session id that becomes part of a file name.
 const ID_LIMIT: usize = 128;
@@ -50,7 +50,7 @@ pub fn write(payload: &[u8], at: Timestamp) -> io::Result<Option<PathBuf>> {
 }
 
 fn put(unfinished: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
-    may_be_long(text.len() as u64)?;
+    check_size_limit(text.len() as u64)?;
     let written = OpenOptions::new()
         .write(true)
         .create_new(true)

@@ -7,12 +7,12 @@ use watchbill_core::ids::stable_hash;
 
 /// The hooks' files below one data folder. All of them belong to one user: folders have mode 0700, files 0600.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct HookPaths {
     root: PathBuf,
     spares: Vec<PathBuf>,
 }
 
-impl Places {
+impl HookPaths {
     /// The paths below a data folder, and this user's spare spools for when that folder cannot be written.
     pub fn new(data_dir: &Path) -> Self {
         Self { root: data_dir.join("hooks"), spares: spares(data_dir) }
@@ -29,7 +29,7 @@ impl Places {
     }
 
     /// The folder with one socket and one lock file for each receiver.
-    pub fn ears(&self) -> PathBuf {
+    pub fn sockets_dir(&self) -> PathBuf {
         self.root.join("ears")
     }
 
@@ -201,7 +201,7 @@ fn not_ordinary() -> io::Error {
 ///
 /// # Errors
 /// When the length is over the limit.
-pub(crate) fn may_be_long(length: u64) -> io::Result<()> {
+pub(crate) fn check_size_limit(length: u64) -> io::Result<()> {
     #[cfg(unix)]
     {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;

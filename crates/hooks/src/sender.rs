@@ -14,17 +14,19 @@ use std::time::{Duration, Instant};
 use watchbill_core::hook::terminal;
 
 use crate::envelope::{Decoded, Envelope, decode};
-use crate::places::{Places, default_data_dir, may_be_long, open_ordinary, private_dir, read_ordinary};
+use crate::places::{
+    HookPaths, check_size_limit, default_data_dir, open_ordinary, private_dir, read_ordinary,
+};
 use crate::stdin::{self, Extent};
 use crate::{ancestors, clock, marker, spool};
 
 /// The time that all ears together have to answer.
-pub const EARS: Duration = Duration::from_millis(25);
+pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 
 /// The time that the client has to write its payload, counted from the sender's start. This wait delays only the
 /// client, which is slow to write on a busy machine. After a longer wait, receivers may get a later event before this
 /// one.
-pub const PIPE: Duration = Duration::from_millis(500);
+pub const PAYLOAD_BUDGET: Duration = Duration::from_millis(500);
 
 /// How long the second process waits for the rest of a payload.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,14 +40,14 @@ const WATCHDOG: Duration = Duration::from_secs(5);
 const SPOOL_LIMIT: usize = 50_000;
 
 /// One sender in this many counts the spool.
-const COUNTING: u128 = 256;
+const COUNT_EVERY: u128 = 256;
 
 /// The hidden option of the second process, which waits for the rest of a payload.
-const REST: &str = "--rest";
+const REST_OPTION: &str = "--rest";
 
 /// The command line of `watchbill hook`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Errand {
+pub struct HookArguments {
     /// The data folder, if the command line names one.
     pub data_dir: Option<PathBuf>,
     /// Whether a compaction leaves a marker in the project's folder.
@@ -54,7 +56,7 @@ pub struct Errand {
     rest: Option<PathBuf>,
 }
 
-impl Errand {
+impl HookArguments {
     /// Reads the words after `hook`. It skips unknown words: another version may have written the command line, and
     /// the client must not get an error for that.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
@@ -64,7 +66,7 @@ impl Errand {
             match word.to_str() {
                 Some("--markers") => errand.markers = true,
                 Some("--data-dir") => errand.data_dir = words.next().map(PathBuf::from),
-                Some(REST) => errand.rest = words.next().map(PathBuf::from),
+                Some(REST_OPTION) => errand.rest = words.next().map(PathBuf::from),
                 Some(joined) => {
                     if let Some(dir) = joined.strip_prefix("--data-dir=") {
                         errand.data_dir = Some(dir.into());
@@ -85,7 +87,7 @@ pub enum Sent {
     /// A spool holds it.
     Spooled,
     /// A second process waits for the rest of it.
-    WaitedFor,
+    LeftToSecondProcess,
     /// There was nothing to send.
     Nothing,
     /// No folder took it, so it was counted as dropped.
@@ -93,7 +95,7 @@ pub enum Sent {
 }
 
 /// Sends the event on standard input. It never fails and never panics, so that the client notices nothing.
-pub fn run(errand: &Errand) -> Option<Sent> {
+pub fn run(errand: &HookArguments) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));
     // Ends this process if a call for a file hangs. The pipe and the sockets have time limits of their own.
@@ -105,23 +107,23 @@ pub fn run(errand: &Errand) -> Option<Sent> {
     std::panic::catch_unwind(|| send(errand, begun)).ok().flatten()
 }
 
-fn send(errand: &Errand, begun: Instant) -> Option<Sent> {
+fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
     let env = |name: &str| std::env::var_os(name);
     let data_dir = errand.data_dir.clone().or_else(|| default_data_dir(&env))?;
-    let places = Places::new(&data_dir);
+    let places = HookPaths::new(&data_dir);
     let input = stdin::open().ok()?;
     if let Some(part) = &errand.rest {
-        return wait_on(errand, &places, &input, part);
+        return read_rest_and_send(errand, &places, &input, part);
     }
     // Taken before the payload is read: the sender of another event may start during that wait.
     let (order, at) = (clock::since_boot(), clock::wall());
     let mut payload = Vec::new();
-    let extent = stdin::read(&input, &mut payload, begun + PIPE).unwrap_or(Extent::Cut);
+    let extent = stdin::read(&input, &mut payload, begun + PAYLOAD_BUDGET).unwrap_or(Extent::Cut);
     if payload.is_empty() && extent != Extent::Unfinished {
         return Some(Sent::Nothing);
     }
-    let above = ancestors::look(&ancestors::Signs::from_env(&env));
-    let asks = extent == Extent::Unfinished || asks_for_terminal(&payload);
+    let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
+    let asks = extent == Extent::Unfinished || needs_terminal(&payload);
     let envelope = Envelope {
         id: new_id(order),
         at,
@@ -133,15 +135,15 @@ fn send(errand: &Errand, begun: Instant) -> Option<Sent> {
         cut: extent != Extent::Whole,
     };
     if extent == Extent::Unfinished {
-        return leave_behind(errand, &places, &data_dir, &envelope, &payload);
+        return hand_to_second_process(errand, &places, &data_dir, &envelope, &payload);
     }
     Some(finish(errand, &places, &envelope, &payload))
 }
 
 /// Sends an event whose payload is complete.
-fn finish(errand: &Errand, places: &Places, envelope: &Envelope, payload: &[u8]) -> Sent {
+fn finish(errand: &HookArguments, places: &HookPaths, envelope: &Envelope, payload: &[u8]) -> Sent {
     let frame = envelope.encode(payload);
-    let sent = if is_kept(places, &frame) { Sent::Kept } else { keep(places, envelope, &frame) };
+    let sent = if is_kept(places, &frame) { Sent::Kept } else { spool_or_count(places, envelope, &frame) };
     if errand.markers {
         // The project's folder may be read-only. The event reports the compaction as well.
         let _ = marker::write(payload, envelope.at);
@@ -150,21 +152,21 @@ fn finish(errand: &Errand, places: &Places, envelope: &Envelope, payload: &[u8])
 }
 
 #[cfg(unix)]
-fn is_kept(places: &Places, frame: &[u8]) -> bool {
-    crate::deliver::deliver(places, frame, EARS).kept
+fn is_kept(places: &HookPaths, frame: &[u8]) -> bool {
+    crate::deliver::deliver(places, frame, ANSWER_BUDGET).kept
 }
 
 #[cfg(not(unix))]
-fn is_kept(_places: &Places, _frame: &[u8]) -> bool {
+fn is_kept(_places: &HookPaths, _frame: &[u8]) -> bool {
     false
 }
 
 /// Writes the event into the first spool that takes it.
-fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
+fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent {
     if !places.overfull().exists() {
         for folder in places.spools() {
             if spool::write(&folder, envelope, frame).is_ok() {
-                if envelope.id.is_multiple_of(COUNTING)
+                if envelope.id.is_multiple_of(COUNT_EVERY)
                     && spool::census(&folder, SPOOL_LIMIT + 1).waiting > SPOOL_LIMIT
                 {
                     let _ = open_ordinary(
@@ -179,7 +181,7 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
     // A byte may fit where an event does not. If no file can be written at all, the loss stays uncounted.
     let counted = open_ordinary(OpenOptions::new().append(true).create(true), &places.dropped());
     let _ = counted.and_then(|mut file| {
-        may_be_long(file.metadata()?.len() + 1)?;
+        check_size_limit(file.metadata()?.len() + 1)?;
         file.write_all(b".")
     });
     Sent::Dropped
@@ -188,9 +190,9 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
 /// The client did not finish its payload in time: a second process reads the rest.
 ///
 /// The spool keeps the part that has come, so that a killed process loses only the rest.
-fn leave_behind(
-    errand: &Errand,
-    places: &Places,
+fn hand_to_second_process(
+    errand: &HookArguments,
+    places: &HookPaths,
     data_dir: &Path,
     envelope: &Envelope,
     payload: &[u8],
@@ -200,7 +202,7 @@ fn leave_behind(
     // No spool takes the part: the sender sends it as it is, or counts the event as dropped.
     let Some(part) = part else { return Some(finish(errand, places, envelope, payload)) };
     let mut command = Command::new(std::env::current_exe().ok()?);
-    command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST).arg(&part);
+    command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST_OPTION).arg(&part);
     if errand.markers {
         command.arg("--markers");
     }
@@ -212,7 +214,7 @@ fn leave_behind(
         command.process_group(0);
     }
     match command.spawn() {
-        Ok(_) => Some(Sent::WaitedFor),
+        Ok(_) => Some(Sent::LeftToSecondProcess),
         Err(_) => {
             let _ = std::fs::remove_file(&part);
             Some(finish(errand, places, envelope, payload))
@@ -221,13 +223,18 @@ fn leave_behind(
 }
 
 /// Reads the rest of an event and sends it.
-fn wait_on(errand: &Errand, places: &Places, input: &std::fs::File, part: &Path) -> Option<Sent> {
+fn read_rest_and_send(
+    errand: &HookArguments,
+    places: &HookPaths,
+    input: &std::fs::File,
+    part: &Path,
+) -> Option<Sent> {
     let begun = read_ordinary(part).ok()?;
     let Decoded::Whole { mut envelope, payload, .. } = decode(&begun) else { return None };
     let mut payload = begun[payload].to_vec();
     let extent = stdin::read(input, &mut payload, Instant::now() + PATIENCE).unwrap_or(Extent::Cut);
     envelope.cut = extent != Extent::Whole;
-    if !asks_for_terminal(&payload) {
+    if !needs_terminal(&payload) {
         envelope.terminal = None;
     }
     let sent = match payload.is_empty() {
@@ -240,7 +247,7 @@ fn wait_on(errand: &Errand, places: &Places, input: &std::fs::File, part: &Path)
 
 /// Whether the event needs the terminal: it begins a session or a turn. The name may occur deeper in a payload by
 /// chance; then the terminal is captured without need.
-fn asks_for_terminal(payload: &[u8]) -> bool {
+fn needs_terminal(payload: &[u8]) -> bool {
     let begin = &payload[..payload.len().min(64 * 1024)];
     [&b"\"SessionStart\""[..], b"\"UserPromptSubmit\""]
         .iter()
@@ -258,8 +265,8 @@ fn new_id(order: u64) -> u128 {
 ///
 /// # Errors
 /// When they cannot be made.
-pub fn prepare(places: &Places) -> io::Result<()> {
+pub fn make_shared_folders(places: &HookPaths) -> io::Result<()> {
     private_dir(places.root())?;
     private_dir(&places.spool())?;
-    private_dir(&places.ears())
+    private_dir(&places.sockets_dir())
 }

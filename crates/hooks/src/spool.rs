@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::envelope::Envelope;
-use crate::places::{is_private, may_be_long, open_private, private_dir};
+use crate::places::{check_size_limit, is_private, open_private, private_dir};
 
 /// The end of a spooled event's file name.
 const SUFFIX: &str = ".event";
@@ -18,13 +18,13 @@ const UNFINISHED: &str = ".new-";
 const PART: &str = ".part";
 
 /// After this long, a sender that waited for its payload has given up or died.
-const GIVEN_UP: Duration = Duration::from_secs(60);
+const PART_AGE_LIMIT: Duration = Duration::from_secs(60);
 
 /// The end of the name of a file that is no readable event. The file stays, because it may hold the user's text.
 const DAMAGED: &str = ".damaged";
 
 /// After this long, an unfinished file has lost its writer.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const UNFINISHED_AGE_LIMIT: Duration = Duration::from_secs(3600);
 
 /// One spooled event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::
     // The folder above must be private too: its owner could replace this folder by another one.
     folder.parent().map_or(Ok(()), private_dir)?;
     private_dir(folder)?;
-    may_be_long(frame.len() as u64)?;
+    check_size_limit(frame.len() as u64)?;
     let unfinished = folder.join(format!("{UNFINISHED}{:032x}", envelope.id));
     let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
     let path = folder.join(format!("{:020}-{:032x}{end}", envelope.order, envelope.id));
@@ -98,7 +98,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Spooled>> {
 }
 
 /// Renames a file that is no event, so that it is counted once and not read again.
-pub fn put_aside(path: &Path) {
+pub fn mark_damaged(path: &Path) {
     let mut name = path.as_os_str().to_owned();
     name.push(DAMAGED);
     if let Err(error) = fs::rename(path, name) {
@@ -141,8 +141,8 @@ pub fn clear_abandoned(folder: &Path, now: SystemTime) {
         let changed = entry.metadata().and_then(|found| found.modified());
         let age = changed.ok().and_then(|changed| now.duration_since(changed).ok()).unwrap_or_default();
         let dealt_with = match &*name {
-            name if name.starts_with(UNFINISHED) && age > ABANDONED => fs::remove_file(&path),
-            name if name.ends_with(PART) && age > GIVEN_UP => {
+            name if name.starts_with(UNFINISHED) && age > UNFINISHED_AGE_LIMIT => fs::remove_file(&path),
+            name if name.ends_with(PART) && age > PART_AGE_LIMIT => {
                 fs::rename(&path, path.with_extension(SUFFIX.trim_start_matches('.')))
             }
             _ => Ok(()),

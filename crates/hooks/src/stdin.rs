@@ -8,10 +8,10 @@ use crate::envelope::PAYLOAD_LIMIT;
 use crate::shorten::Shortener;
 
 /// How long to wait for the end of input once the payload is complete.
-const QUIET: Duration = Duration::from_millis(5);
+const END_OF_INPUT_WAIT: Duration = Duration::from_millis(5);
 
 /// How long to go on reading a payload that is too long, while data keeps coming.
-const LONG: Duration = Duration::from_secs(4);
+const DRAIN_LIMIT: Duration = Duration::from_secs(4);
 
 /// After a pause of this length, the payload counts as stalled.
 const STALLED: Duration = Duration::from_millis(500);
@@ -39,7 +39,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
             return Ok(Extent::Cut);
         }
         let left = until.saturating_duration_since(Instant::now());
-        if !readable(input, if bytes.is_empty() { left } else { left.min(QUIET) })? {
+        if !readable(input, if bytes.is_empty() { left } else { left.min(END_OF_INPUT_WAIT) })? {
             if is_object(bytes) {
                 return Ok(Extent::Whole);
             }
@@ -60,7 +60,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
 /// Reads a payload that is too long to its end, and keeps a shortened form. The client must not meet a closed pipe,
 /// and the fields that identify the event may come last.
 fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
-    let until = Instant::now() + LONG;
+    let until = Instant::now() + DRAIN_LIMIT;
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let mut shortener = Shortener::default();
     if is_object {
@@ -70,7 +70,7 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
     }
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let quiet = if shortener.has_ended() { QUIET } else { STALLED };
+        let quiet = if shortener.has_ended() { END_OF_INPUT_WAIT } else { STALLED };
         if left.is_zero() || !readable(input, left.min(quiet))? {
             break;
         }

@@ -23,7 +23,7 @@ use crate::roster::{
 use crate::why::{Why, Witness};
 
 /// A text, if it is not empty: the contract has absent values, not empty ones.
-fn said(text: &Option<Arc<str>>) -> Option<String> {
+fn non_empty(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
@@ -59,26 +59,26 @@ impl From<&Row> for TrackedSession {
             pending_tool: pending::principal(&row.pending_tools)
                 .map(|call| ToolTarget { tool: call.tool.to_string(), target: call.target.to_string() }),
             pending_tools: row.pending_tools.iter().map(PendingTool::from).collect(),
-            goal: said(&row.goal),
-            summary: said(&row.summary),
-            title: said(&row.title),
-            branch: said(&row.branch),
-            repo_root: said(&row.repo_root),
-            project_id: said(&row.project_id),
-            cwd: said(&row.cwd),
-            transcript_path: said(&row.transcript_path),
+            goal: non_empty(&row.goal),
+            summary: non_empty(&row.summary),
+            title: non_empty(&row.title),
+            branch: non_empty(&row.branch),
+            repo_root: non_empty(&row.repo_root),
+            project_id: non_empty(&row.project_id),
+            cwd: non_empty(&row.cwd),
+            transcript_path: non_empty(&row.transcript_path),
             last_activity_at: row.last_activity_at.to_string(),
             created_at: row.created_at.map(|at| at.to_string()),
             superseded: superseded.map(|_| true),
             superseded_by: superseded.map(|s| s.by.to_string()),
             superseded_at: superseded.and_then(|s| s.at).map(|at| at.to_string()),
             work_chain_id: row.work_chain_id.to_string(),
-            work_chain_name: said(&row.work_chain_name),
+            work_chain_name: non_empty(&row.work_chain_name),
             compaction_count: row.compaction_count,
             segment_count: row.segment_count,
-            permission_mode: said(&row.permission_mode),
-            model: said(&row.model),
-            agent_version: said(&row.agent_version),
+            permission_mode: non_empty(&row.permission_mode),
+            model: non_empty(&row.model),
+            agent_version: non_empty(&row.agent_version),
             pid: row.pid,
             terminal: row.terminal.as_deref().map(Terminal::from),
             tokens: row.tokens.map(Tokens::from),

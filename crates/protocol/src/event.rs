@@ -88,7 +88,7 @@ impl StoreEvents {
         for upsert in &delta.upserts {
             self.upsert(delta.revision, &upsert.session, &mut out);
         }
-        self.rest(delta.revision, delta.problems.as_deref(), delta.reading, &mut out);
+        self.problems_and_reading(delta.revision, delta.problems.as_deref(), delta.reading, &mut out);
         out
     }
 
@@ -106,7 +106,7 @@ impl StoreEvents {
         for session in &next.sessions {
             self.upsert(next.revision, session, &mut out);
         }
-        self.rest(next.revision, Some(&next.problems), next.reading, &mut out);
+        self.problems_and_reading(next.revision, Some(&next.problems), next.reading, &mut out);
         out
     }
 
@@ -131,7 +131,7 @@ impl StoreEvents {
     }
 
     /// The events besides rows; `problems` is `None` if the list did not change.
-    fn rest(
+    fn problems_and_reading(
         &mut self,
         revision: u64,
         problems: Option<&[Problem]>,

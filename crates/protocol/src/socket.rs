@@ -172,7 +172,7 @@ pub struct IndexProgress {
 /// One line of the listening program after its hello, as it writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Body<'a, T> {
+pub enum AnswerBody<'a, T> {
     /// The request was fulfilled.
     Reply(&'a T),
     /// The request failed.
@@ -188,12 +188,12 @@ pub struct Answer<'a, T> {
     pub id: &'a str,
     /// The content.
     #[serde(flatten)]
-    pub body: Body<'a, T>,
+    pub body: AnswerBody<'a, T>,
 }
 
 /// One line as a socket client reads it. Its content stays JSON text until the client knows which type it expects.
 #[derive(Debug, Deserialize)]
-pub struct Received<'a> {
+pub struct RawAnswer<'a> {
     /// The id of the call.
     pub id: String,
     /// The request was fulfilled.
@@ -230,11 +230,12 @@ mod tests {
 
     #[test]
     fn the_key_of_an_answer_names_its_kind() {
-        let written = serde_json::to_string(&Answer { id: "1", body: Body::Reply(&vec![1, 2]) }).unwrap();
+        let written =
+            serde_json::to_string(&Answer { id: "1", body: AnswerBody::Reply(&vec![1, 2]) }).unwrap();
         assert_eq!(written, r#"{"id":"1","reply":[1,2]}"#);
-        let read: Received<'_> = serde_json::from_str(&written).unwrap();
+        let read: RawAnswer<'_> = serde_json::from_str(&written).unwrap();
         assert_eq!((read.reply.unwrap().get(), read.error, read.event.is_none()), ("[1,2]", None, true));
-        let nothing: Received<'_> = serde_json::from_str(r#"{"id":"1","reply":null}"#).unwrap();
+        let nothing: RawAnswer<'_> = serde_json::from_str(r#"{"id":"1","reply":null}"#).unwrap();
         assert!(nothing.reply.is_none(), "a reply of nothing is read as such by its id");
     }
 }

@@ -43,7 +43,7 @@ mod tests {
 
     use watchbill_core::time::Timestamp;
 
-    use crate::{Given, settle};
+    use crate::{CommandLineOptions, resolve_settings};
 
     #[test]
     fn quiet_hours_use_the_local_time_zone() {
@@ -61,8 +61,8 @@ mod tests {
         let config = dir.path().join("config.toml");
         std::fs::write(&config, "[alerts]\nquiet_hours = ['22:00-07:00']\n").unwrap();
         let home = dir.path().as_os_str().to_owned();
-        let given = Given { config: Some(config), ..Given::default() };
-        let settings = settle(&given, &move |name| (name == "HOME").then(|| home.clone())).unwrap();
+        let given = CommandLineOptions { config: Some(config), ..CommandLineOptions::default() };
+        let settings = resolve_settings(&given, &move |name| (name == "HOME").then(|| home.clone())).unwrap();
         let is_quiet = |at: &str| settings.alerts.attention.is_quiet(Timestamp::parse(at).unwrap());
         assert!(is_quiet("2026-11-20T14:00:00Z"), "23:00 there");
         assert!(!is_quiet("2026-11-20T23:00:00Z"), "08:00 there");

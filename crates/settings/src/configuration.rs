@@ -8,17 +8,17 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{SettingChange, SettingKey, SettingsView};
 use watchbill_watch::fs::{FileKind, FileStat, Fs, NotRegular, StdFs};
 
+use crate::config_file_state::{ConfigFileState, Contents, look};
 use crate::edit::{self, EditError};
 use crate::file::read;
-use crate::known::{Contents, Known, look};
-use crate::layers::Surroundings;
-use crate::settings::{Environment, Given, Settings, SettingsError};
+use crate::precedence::FixedSources;
+use crate::settings::{CommandLineOptions, Environment, Settings, SettingsError};
 use crate::table::{default, kind};
 use crate::values::Value;
 
 /// Sent to each listener after a change.
 #[derive(Debug, Clone)]
-pub struct Changed {
+pub struct SettingsChange {
     /// The settings in force now.
     pub settings: Arc<Settings>,
     /// The settings in force before.
@@ -28,24 +28,24 @@ pub struct Changed {
 }
 
 struct State {
-    known: Known,
+    file_state: ConfigFileState,
     last: Option<Edit>,
 }
 
 /// The last edit of the file's text. Undoing it restores every byte, including a comment beside a removed line.
 struct Edit {
     key: SettingKey,
-    had: Option<Value>,
+    value_before: Option<Value>,
     before: String,
     after: String,
 }
 
 /// Called for each change, in order. Returning `false` unsubscribes it.
-pub type Listener = Box<dyn FnMut(&Changed) -> bool + Send>;
+pub type Listener = Box<dyn FnMut(&SettingsChange) -> bool + Send>;
 
 /// Options, environment and the file together. All threads that read or change settings share it.
 pub struct Configuration {
-    surroundings: Surroundings,
+    surroundings: FixedSources,
     state: Mutex<State>,
     /// Held while the file is read or changed. So two windows cannot overwrite each other's edit, and contents read
     /// before an edit are not taken for a later change.
@@ -59,8 +59,8 @@ impl Configuration {
     ///
     /// # Errors
     /// When a named file cannot be read, or no folder of the client is known.
-    pub fn open(given: &Given, env: Environment<'_>) -> Result<Self, SettingsError> {
-        let surroundings = Surroundings::of(given, env);
+    pub fn open(given: &CommandLineOptions, env: Environment<'_>) -> Result<Self, SettingsError> {
+        let surroundings = FixedSources::of(given, env);
         if let Some(path) = surroundings.file.as_deref().filter(|_| surroundings.named) {
             // A pipe is not opened: that would wait for its writer.
             let open = |found: FileStat| match found.kind {
@@ -71,10 +71,10 @@ impl Configuration {
             opened.map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
         }
         let contents = surroundings.file.as_deref().map_or(Contents::Absent, look);
-        let known = Known::of(&surroundings, contents, None)?;
+        let known = ConfigFileState::of(&surroundings, contents, None)?;
         Ok(Self {
             surroundings,
-            state: Mutex::new(State { known, last: None }),
+            state: Mutex::new(State { file_state: known, last: None }),
             changing: Mutex::default(),
             listeners: Mutex::default(),
         })
@@ -82,12 +82,12 @@ impl Configuration {
 
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.state().known.settings)
+        Arc::clone(&self.state().file_state.settings)
     }
 
     /// The settings in force, in the form that the window shows.
     pub fn view(&self) -> Arc<SettingsView> {
-        Arc::clone(&self.state().known.view)
+        Arc::clone(&self.state().file_state.view)
     }
 
     /// The path of the file, whether the file exists or not.
@@ -102,10 +102,10 @@ impl Configuration {
     }
 
     /// Reads the file again, and calls the listeners if its contents have changed.
-    pub fn look_again(&self) {
+    pub fn reload(&self) {
         if let Some(path) = self.path() {
-            let _alone = self.alone();
-            self.take(look(path));
+            let _alone = self.lock_changes();
+            self.apply_contents(look(path));
         }
     }
 
@@ -117,7 +117,7 @@ impl Configuration {
             Contents::Text(text) => text.trim().is_empty(),
             Contents::Refused(_) => false,
         };
-        !is_empty(&self.state().known.contents) && self.path().is_some_and(|path| is_empty(&look(path)))
+        !is_empty(&self.state().file_state.contents) && self.path().is_some_and(|path| is_empty(&look(path)))
     }
 
     /// Changes settings in the file, all or none. A value that equals the default removes the line, so that the
@@ -133,12 +133,12 @@ impl Configuration {
                 "no place for a configuration file is known; name a file with --config",
             )
         })?;
-        let _alone = self.alone();
+        let _alone = self.lock_changes();
         let changes = self.checked(changes)?;
         let file = SettingsFile::read(path).map_err(|error| refusal(&error))?;
-        let known = self.state().known.contents.text().map(str::to_owned);
+        let known = self.state().file_state.contents.text().map(str::to_owned);
         if file.text != known {
-            self.take(look(path));
+            self.apply_contents(look(path));
             let message = format!(
                 "{} was changed by another program just now; look at it, then try again",
                 path.display()
@@ -148,7 +148,8 @@ impl Configuration {
         let mut text = known.clone().unwrap_or_default();
         let mut state = self.state();
         for (key, value) in changes {
-            let takes_back = |last: &Edit| last.key == key && last.had == value && last.after == text;
+            let takes_back =
+                |last: &Edit| last.key == key && last.value_before == value && last.after == text;
             if let Some(last) = state.last.take().filter(takes_back) {
                 text = last.before;
                 continue;
@@ -156,13 +157,13 @@ impl Configuration {
             let after = edit::change(&text, key, value.as_ref())
                 .map_err(|error| ApiError::new(code_of(&error), format!("{}: {error}", path.display())))?;
             let had = read(&text).values.remove(&key);
-            state.last = Some(Edit { key, had, before: text, after: after.clone() });
+            state.last = Some(Edit { key, value_before: had, before: text, after: after.clone() });
             text = after;
         }
         drop(state);
         if known.as_deref() != Some(&*text) && !(known.is_none() && text.is_empty()) {
             file.replace(Some(&text)).map_err(|error| refusal(&error))?;
-            self.take(Contents::Text(text));
+            self.apply_contents(Contents::Text(text));
         }
         Ok((*self.view()).clone())
     }
@@ -187,32 +188,32 @@ impl Configuration {
         changes.iter().map(one).collect()
     }
 
-    fn take(&self, contents: Contents) {
+    fn apply_contents(&self, contents: Contents) {
         // Locked before the state, so that listeners are called in the order in which the state changes.
         let mut listeners = self.listeners();
         let changed = {
             let mut state = self.state();
-            if state.known.contents == contents {
+            if state.file_state.contents == contents {
                 return;
             }
-            let known = match Known::of(&self.surroundings, contents, Some(&state.known)) {
+            let known = match ConfigFileState::of(&self.surroundings, contents, Some(&state.file_state)) {
                 Ok(known) => known,
                 Err(error) => {
                     tracing::warn!(%error, "the configuration file is not followed");
                     return;
                 }
             };
-            let before = std::mem::replace(&mut state.known, known).settings;
-            Changed {
-                settings: Arc::clone(&state.known.settings),
+            let before = std::mem::replace(&mut state.file_state, known).settings;
+            SettingsChange {
+                settings: Arc::clone(&state.file_state.settings),
                 before,
-                view: Arc::clone(&state.known.view),
+                view: Arc::clone(&state.file_state.view),
             }
         };
         listeners.retain_mut(|listener| listener(&changed));
     }
 
-    fn alone(&self) -> MutexGuard<'_, ()> {
+    fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -246,6 +247,6 @@ fn code_of(error: &EditError) -> ErrorCode {
 /// # Errors
 /// When a named file cannot be read, or no folder of the client can be found. A mistake in a file is no error: it
 /// is one of the settings' problems, and the rest of the file counts.
-pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsError> {
+pub fn resolve_settings(given: &CommandLineOptions, env: Environment<'_>) -> Result<Settings, SettingsError> {
     Ok((*Configuration::open(given, env)?.settings()).clone())
 }

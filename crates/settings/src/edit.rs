@@ -42,11 +42,11 @@ pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Resu
         None => remove(plain, &document, key)?,
     };
     let after = format!("{mark}{after}");
-    if is_just(&before, &read(&after), key, value) { Ok(after) } else { Err(EditError::Unsafe(key)) }
+    if changes_only(&before, &read(&after), key, value) { Ok(after) } else { Err(EditError::Unsafe(key)) }
 }
 
 /// Whether only this setting differs.
-fn is_just(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Value>) -> bool {
+fn changes_only(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Value>) -> bool {
     let others = |reading: &Reading| {
         let mut reading = reading.clone();
         reading.values.remove(&key);
@@ -58,52 +58,52 @@ fn is_just(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Va
 }
 
 /// The table that holds a setting, and the setting's name in it.
-struct Place<'d> {
+struct SettingPlace<'d> {
     table: &'d dyn TableLike,
     name: &'static str,
 }
 
 /// The place of a setting, `None` if its table is missing; then the table's name, `None` for a setting at the top
 /// level.
-fn place<'d>(
+fn find_place<'d>(
     document: &'d Document<&str>,
     key: SettingKey,
-) -> Result<(Option<Place<'d>>, Option<&'static str>), EditError> {
+) -> Result<(Option<SettingPlace<'d>>, Option<&'static str>), EditError> {
     let Some((table, name)) = key.name().split_once('.') else {
-        return Ok((Some(Place { table: document.as_table(), name: key.name() }), None));
+        return Ok((Some(SettingPlace { table: document.as_table(), name: key.name() }), None));
     };
     match document.as_table().get(table) {
         None => Ok((None, Some(table))),
         Some(item) => {
             let found = item.as_table_like().ok_or(EditError::Shape(key))?;
-            Ok((Some(Place { table: found, name }), Some(table)))
+            Ok((Some(SettingPlace { table: found, name }), Some(table)))
         }
     }
 }
 
 fn set(text: &str, document: &Document<&str>, key: SettingKey, value: &Value) -> Result<String, EditError> {
-    let (found, table_name) = place(document, key)?;
+    let (found, table_name) = find_place(document, key)?;
     let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let name = key.name().rsplit('.').next().unwrap_or_default();
     let Some(place) = found else {
         let table = table_name.unwrap_or_default();
         let gap = if text.trim().is_empty() { "" } else { line };
-        let written = written(text, value, None);
-        return Ok(format!("{}{gap}[{table}]{line}{name} = {written}{line}", ended(text, line)));
+        let written = value_text(text, value, None);
+        return Ok(format!("{}{gap}[{table}]{line}{name} = {written}{line}", with_line_end(text, line)));
     };
     if let Some(item) = place.table.get(place.name) {
         let before = item.as_value().ok_or(EditError::Shape(key))?;
         let span = before.span().ok_or(EditError::Unsafe(key))?;
-        return Ok(replaced(text, span, &written(text, value, Some(before))));
+        return Ok(replaced(text, span, &value_text(text, value, Some(before))));
     }
-    let written = written(text, value, None);
+    let written = value_text(text, value, None);
     if let Some(at) = after_last(text, place.table) {
         // A dotted name stays dotted: `timeouts.idle = 5` has no header that a bare name could stand under.
         let prefix = match (is_dotted(document, table_name), table_name) {
             (true, Some(table)) => format!("{table}."),
             _ => String::new(),
         };
-        let before = ended(&text[..at], line);
+        let before = with_line_end(&text[..at], line);
         return Ok(format!("{before}{prefix}{name} = {written}{line}{}", &text[at..]));
     }
     match table_name {
@@ -143,10 +143,10 @@ fn in_table(text: &str, document: &Document<&str>, table: &str, setting: &str, l
         Item::Table(header) => {
             // A table that only its subtables imply has no header yet.
             let Some(span) = header.span().filter(|_| !header.is_implicit()) else {
-                return Some(format!("{}{line}[{table}]{line}{setting}{line}", ended(text, line)));
+                return Some(format!("{}{line}[{table}]{line}{setting}{line}", with_line_end(text, line)));
             };
             let at = line_end(text, text[span.start..].find(']').map(|end| span.start + end)?);
-            Some(format!("{}{setting}{line}{}", ended(&text[..at], line), &text[at..]))
+            Some(format!("{}{setting}{line}{}", with_line_end(&text[..at], line), &text[at..]))
         }
         Item::Value(Toml::InlineTable(braces)) => {
             let span = braces.span()?;
@@ -160,7 +160,7 @@ fn in_table(text: &str, document: &Document<&str>, table: &str, setting: &str, l
 }
 
 fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<String, EditError> {
-    let (found, _) = place(document, key)?;
+    let (found, _) = find_place(document, key)?;
     let Some(place) = found else { return Ok(text.to_owned()) };
     let Some(item) = place.table.get(place.name) else { return Ok(text.to_owned()) };
     let value = item.as_value().and_then(Toml::span).ok_or(EditError::Shape(key))?;
@@ -181,7 +181,7 @@ fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<Stri
     Ok(replaced(text, start..value.end, ""))
 }
 
-fn written(text: &str, value: &Value, before: Option<&Toml>) -> String {
+fn value_text(text: &str, value: &Value, before: Option<&Toml>) -> String {
     if let (Value::List(items), Some(Toml::Array(list))) = (value, before) {
         // Parsed again by itself: in `document`, its comments are only spans of the whole text.
         let own = list.span().and_then(|span| text.get(span)?.parse::<Toml>().ok());
@@ -202,7 +202,7 @@ fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// The text with its last line ended.
-fn ended(text: &str, line: &str) -> String {
+fn with_line_end(text: &str, line: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}{line}") }
 }
 
@@ -336,7 +336,7 @@ exclude = [
             crate::values::Kind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
                 // Any other pattern is refused before it reaches an edit.
-                let pattern = pattern.prop_filter("it can fit a path", |it| patterns::may_fit(it));
+                let pattern = pattern.prop_filter("it can fit a path", |it| patterns::can_match(it));
                 prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
             }
             crate::values::Kind::List | crate::values::Kind::SomeOf => {

@@ -7,7 +7,7 @@ use toml_edit::visit::{Visit, visit_table_like_kv};
 use toml_edit::{Document, Item, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use crate::table::{keeps, kind, protects};
+use crate::table::{guards_archive, guards_privacy, kind};
 use crate::values::Value;
 
 /// The contents of a configuration text.
@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str) -> Reading {
         let place = document.as_table().key(name).and_then(toml_edit::Key::span);
         if let Some(key) = key_named(name) {
             take(&mut reading, key, item, &mut note);
-            meant.extend(meant_by(None, &names_in(item)));
+            meant.extend(settings_meant_by(None, &names_in(item)));
         } else if !keys_under(name).is_empty() {
             match item.as_table_like() {
                 Some(table) => meant.extend(take_table(&mut reading, name, table, &mut note)),
@@ -53,14 +53,14 @@ pub(crate) fn read(text: &str) -> Reading {
                     let what = format!("`{name}` is a table: write [{name}] above its settings");
                     note(None, item.span().or(place), what);
                     reading.wrong.extend(keys_under(name));
-                    meant.extend(meant_by(None, &names_in(item)));
+                    meant.extend(settings_meant_by(None, &names_in(item)));
                 }
             }
         } else {
             note(None, place, unknown(name, "", &top_names()));
             let mut names = names_in(item);
             names.push(name);
-            meant.extend(meant_by(Some(name), &names));
+            meant.extend(settings_meant_by(Some(name), &names));
         }
     }
     // An unknown name may have meant a setting that has no valid value elsewhere.
@@ -91,27 +91,27 @@ fn take_table(
                     .filter_map(|key| key.name().split_once('.').map(|(_, name)| name))
                     .collect();
                 note(None, place, unknown(name, &format!(" under [{table_name}]"), &known));
-                meant.extend(keys_under(table_name).into_iter().filter(matters));
+                meant.extend(keys_under(table_name).into_iter().filter(has_guarded_default));
                 names.push(name);
             }
         }
-        meant.extend(meant_by(None, &names));
+        meant.extend(settings_meant_by(None, &names));
     }
     meant
 }
 
 /// Whether the default must not replace a value that cannot be read.
-fn matters(key: &SettingKey) -> bool {
-    protects(*key) || keeps(*key)
+fn has_guarded_default(key: &SettingKey) -> bool {
+    guards_privacy(*key) || guards_archive(*key)
 }
 
 /// The settings that matter and that one of these names may have meant: it resembles the name of the setting or of
 /// its table. `top` is an unknown name at the top level.
-fn meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
+fn settings_meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
     let is_meant = |key: &SettingKey| {
         let near = |part: &str| names.iter().any(|name| is_like(part, name));
         let first = key.name().split('.').next().unwrap_or_default();
-        matters(key)
+        has_guarded_default(key)
             && (key.name().split('.').any(near)
                 || top.is_some_and(|top| is_close(first, top))
                 || (*key == SettingKey::StoreExclude && names.iter().any(|name| excludes(name))))
@@ -275,7 +275,7 @@ loud = true
             ("[window]\nthem = 'dark'", &[]),
         ] {
             let reading = read(text);
-            let wrong: Vec<K> = reading.wrong.iter().copied().filter(matters).collect();
+            let wrong: Vec<K> = reading.wrong.iter().copied().filter(has_guarded_default).collect();
             let mut expected = in_doubt.to_vec();
             if text.contains("excludes") {
                 expected.push(K::StoreCut);

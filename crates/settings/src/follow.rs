@@ -22,28 +22,28 @@ const LINKS: usize = 40;
 
 /// While this lives, the configuration follows its file.
 #[derive(Debug)]
-pub struct Following {
-    orders: Sender<Order>,
+pub struct FileFollower {
+    orders: Sender<Message>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Order {
+enum Message {
     Look,
     Stop,
 }
 
 /// Begins to follow the file. Does nothing if the file has no path, or the thread cannot start.
-pub fn follow(configuration: &Arc<Configuration>) -> Following {
+pub fn follow(configuration: &Arc<Configuration>) -> FileFollower {
     let (orders, inbox) = channel();
     let Some(path) = configuration.path().map(Path::to_path_buf) else {
-        return Following { orders, thread: None };
+        return FileFollower { orders, thread: None };
     };
     let (wake, configuration) = (orders.clone(), Arc::downgrade(configuration));
     let run = move || {
         let watcher = Watcher::start(&[], WatchMode::Auto, move || {
             // This fails only when the thread has ended.
-            let _ = wake.send(Order::Look);
+            let _ = wake.send(Message::Look);
         });
         let mut watched = BTreeSet::new();
         loop {
@@ -54,9 +54,9 @@ pub fn follow(configuration: &Arc<Configuration>) -> Following {
             if configuration.has_emptied() {
                 std::thread::sleep(ABSENCE);
             }
-            configuration.look_again();
+            configuration.reload();
             drop(configuration);
-            if inbox.recv().is_ok_and(|order| order == Order::Stop) || is_stopped(&inbox) {
+            if inbox.recv().is_ok_and(|order| order == Message::Stop) || is_stopped(&inbox) {
                 return;
             }
         }
@@ -65,13 +65,13 @@ pub fn follow(configuration: &Arc<Configuration>) -> Following {
     if let Err(error) = &thread {
         tracing::warn!(%error, "no thread for the configuration file: edits count after a restart");
     }
-    Following { orders, thread: thread.ok() }
+    FileFollower { orders, thread: thread.ok() }
 }
 
-impl Drop for Following {
+impl Drop for FileFollower {
     fn drop(&mut self) {
         // This fails if the thread has ended already.
-        let _ = self.orders.send(Order::Stop);
+        let _ = self.orders.send(Message::Stop);
         let thread = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id());
         if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread of the configuration file ended by a panic");
@@ -81,12 +81,12 @@ impl Drop for Following {
 
 /// Waits until the folder is quiet for a moment, but not for ever: other programs may always be busy in it. Returns
 /// whether the thread should stop.
-fn is_stopped(inbox: &Receiver<Order>) -> bool {
+fn is_stopped(inbox: &Receiver<Message>) -> bool {
     for _ in 0..PAUSES {
         match inbox.recv_timeout(PAUSE) {
-            Ok(Order::Look) => {}
+            Ok(Message::Look) => {}
             Err(RecvTimeoutError::Timeout) => return false,
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
         }
     }
     false
@@ -105,7 +105,7 @@ fn watch(watcher: &Watcher, path: &Path, watched: &mut BTreeSet<PathBuf>) {
     watched.difference(&wanted).for_each(|folder| watcher.unwatch_dir(folder));
     wanted.difference(watched).for_each(|folder| watcher.watch_dir(folder));
     if wanted != *watched {
-        watcher.ready();
+        watcher.wait_until_ready();
         *watched = wanted;
     }
 }

@@ -6,24 +6,24 @@
 #![forbid(unsafe_code)]
 
 mod alerts;
+mod config_file_state;
 pub mod configuration;
 mod edit;
 mod file;
 mod file_values;
 pub mod follow;
-mod known;
-mod layers;
-pub mod links;
 mod list;
 mod patterns;
+mod precedence;
 mod settings;
+pub mod symlinks;
 mod table;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use configuration::{Configuration, settle};
+pub use configuration::{Configuration, resolve_settings};
 pub use settings::{
-    AlertSettings, Environment, Given, Settings, SettingsError, Theme, TrayColours, WatchSetting,
-    WindowSettings,
+    AlertSettings, CommandLineOptions, Environment, Settings, SettingsError, Theme, TrayColours,
+    WatchSetting, WindowSettings,
 };

@@ -8,7 +8,7 @@ pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
     let mut at = 0;
     while at < list.len() {
         let stays = list.get(at).and_then(Value::as_str).is_some_and(|item| items.iter().any(|i| i == item));
-        if stays { at += 1 } else { take_out(&mut list, at) }
+        if stays { at += 1 } else { remove_item(&mut list, at) }
     }
     let kept: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
     if !items.starts_with(&kept.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>()) {
@@ -34,7 +34,7 @@ fn prefix(value: &Value) -> String {
     text(value.decor().prefix())
 }
 
-fn take_out(list: &mut Array, at: usize) {
+fn remove_item(list: &mut Array, at: usize) {
     let gone = list.remove(at);
     let gone = prefix(&gone);
     let (of_before, _) = parts(&gone);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Whether a pattern can match a path. A pattern in another program's syntax may match nothing, and so protect
 /// nothing.
-pub(crate) fn may_fit(pattern: &str) -> bool {
+pub(crate) fn can_match(pattern: &str) -> bool {
     let whole = pattern.replace('\\', "/");
     // One slash at the end is removed; more of them are empty names.
     let whole = whole.strip_suffix('/').unwrap_or(&whole);
@@ -58,13 +58,13 @@ mod tests {
             (r"C:\", r"C:\anything"),
             (r"\\host\secret", r"\\host\secret\a"),
         ] {
-            assert!(may_fit(pattern), "{pattern}");
-            assert!(Exclude::new([pattern.to_owned()]).leaves_out(path), "{pattern} {path}");
+            assert!(can_match(pattern), "{pattern}");
+            assert!(Exclude::new([pattern.to_owned()]).excludes(path), "{pattern} {path}");
         }
         for pattern in ["~", "~/", "~/secret/**", "~/*"] {
-            assert!(may_fit(pattern), "{pattern}");
+            assert!(can_match(pattern), "{pattern}");
         }
-        assert_eq!(may_fit(r"~\secret"), cfg!(windows));
+        assert_eq!(can_match(r"~\secret"), cfg!(windows));
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
             "/home/[ab]",
             "file:///home/dev",
         ] {
-            assert!(!may_fit(pattern), "{pattern:?}");
+            assert!(!can_match(pattern), "{pattern:?}");
         }
     }
 }

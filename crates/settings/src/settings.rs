@@ -138,14 +138,14 @@ impl Settings {
 
     /// Whether a running engine cannot take these over from `before`: they watch other folders, watch in another
     /// way, or use another data folder.
-    pub fn needs_another_engine(&self, before: &Self) -> bool {
+    pub fn needs_new_engine(&self, before: &Self) -> bool {
         (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)
     }
 }
 
 /// Settings from the command line. A missing one comes from the environment, the file or a default.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct CommandLineOptions {
     /// `--claude-dir`, repeatable.
     pub claude_dirs: Vec<PathBuf>,
     /// `--data-dir`.

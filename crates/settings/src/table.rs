@@ -90,13 +90,13 @@ pub(crate) fn default(key: SettingKey) -> Value {
 
 /// Whether the default, in place of a value that cannot be read, could make Watchbill store or watch what the user
 /// has forbidden.
-pub(crate) fn protects(key: SettingKey) -> bool {
+pub(crate) fn guards_privacy(key: SettingKey) -> bool {
     matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
 }
 
 /// Whether the default, in place of a value that cannot be read, could make Watchbill delete for good what the user
 /// wants kept.
-pub(crate) fn keeps(key: SettingKey) -> bool {
+pub(crate) fn guards_archive(key: SettingKey) -> bool {
     matches!(key, SettingKey::ArchiveBudget | SettingKey::ArchiveKeep)
 }
 

@@ -8,30 +8,33 @@ use watchbill_core::history::RecoverySettings;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
-use crate::{Given, Settings, SettingsError, WatchSetting, settle};
+use crate::{CommandLineOptions, Settings, SettingsError, WatchSetting, resolve_settings};
 
-fn with(vars: &[(&str, &str)], given: Given) -> Result<Settings, SettingsError> {
+fn with(vars: &[(&str, &str)], given: CommandLineOptions) -> Result<Settings, SettingsError> {
     let vars: Vec<(String, OsString)> =
         vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
-    settle(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
+    resolve_settings(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
 }
 
 #[test]
 fn options_win_over_environment_over_home() {
     let home = ("HOME", "/home/dev");
     let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
-    assert_eq!(roots(&[home], Given::default()), [PathBuf::from("/home/dev/.claude")]);
-    assert_eq!(roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], Given::default()), [PathBuf::from("/c")]);
+    assert_eq!(roots(&[home], CommandLineOptions::default()), [PathBuf::from("/home/dev/.claude")]);
+    assert_eq!(
+        roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], CommandLineOptions::default()),
+        [PathBuf::from("/c")]
+    );
     let both = [home, ("CLAUDE_CONFIG_DIR", "/c"), ("WATCHBILL_CLAUDE_DIR", "/a:/b")];
-    assert_eq!(roots(&both, Given::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
-    let given = Given { claude_dirs: vec!["/x".into()], ..Given::default() };
+    assert_eq!(roots(&both, CommandLineOptions::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
+    let given = CommandLineOptions { claude_dirs: vec!["/x".into()], ..CommandLineOptions::default() };
     assert_eq!(roots(&both, given), [PathBuf::from("/x")]);
 }
 
 #[test]
 fn a_relative_folder_in_a_variable_is_below_the_working_folder() {
     let here = std::env::current_dir().unwrap();
-    let settings = |vars: &[(&str, &str)]| with(vars, Given::default()).unwrap();
+    let settings = |vars: &[(&str, &str)]| with(vars, CommandLineOptions::default()).unwrap();
     let data = ("WATCHBILL_DATA_DIR", "d");
     let named = settings(&[("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", "a:/b"), data]);
     assert_eq!((named.roots, named.data_dir), (vec![here.join("a"), "/b".into()], Some(here.join("d"))));
@@ -43,7 +46,7 @@ fn a_relative_folder_in_a_variable_is_below_the_working_folder() {
 fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
-    let given = Given { config: Some(path.clone()), ..Given::default() };
+    let given = CommandLineOptions { config: Some(path.clone()), ..CommandLineOptions::default() };
     std::fs::write(&path, "roots=['~/a','/b']\n[timeouts]\napproval = 7\nidle = \"10m\"\nstale=1.5\n[roster]\nrecent=\"2d\"\n[watch]\nmode=\"poll\"\npoll_interval=\"500ms\"\n").unwrap();
     let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
     assert_eq!(s.roots, [PathBuf::from("/home/dev/a"), PathBuf::from("/b")]);
@@ -59,9 +62,9 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
         (true, 2_000_000_000, Some(Millis(31_536_000_000)))
     );
     let s = s.history;
-    assert!(s.exclude.leaves_out("/home/dev/secret/x") && !s.exclude.leaves_out("/home/dev/work"));
+    assert!(s.exclude.excludes("/home/dev/secret/x") && !s.exclude.excludes("/home/dev/work"));
     assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
-    assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
+    assert_eq!((s.cut, s.skips_tool("TodoWrite")), (100, false));
 
     assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery, RecoverySettings::default());
     // Checking without a pause would keep the store busy.
@@ -82,11 +85,12 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
 #[test]
 fn a_list_without_a_folder_is_an_error_and_not_an_empty_roster() {
     let vars = [("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", ":")];
-    assert!(matches!(with(&vars, Given::default()), Err(SettingsError::NoRoots)));
+    assert!(matches!(with(&vars, CommandLineOptions::default()), Err(SettingsError::NoRoots)));
 }
 
 #[test]
 fn a_named_file_that_is_missing_is_an_error() {
-    let given = Given { config: Some("/nonexistent/w.toml".into()), ..Given::default() };
+    let given =
+        CommandLineOptions { config: Some("/nonexistent/w.toml".into()), ..CommandLineOptions::default() };
     assert!(matches!(with(&[("HOME", "/h")], given), Err(SettingsError::Unreadable { .. })));
 }

@@ -5,7 +5,7 @@ use watchbill_core::attention::QuietHours;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingValue;
 
-use crate::patterns::may_fit;
+use crate::patterns::can_match;
 
 /// A value that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,21 +116,22 @@ impl Kind {
             (Self::SomeOf, Raw::List(list)) => {
                 (whole(list) && !list.is_empty()).then(|| Value::List(list.clone()))
             }
-            (Self::Patterns, Raw::List(list)) => (whole(list) && list.iter().all(|pattern| may_fit(pattern)))
-                .then(|| Value::List(list.clone())),
+            (Self::Patterns, Raw::List(list)) => (whole(list)
+                && list.iter().all(|pattern| can_match(pattern)))
+            .then(|| Value::List(list.clone())),
             (Self::Hours, Raw::List(list)) => {
                 list.iter().map(|text| hours_text(text)).collect::<Option<Vec<_>>>().map(Value::List)
             }
             _ => None,
         };
-        taken.ok_or_else(|| format!("expected {}; found {}", self.expected(), self.refused(raw).shown()))
+        taken.ok_or_else(|| format!("expected {}; found {}", self.expected(), self.only_wrong(raw).shown()))
     }
 
     /// Of a list of patterns, keeps only the wrong ones.
-    fn refused(self, raw: Raw) -> Raw {
+    fn only_wrong(self, raw: Raw) -> Raw {
         match raw {
             Raw::List(list) if self == Self::Patterns && whole(&list) => {
-                Raw::List(list.into_iter().filter(|pattern| !may_fit(pattern)).collect())
+                Raw::List(list.into_iter().filter(|pattern| !can_match(pattern)).collect())
             }
             raw => raw,
         }

@@ -16,7 +16,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::search::Query;
-use watchbill_store::stats::By;
+use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
@@ -48,7 +48,7 @@ fn main() {
 fn fill(store: &mut Store, files: &[(i64, PathBuf)], cut: usize) {
     let settings = HistorySettings { cut, ..HistorySettings::default() };
     let (cpu, start) = (cpu(), Instant::now());
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     let mut buffer = vec![0; 1 << 20];
     let (mut bytes, mut since) = (0, 0);
     let mut step = store.step().unwrap();
@@ -63,7 +63,7 @@ fn fill(store: &mut Store, files: &[(i64, PathBuf)], cut: usize) {
         }
     }
     step.commit().unwrap();
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     let (texts, left_out) = store.text_counts().unwrap();
     println!(
         "stored {} files, {} MB, {texts} texts, {} MB left out: {:.2} CPU s, {:.2} s, peak {}, database {} MB",
@@ -223,7 +223,7 @@ fn look(store: &Store) {
     }
     println!("search, all of them: {}", spread(all));
     let start = Instant::now();
-    let days = reader.tokens(By::Day, None).unwrap().len();
+    let days = reader.tokens(TokenGroup::Day, None).unwrap().len();
     println!("tokens of {days} days: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
     let tools = reader.tools(None).unwrap().len();

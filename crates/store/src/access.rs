@@ -25,11 +25,11 @@ pub enum Access {
 
 /// The state of the database when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum DatabaseState {
     /// No database: the store is empty, and everything has to be read.
     Fresh,
     /// A database of this schema.
-    Kept,
+    Current,
     /// A database of an older schema, migrated now.
     Migrated {
         /// The version it had.

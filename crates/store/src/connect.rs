@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::access::Origin;
-use crate::damage::look_through;
+use crate::access::DatabaseState;
+use crate::damage::check_database;
 use crate::{StoreError, folder, schema, text};
 
 /// How long to wait for another connection's lock. The engine stands still meanwhile.
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Opens the database for reading; returns its schema version too. `alone`: no process writes it, and its companion
 /// files are not read.
-pub(crate) fn reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
+pub(crate) fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = if alone {
@@ -36,18 +36,18 @@ fn uri(path: &Path) -> String {
 }
 
 /// Opens the database for writing, and creates or migrates it. A suspect database is checked first.
-pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), StoreError> {
+pub(crate) fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, DatabaseState), StoreError> {
     folder::make_file(path)?;
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let mut sql = to_write(path).map_err(said)?;
+    let mut sql = open_for_writing(path).map_err(said)?;
     // SQLite may open it read-only instead, without an error.
     if sql.is_readonly("main").map_err(said)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
     let found = schema::version(&sql).map_err(said)?;
-    known(path, &sql, found)?;
+    check_version(path, &sql, found)?;
     if suspect {
-        look_through(path, &sql)?;
+        check_database(path, &sql)?;
     }
     if found == 0 && !schema::is_empty(&sql).map_err(said)? {
         let detail = "it has tables, and no version".to_owned();
@@ -63,20 +63,20 @@ pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin),
     sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
     sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
     if found == schema::NEWEST {
-        return Ok((sql, Origin::Kept));
+        return Ok((sql, DatabaseState::Current));
     }
     let migrated = schema::migrate(&mut sql, found).map_err(said);
     if let Err(StoreError::Sql { .. } | StoreError::IndexDamaged { .. }) = migrated {
         // The version, or the schema that it stands for, may be damaged.
-        look_through(path, &sql)?;
+        check_database(path, &sql)?;
     }
     migrated?;
-    let origin = if found == 0 { Origin::Fresh } else { Origin::Migrated { from: found } };
+    let origin = if found == 0 { DatabaseState::Fresh } else { DatabaseState::Migrated { from: found } };
     Ok((sql, origin))
 }
 
 /// A connection that writes to an existing database.
-pub(crate) fn to_write(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = Connection::open_with_flags(path, flags)?;
     prepare(&sql)?;
@@ -94,7 +94,7 @@ fn prepare(sql: &Connection) -> rusqlite::Result<()> {
     text::register(sql)
 }
 
-pub(crate) fn known(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
+pub(crate) fn check_version(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
     if found > schema::NEWEST {
         // A damaged file can hold any number as its version. Reading its schema fails first, so the user is not
         // asked to update the program.

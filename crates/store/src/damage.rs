@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::suspicion::Suspicion;
+use crate::damage_note::DamageNote;
 use crate::{Store, StoreError, schema};
 
 /// Checks our tables, one by one, in a database whose damage was noted. It skips the tables of the full-text index,
 /// which [`Store`](crate::Store) makes anew, and tables that a user has added. SQLite refuses a check that includes
 /// a broken index or an unknown function.
-pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
+pub(crate) fn check_database(path: &Path, sql: &Connection) -> Result<(), StoreError> {
     let said = |error: rusqlite::Error| match StoreError::of(path, &error) {
         // The SQL here is right. So an SQL error means that the file is damaged, unless memory ran out.
         StoreError::Sql { path, detail } if error.sqlite_error_code() != Some(ErrorCode::OutOfMemory) => {
@@ -29,7 +29,7 @@ pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreErr
 
 /// The first fault that cannot be repaired here.
 fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
-    if let Some(name) = schema::differs(sql)? {
+    if let Some(name) = schema::first_difference(sql)? {
         return Ok(Some(format!("{name} is not as this program made it")));
     }
     // This check includes the free pages.
@@ -70,9 +70,9 @@ impl Store {
     ///
     /// # Errors
     /// When a page is damaged, or the database cannot be read.
-    pub fn look_at_pages(&self, patience: Duration) -> Result<bool, StoreError> {
+    pub fn check_pages(&self, patience: Duration) -> Result<bool, StoreError> {
         // A first index writes without the log, so it would have to wait for this reader.
-        if Suspicion::of(self.path()).is_for_later_boots() {
+        if DamageNote::of(self.path()).is_for_later_boots() {
             return Ok(false);
         }
         let interrupt = self.sql.get_interrupt_handle();
@@ -89,11 +89,11 @@ impl Store {
         let whole = match looked {
             Ok(None) => Ok(true),
             Ok(Some(detail)) => {
-                Suspicion::of(self.path()).raise();
+                DamageNote::of(self.path()).raise();
                 Err(StoreError::Damaged { path: self.path().to_owned(), detail })
             }
             Err(error) if is_cut(&error) => Ok(false),
-            Err(error) => Err(self.fault(&error)),
+            Err(error) => Err(self.map_error(&error)),
         };
         drop(late.join());
         whole

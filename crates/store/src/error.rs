@@ -19,7 +19,7 @@ pub enum StoreError {
         known: u32,
     },
     /// Another process holds a lock on the database for longer than we wait.
-    #[error("{} is locked by {}; try again, or end that program", .path.display(), other(*.held_by))]
+    #[error("{} is locked by {}; try again, or end that program", .path.display(), program_label(*.held_by))]
     Locked {
         /// The database.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum StoreError {
     /// A first index fills the store without the log. Other processes cannot read while it writes a step.
     #[error(
         "{} is being filled for the first time, by {}; there is no need to end it: try again in a moment",
-        .path.display(), who(*.held_by)
+        .path.display(), process_label(*.held_by)
     )]
     BeingFilled {
         /// The database.
@@ -38,7 +38,7 @@ pub enum StoreError {
         held_by: Option<u32>,
     },
     /// This process only reads, because another one writes.
-    #[error("{} is written by {}; nothing was changed: use that process, or end it first", .path.display(), who(*.held_by))]
+    #[error("{} is written by {}; nothing was changed: use that process, or end it first", .path.display(), process_label(*.held_by))]
     NotWriter {
         /// The database.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum StoreError {
     #[error(
         "{} was removed while {} had it open; that process makes it anew with the next change, from your own changes and \
          the transcripts",
-        .path.display(), who(Some(*.writer))
+        .path.display(), process_label(Some(*.writer))
     )]
     RemovedUnder {
         /// The database.
@@ -145,13 +145,13 @@ pub enum StoreError {
 }
 
 /// The writer of the store in a message: `process 1234`, if the id is known.
-pub fn who(pid: Option<u32>) -> String {
+pub fn process_label(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
 /// The holder of a lock in a message. It says `program`, because the holder is none of our processes.
-fn other(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another program".to_owned(), |pid| who(Some(pid)))
+fn program_label(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another program".to_owned(), |pid| process_label(Some(pid)))
 }
 
 impl StoreError {
@@ -167,7 +167,7 @@ impl StoreError {
     }
 
     /// Whether the error may go away by itself. The caller then keeps its data and tries again later.
-    pub fn passes(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::Locked { .. }

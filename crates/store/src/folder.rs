@@ -24,17 +24,17 @@ pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| unmade(folder, e))?;
+    builder.create(folder).map_err(|e| creation_error(folder, e))?;
     close(folder, 0o700);
     Ok(())
 }
 
 /// Why the folder cannot be created, from the system's error.
-fn unmade(folder: &Path, source: io::Error) -> StoreError {
+fn creation_error(folder: &Path, source: io::Error) -> StoreError {
     if let io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded = source.kind() {
         return StoreError::io(folder, source);
     }
-    in_the_way(folder).unwrap_or_else(|| StoreError::NoFolder {
+    blocking_file(folder).unwrap_or_else(|| StoreError::NoFolder {
         path: folder.to_owned(),
         why: format!("nothing can be put into {} ({source})", nearest(folder).display()),
     })
@@ -42,7 +42,7 @@ fn unmade(folder: &Path, source: io::Error) -> StoreError {
 
 /// The error if something other than a folder lies at the data folder's path or above it; `None` if nothing does.
 /// Such a data folder neither exists nor can be created.
-pub fn in_the_way(data_dir: &Path) -> Option<StoreError> {
+pub fn blocking_file(data_dir: &Path) -> Option<StoreError> {
     let there = nearest(data_dir);
     let is_other = !there.is_dir() && there.symlink_metadata().is_ok();
     is_other.then(|| StoreError::NoFolder {
@@ -146,9 +146,9 @@ const ROOM: u64 = 64 << 10;
 
 /// What would keep a process from writing the database in `data_dir` now; `None` if nothing would. It checks
 /// without writing. For processes that only read and report why nothing new is stored.
-pub(crate) fn obstacle(data_dir: &Path) -> Option<StoreError> {
+pub(crate) fn path_obstacle(data_dir: &Path) -> Option<StoreError> {
     let database = data_dir.join(crate::names::DATABASE);
-    if let Some(error) = in_the_way(data_dir) {
+    if let Some(error) = blocking_file(data_dir) {
         return Some(error);
     }
     if size(&database) == 0 {
@@ -178,7 +178,7 @@ fn unmakeable(data_dir: &Path) -> Option<StoreError> {
     let there = nearest(data_dir);
     access(&there, Access::WRITE_OK).err().map(|error| {
         let source = io::Error::from(error);
-        if data_dir.is_dir() { StoreError::io(data_dir, source) } else { unmade(data_dir, source) }
+        if data_dir.is_dir() { StoreError::io(data_dir, source) } else { creation_error(data_dir, source) }
     })
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rusqlite::OptionalExtension;
 
 use crate::damage::empty_index;
-use crate::index_care::Care;
+use crate::index_state::IndexState;
 use crate::{Step, Store, StoreError};
 
 /// Memory of the index's hash table during a bulk insert, in bytes: it fits a processor's cache. With four times as
@@ -54,14 +54,14 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn begin_many(&mut self) -> Result<(), StoreError> {
+    pub fn begin_bulk_insert(&mut self) -> Result<(), StoreError> {
         self.leave_log()?;
-        self.prepare_for_many()
+        self.tune_for_bulk_insert()
     }
 
-    fn prepare_for_many(&mut self) -> Result<(), StoreError> {
+    fn tune_for_bulk_insert(&mut self) -> Result<(), StoreError> {
         self.tune(MANY_HASH, 0, MANY_CRISIS, USUAL_AT_LEAST)?;
-        self.care.set(Care::Many);
+        self.care.set(IndexState::Bulk);
         self.cache(MANY_CACHE)
     }
 
@@ -71,9 +71,9 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn merge_by_and_by(&mut self) -> Result<(), StoreError> {
+    pub fn merge_in_small_parts(&mut self) -> Result<(), StoreError> {
         self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS, BESIDE_AT_LEAST)?;
-        self.care.set(Care::Beside);
+        self.care.set(IndexState::Background);
         Ok(())
     }
 
@@ -82,10 +82,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn end_many(&mut self) -> Result<(), StoreError> {
+    pub fn end_bulk_insert(&mut self) -> Result<(), StoreError> {
         // Done first, even if a later step fails.
-        self.check_keys()?;
-        self.care.set(Care::Untidy(0));
+        self.enable_foreign_keys()?;
+        self.care.set(IndexState::Untidy(0));
         // The waiting texts are indexed before their memory is released.
         self.step()?.commit()?;
         self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS, USUAL_AT_LEAST)?;
@@ -94,7 +94,7 @@ impl Store {
     }
 
     fn cache(&self, kilobytes: i64) -> Result<(), StoreError> {
-        self.asked(|sql| sql.pragma_update(None, "cache_size", -kilobytes))
+        self.with_sql(|sql| sql.pragma_update(None, "cache_size", -kilobytes))
     }
 
     fn tune(&mut self, hash: i64, merge: i64, crisis: i64, at_least: i64) -> Result<(), StoreError> {
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Resets the raised `usermerge` of this process, or of one that was killed.
-    pub(crate) fn wait_for_few(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn reset_usermerge(&mut self) -> Result<(), StoreError> {
         if self.option("usermerge")?.is_none_or(|at_least| at_least == USUAL_AT_LEAST) {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Store {
 
     /// The value of an option of the index.
     fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1")?
                 .query_row([name], |row| row.get::<_, Option<i64>>(0))
                 .optional()
@@ -148,7 +148,7 @@ impl Store {
         if self.is_tidy()? {
             return Ok(false);
         }
-        self.wait_for_few()?;
+        self.reset_usermerge()?;
         let before = self.sql.total_changes();
         let mut step = self.step()?;
         step.index_option("merge", i64::from(pages))?;
@@ -157,7 +157,7 @@ impl Store {
         let more = self.sql.total_changes() - before >= 2;
         if !more {
             self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS, USUAL_AT_LEAST)?;
-            self.care.set(Care::None);
+            self.care.set(IndexState::None);
         }
         Ok(more)
     }
@@ -181,23 +181,23 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
-        match self.prepare_for_many() {
+        match self.tune_for_bulk_insert() {
             // Damage to its own structure makes the index refuse every option. The damage is noted by now, so after
             // a kill the next start fills the empty index.
             Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => {
-                self.asked(empty_index)?;
-                self.prepare_for_many()?;
+                self.with_sql(empty_index)?;
+                self.tune_for_bulk_insert()?;
             }
             other => other?,
         }
         let made = self.make_index();
         // Even after an error: in the bulk state, searches miss new texts for long.
-        made.and(self.end_many())
+        made.and(self.end_bulk_insert())
     }
 
     fn make_index(&mut self) -> Result<(), StoreError> {
         let mut step = self.step()?;
-        step.nothing_is_behind();
+        step.clear_unindexed();
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
         step.commit()
     }
@@ -206,16 +206,16 @@ impl Store {
 impl Step<'_> {
     /// Merges a little in this step while large segments wait and no caller tidies. Otherwise a pile of small
     /// segments could make a single step merge everything.
-    pub(crate) fn take_care(&mut self, care: &Cell<Care>) -> Result<(), StoreError> {
+    pub(crate) fn merge_after_step(&mut self, care: &Cell<IndexState>) -> Result<(), StoreError> {
         match care.get() {
-            Care::Untidy(steps) => {
-                care.set(Care::Untidy(steps + 1));
+            IndexState::Untidy(steps) => {
+                care.set(IndexState::Untidy(steps + 1));
                 if steps % TIDY_EACH == TIDY_EACH - 1 {
                     self.index_option("merge", TIDY_PAGES)?;
                 }
             }
-            Care::Beside => self.index_option("merge", BESIDE_PAGES)?,
-            Care::None | Care::Many => {}
+            IndexState::Background => self.index_option("merge", BESIDE_PAGES)?,
+            IndexState::None | IndexState::Bulk => {}
         }
         Ok(())
     }

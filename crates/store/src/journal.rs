@@ -9,18 +9,18 @@
 //! anything, so the writer leaves a note about damage that counts after the next boot. Until then SQLite does not
 //! check foreign keys either.
 
-use crate::suspicion::Suspicion;
+use crate::damage_note::DamageNote;
 use crate::{Store, StoreError, schema};
 
 impl Store {
     /// From now on writes without the log. It does so only while the store has nothing that others want to read,
     /// because they would wait for the end of each step. And nothing in it may be lost for good by a power failure.
     pub(crate) fn leave_log(&self) -> Result<(), StoreError> {
-        if self.unlogged.get() || self.has_texts()? || self.holds_what_no_transcript_tells()? {
+        if self.unlogged.get() || self.has_texts()? || self.has_unrepeatable_rows()? {
             return Ok(());
         }
-        let suspicion = Suspicion::of(self.path());
-        if let Err(error) = suspicion.raise_for_later_boots() {
+        let suspicion = DamageNote::of(self.path());
+        if let Err(error) = suspicion.write_note_for_later_boots() {
             tracing::debug!(%error, "the log stays, because the note about damage cannot be written");
             return Ok(());
         }
@@ -28,14 +28,14 @@ impl Store {
             Ok(true) => {}
             // Another process has it open for reading, so the log stays.
             Ok(false) | Err(StoreError::Locked { .. }) => {
-                suspicion.allay_for_later_boots();
+                suspicion.remove_note_for_later_boots();
                 return Ok(());
             }
             Err(other) => return Err(other),
         }
         self.unlogged.set(true);
         self.place.forget_log();
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.pragma_update(None, "synchronous", "OFF")?;
             // A row's foreign keys were assigned a moment ago. Checking each again is a fiftieth of the work.
             // Removing a file or a state deletes its rows without the help of foreign keys.
@@ -45,8 +45,8 @@ impl Store {
 
     /// SQLite checks foreign keys again, and deletes dependent rows. Needed before sessions are removed, and at the
     /// end.
-    pub(crate) fn check_keys(&self) -> Result<(), StoreError> {
-        self.asked(|sql| sql.pragma_update(None, "foreign_keys", true))
+    pub(crate) fn enable_foreign_keys(&self) -> Result<(), StoreError> {
+        self.with_sql(|sql| sql.pragma_update(None, "foreign_keys", true))
     }
 
     /// Returns to the log, as soon as everything is on the disk.
@@ -54,11 +54,11 @@ impl Store {
         if !self.unlogged.get() {
             return Ok(());
         }
-        self.check_keys()?;
-        self.asked(|sql| sql.pragma_update(None, "synchronous", "NORMAL"))?;
+        self.enable_foreign_keys()?;
+        self.with_sql(|sql| sql.pragma_update(None, "synchronous", "NORMAL"))?;
         // A change of the journal mode is written into the database itself, and SQLite syncs again.
         match self.set_journal("WAL") {
-            Ok(true) => Suspicion::of(self.path()).allay_for_later_boots(),
+            Ok(true) => DamageNote::of(self.path()).remove_note_for_later_boots(),
             // While another process reads, the database stays without the log until the next start.
             Ok(false) | Err(StoreError::Locked { .. }) => {}
             Err(other) => return Err(other),
@@ -69,9 +69,9 @@ impl Store {
     }
 
     /// Clears the suspicion after the whole database was checked, as soon as everything is on the disk.
-    pub(crate) fn settle(&self, suspicion: &Suspicion) -> Result<(), StoreError> {
+    pub(crate) fn clear_damage_note(&self, suspicion: &DamageNote) -> Result<(), StoreError> {
         // SQLite syncs the disk when it copies a log. A write that changes nothing makes sure that there is a log.
-        let copied = self.asked(|sql| {
+        let copied = self.with_sql(|sql| {
             sql.pragma_update(None, "user_version", schema::version(sql)?)?;
             sql.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
                 Ok(row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
@@ -81,7 +81,7 @@ impl Store {
             Ok(true) => suspicion.allay(),
             // A reader needs the log, or the disk is full: the next start checks again.
             Ok(false) => {}
-            Err(error) if error.passes() => {}
+            Err(error) if error.is_temporary() => {}
             Err(other) => return Err(other),
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Store {
 
     /// Returns whether the database uses this mode now.
     fn set_journal(&self, mode: &str) -> Result<bool, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.pragma_update_and_check(None, "journal_mode", mode, |row| {
                 Ok(row.get_ref(0)?.as_str()?.eq_ignore_ascii_case(mode))
             })
@@ -97,6 +97,6 @@ impl Store {
     }
 
     fn has_texts(&self) -> Result<bool, StoreError> {
-        self.asked(|sql| sql.query_row("SELECT EXISTS (SELECT 1 FROM texts)", [], |row| row.get(0)))
+        self.with_sql(|sql| sql.query_row("SELECT EXISTS (SELECT 1 FROM texts)", [], |row| row.get(0)))
     }
 }

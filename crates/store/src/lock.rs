@@ -22,15 +22,15 @@ impl WriterLock {
 }
 
 /// The answer to a request for the right to write.
-pub(crate) enum Asked {
+pub(crate) enum LockResult {
     /// This process has it now.
-    Ours(WriterLock),
+    Taken(WriterLock),
     /// Another process has it. Its id, if it could be read.
-    Theirs(Option<u32>),
+    HeldBy(Option<u32>),
 }
 
 /// Requests the right to write, without waiting.
-pub(crate) fn ask(path: &Path) -> Result<Asked, StoreError> {
+pub(crate) fn acquire(path: &Path) -> Result<LockResult, StoreError> {
     let mut file = folder::touch(path)?;
     match file.try_lock() {
         Ok(()) => {
@@ -39,9 +39,9 @@ pub(crate) fn ask(path: &Path) -> Result<Asked, StoreError> {
             if let Err(error) = named {
                 tracing::debug!(%error, "the lock file does not name us");
             }
-            Ok(Asked::Ours(WriterLock { file }))
+            Ok(LockResult::Taken(WriterLock { file }))
         }
-        Err(TryLockError::WouldBlock) => Ok(Asked::Theirs(holder(&mut file))),
+        Err(TryLockError::WouldBlock) => Ok(LockResult::HeldBy(holder(&mut file))),
         Err(TryLockError::Error(error)) => Err(StoreError::io(path, error)),
     }
 }

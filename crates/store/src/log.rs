@@ -41,7 +41,7 @@ impl Store {
             return Ok(None);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let sql = Connection::open_with_flags(self.path(), flags).map_err(|e| self.fault(&e))?;
+        let sql = Connection::open_with_flags(self.path(), flags).map_err(|e| self.map_error(&e))?;
         let pages = Arc::clone(&self.log);
         Ok(Some(LogCopier { sql, path: self.path().to_owned(), pages, copied: 0 }))
     }

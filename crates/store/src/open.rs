@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use crate::access::{Access, Mode, Origin};
+use crate::access::{Access, DatabaseState, Mode};
 use crate::connect;
+use crate::damage_note::DamageNote;
 use crate::error::StoreError;
-use crate::index_care::{Care, Lag};
-use crate::lock::{self, Asked, WriterLock};
+use crate::index_state::{IndexState, Lag};
+use crate::lock::{self, LockResult, WriterLock};
 use crate::log_pages::note_length;
 use crate::names::{DATABASE, LOCK, beside};
-use crate::place::Place;
+use crate::open_files::OpenFiles;
 use crate::store::Store;
-use crate::suspicion::Suspicion;
 use crate::tables::meta_names::{INDEX_VERSION, UNINDEXED};
 use crate::{folder, salvage, schema, text};
 
@@ -31,9 +31,9 @@ impl Store {
             return Self::open_reader(data_dir, None);
         }
         folder::make_data(data_dir)?;
-        match lock::ask(&data_dir.join(LOCK))? {
-            Asked::Ours(lock) => Self::open_writer(data_dir, lock),
-            Asked::Theirs(held_by) => Self::open_reader(data_dir, held_by),
+        match lock::acquire(&data_dir.join(LOCK))? {
+            LockResult::Taken(lock) => Self::open_writer(data_dir, lock),
+            LockResult::HeldBy(held_by) => Self::open_reader(data_dir, held_by),
         }
     }
 
@@ -43,46 +43,46 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn take_over(data_dir: &Path) -> Result<Option<Self>, StoreError> {
-        match lock::ask(&data_dir.join(LOCK))? {
-            Asked::Ours(lock) => Self::open_writer(data_dir, lock).map(Some),
-            Asked::Theirs(_) => Ok(None),
+        match lock::acquire(&data_dir.join(LOCK))? {
+            LockResult::Taken(lock) => Self::open_writer(data_dir, lock).map(Some),
+            LockResult::HeldBy(_) => Ok(None),
         }
     }
 
     fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
-        let suspect = Suspicion::of(&path);
-        let raised = suspect.is_raised();
-        let mut left_over = salvage::left_over(&path)?;
-        let (mut sql, mut origin) = match connect::writer(&path, raised) {
+        let suspect = DamageNote::of(&path);
+        let raised = suspect.counts_now();
+        let mut left_over = salvage::unfinished_copies(&path)?;
+        let (mut sql, mut origin) = match connect::connect_writer(&path, raised) {
             Err(StoreError::Damaged { detail, .. }) => {
-                let to = salvage::set_aside(&path)?;
+                let to = salvage::set_aside_database(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
                 left_over.push(to.clone());
-                (connect::writer(&path, false)?.0, Origin::SetAside { to, detail, saved: 0 })
+                (connect::connect_writer(&path, false)?.0, DatabaseState::SetAside { to, detail, saved: 0 })
             }
             other => other?,
         };
         if let Some(to) = left_over.last().cloned() {
-            let rows = salvage::take_over(&path, &left_over, &mut sql)?;
+            let rows = salvage::copy_rows(&path, &left_over, &mut sql)?;
             match &mut origin {
-                Origin::SetAside { saved, .. } => *saved = rows,
+                DatabaseState::SetAside { saved, .. } => *saved = rows,
                 _ if rows > 0 => {
                     let detail = "an earlier start ended before its rows were copied".to_owned();
-                    origin = Origin::SetAside { to, detail, saved: rows };
+                    origin = DatabaseState::SetAside { to, detail, saved: rows };
                 }
                 _ => {}
             }
         }
-        let place = Place::of(&path, Some(lock.file()));
-        let mut store = Self::over(sql, path, Access::Writer, origin, place, Some(lock));
+        let place = OpenFiles::of(&path, Some(lock.file()));
+        let mut store = Self::from_parts(sql, path, Access::Writer, origin, place, Some(lock));
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(store.path(), &e))?;
-        store.see_to_reminder()?;
-        store.see_to_archive()?;
-        store.mend_index(suspect.is_raised())?;
+        store.sync_forgotten_list()?;
+        store.restore_archive_rows()?;
+        store.mend_index(suspect.counts_now())?;
         // Damage that this start has met is searched for at the next one.
-        if suspect.is_there() && suspect.is_raised() == raised {
-            store.settle(&suspect)?;
+        if suspect.is_there() && suspect.counts_now() == raised {
+            store.clear_damage_note(&suspect)?;
         }
         Ok(store)
     }
@@ -99,19 +99,19 @@ impl Store {
             step.set_meta(INDEX_VERSION, &version)?;
             step.commit()
         } else if self.is_left_tuned()? || behind.is_some() {
-            self.end_many()
+            self.end_bulk_insert()
         } else {
             if !self.is_tidy()? {
                 // A caller may never tidy the index, so the steps do.
-                self.wait_for_few()?;
-                self.care.set(Care::Untidy(0));
+                self.reset_usermerge()?;
+                self.care.set(IndexState::Untidy(0));
             }
             Ok(())
         }
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
-        Self::try_to_read(data_dir, held_by).map_err(StoreError::met_by_reader)
+        Self::try_to_read(data_dir, held_by).map_err(StoreError::for_reader)
     }
 
     fn try_to_read(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
@@ -119,23 +119,23 @@ impl Store {
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
         }
-        let place = Place::of(&path, None);
-        let (sql, found) = match connect::reader(&path, false) {
+        let place = OpenFiles::of(&path, None);
+        let (sql, found) = match connect::connect_reader(&path, false) {
             // In a read-only folder, or without free space, the log's companion cannot be created. Without a log to
             // read, the database file alone is complete.
             Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. })
                 if folder::size(&beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
-                connect::reader(&path, true)?
+                connect::connect_reader(&path, true)?
             }
             other => other?,
         };
-        connect::known(&path, &sql, found)?;
+        connect::check_version(&path, &sql, found)?;
         // Another process is creating it at this moment, or could not, because the disk was full.
         if found == 0 && schema::is_empty(&sql).map_err(|e| StoreError::of(&path, &e))? {
             return Err(StoreError::Absent { path });
         }
-        Ok(Self::over(sql, path, Access::Reader { held_by }, Origin::Kept, place, None))
+        Ok(Self::from_parts(sql, path, Access::Reader { held_by }, DatabaseState::Current, place, None))
     }
 
     /// Another connection to the same store, for another thread. It only reads.
@@ -153,13 +153,13 @@ impl Store {
     /// # Errors
     /// When this process only reads, or the database cannot be opened.
     pub fn second_writer(&self) -> Result<Self, StoreError> {
-        self.writer()?;
-        self.in_place()?;
+        self.require_writer()?;
+        self.check_in_place()?;
         // A writer without the log excludes any other writer.
         self.return_to_log()?;
-        let mut sql = connect::to_write(self.path()).map_err(|e| self.fault(&e))?;
-        note_length(&mut sql, &self.log).map_err(|e| self.fault(&e))?;
-        Ok(self.over_another(sql))
+        let mut sql = connect::open_for_writing(self.path()).map_err(|e| self.map_error(&e))?;
+        note_length(&mut sql, &self.log).map_err(|e| self.map_error(&e))?;
+        Ok(self.with_connection(sql))
     }
 }
 

@@ -40,7 +40,7 @@ impl Store {
             folder::size(name.as_ref())
         };
         let bytes = ["", "-wal", "-shm"].into_iter().map(companion).sum();
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let schema = schema::version(sql)?;
             sql.prepare_cached(
                 "SELECT (SELECT count(*) FROM sessions), count(*), coalesce(sum(texts), 0),
@@ -70,7 +70,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn sessions_in_project(&self, words: &str) -> Result<Vec<SessionKey>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT id FROM sessions
                  WHERE instr(lower(coalesce(cwd || '/', '')), lower(?1)) OR instr(lower(coalesce(project, '')), lower(?1))
@@ -86,7 +86,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn sessions_in_chain(&self, chain_or_session: &str) -> Result<Vec<SessionKey>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT id FROM sessions WHERE chain_id = ?1 OR session_id = ?1
                     OR chain_id = (SELECT chain_id FROM sessions WHERE session_id = ?1)
@@ -102,7 +102,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids_of_chain(&self, chain: &str) -> Result<Vec<String>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT session_id FROM sessions WHERE chain_id = ?1 ORDER BY session_id")?
                 .query_map([chain], |row| row.get(0))?
                 .collect()
@@ -115,7 +115,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1
                  UNION SELECT session_id FROM archive WHERE substr(session_id, 1, length(?1)) = ?1
@@ -131,7 +131,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn chain_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT DISTINCT chain_id FROM sessions WHERE substr(chain_id, 1, length(?1)) = ?1
                  ORDER BY chain_id LIMIT ?2",
@@ -145,8 +145,8 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn place_of(&self, session: &str) -> Result<Option<String>, StoreError> {
-        self.asked(|sql| {
+    pub fn folder_of_session(&self, session: &str) -> Result<Option<String>, StoreError> {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT coalesce(cwd, project) FROM sessions WHERE session_id = ?1")?
                 .query_row([session], |row| row.get(0))
                 .optional()
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(store.chain_ids("c", 9).unwrap(), ["c1", "c2"]);
         assert_eq!(store.chain_ids("c", 1).unwrap(), ["c1"]);
         assert_eq!(store.chain_ids("aa", 9).unwrap(), [""; 0]);
-        assert_eq!(store.place_of("aa2").unwrap().as_deref(), Some("-home-dev-api-server"));
-        assert_eq!(store.place_of("zz").unwrap(), None);
+        assert_eq!(store.folder_of_session("aa2").unwrap().as_deref(), Some("-home-dev-api-server"));
+        assert_eq!(store.folder_of_session("zz").unwrap(), None);
         let totals = store.totals().unwrap();
         assert_eq!((totals.sessions, totals.files, totals.texts), (3, 0, 0));
         assert!(totals.bytes > 0 && totals.schema > 0);

@@ -10,11 +10,11 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
 use crate::names::beside;
-use crate::tables::meta_names::{LEFT_OUT, SALVAGED};
-use crate::{DATABASE, Store, StoreError, folder, reminder, removal};
+use crate::tables::meta_names::{EXCLUDE_MARK, SALVAGED};
+use crate::{DATABASE, Store, StoreError, folder, forgotten_list, removal};
 
 /// Tables whose rows name a session by its id, or no session, with their columns.
-const NAMED: [(&str, &str); 8] = [
+const TABLES_BY_SESSION_ID: [(&str, &str); 8] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
     ("chains", "chain_id, name"),
@@ -26,7 +26,7 @@ const NAMED: [(&str, &str); 8] = [
 ];
 
 /// Tables whose rows name a session by its row number, which differs in the new database.
-const OWNED: [(&str, &str); 3] = [
+const TABLES_BY_SESSION_KEY: [(&str, &str); 3] = [
     ("hook_events", "at, event, tool, call, prompt, detail"),
     ("hook_folders", "cwd"),
     ("transitions", "at, state, kind, source, detail, confidence"),
@@ -43,7 +43,7 @@ fn note_of(path: &Path) -> PathBuf {
 }
 
 /// Renames a damaged database and its companions, which may hold rows that can still be saved.
-pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn set_aside_database(path: &Path) -> Result<PathBuf, StoreError> {
     let seconds =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut aside = beside(path, &format!(".corrupt-{seconds}"));
@@ -74,7 +74,7 @@ fn move_companions(path: &Path, aside: &Path) -> Result<(), StoreError> {
 
 /// The databases that earlier starts set aside and did not finish copying; the newest last. Call this before the
 /// new database is opened: the old log must not be taken for its log.
-pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub(crate) fn unfinished_copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let Ok(names) = folder::read_text(&note_of(path)) else { return Ok(Vec::new()) };
     let begin = beside(path, ".corrupt-");
     let ours = names.lines().filter(|line| line.starts_with(&*name(&begin)));
@@ -97,7 +97,7 @@ pub struct DamagedFile {
     /// Its length in bytes.
     pub bytes: u64,
     /// Whether all readable rows were copied, so that the file is no longer needed.
-    pub taken_over: bool,
+    pub is_copied: bool,
 }
 
 /// The files of all databases that were set aside in a data folder, sorted by name.
@@ -120,7 +120,7 @@ pub fn damaged_files(data_dir: &Path) -> Vec<DamagedFile> {
             let file = file.to_str().filter(|file| file.starts_with(&*begin))?;
             let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
             let taken_over = !is_wanted(file);
-            Some(DamagedFile { path: entry.path(), bytes: found.len(), taken_over })
+            Some(DamagedFile { path: entry.path(), bytes: found.len(), is_copied: taken_over })
         })
         .collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -142,17 +142,17 @@ fn done(path: &Path) {
 }
 
 /// Copies all rows that can still be read, once from each database. Returns how many.
-pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> Result<u64, StoreError> {
+pub(crate) fn copy_rows(path: &Path, left: &[PathBuf], to: &mut Connection) -> Result<u64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let (mut saved, mut all) = (0, true);
     // Of two edits by the user the later one counts, so the newest database comes first.
     for aside in left.iter().rev() {
-        match from(aside, to, reminder::is_there(path)).map_err(said)? {
+        match from(aside, to, forgotten_list::is_there(path)).map_err(said)? {
             Some(rows) => saved += rows,
             None => all = false,
         }
     }
-    saved += reminder::take_over(path, to)?;
+    saved += forgotten_list::restore_forgotten(path, to)?;
     // The rows must be on the disk before the note is removed.
     to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(said)?;
     if all {
@@ -170,10 +170,13 @@ fn salvaged(sql: &Connection) -> rusqlite::Result<String> {
 impl Store {
     /// Whether the store has rows that would be copied if the database were damaged: edits of the user, states that
     /// were seen live, archived transcripts.
-    pub(crate) fn holds_what_no_transcript_tells(&self) -> Result<bool, StoreError> {
-        let tables = NAMED.iter().chain(&OWNED).map(|(table, _)| format!("EXISTS (SELECT 1 FROM {table})"));
+    pub(crate) fn has_unrepeatable_rows(&self) -> Result<bool, StoreError> {
+        let tables = TABLES_BY_SESSION_ID
+            .iter()
+            .chain(&TABLES_BY_SESSION_KEY)
+            .map(|(table, _)| format!("EXISTS (SELECT 1 FROM {table})"));
         let any = tables.collect::<Vec<_>>().join(" OR ");
-        self.asked(|sql| sql.query_row(&format!("SELECT {any}"), [], |row| row.get(0)))
+        self.with_sql(|sql| sql.query_row(&format!("SELECT {any}"), [], |row| row.get(0)))
     }
 }
 
@@ -196,8 +199,8 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
     let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
-    for (table, columns) in NAMED.into_iter().chain(OWNED) {
-        let is_owned = OWNED.iter().any(|(owned, _)| *owned == table);
+    for (table, columns) in TABLES_BY_SESSION_ID.into_iter().chain(TABLES_BY_SESSION_KEY) {
+        let is_owned = TABLES_BY_SESSION_KEY.iter().any(|(owned, _)| *owned == table);
         let marks = vec!["?"; columns.split(',').count()].join(", ");
         let (select, insert) = if is_owned {
             // The same folder may have come from a newer database already.
@@ -231,7 +234,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
         [SALVAGED, known.trim_start()],
     )?;
     // The exclusion rules were not applied yet to the archived transcripts that were copied.
-    step.execute(removal::DUE, [LEFT_OUT])?;
+    step.execute(removal::RESET_EXCLUDE_MARK, [EXCLUDE_MARK])?;
     step.commit()?;
     // The list of forgotten sessions is also in the file beside the database.
     lost.retain(|table| *table != "forgotten" || !is_reminded);
@@ -282,7 +285,7 @@ fn each_row(
         let values: rusqlite::Result<Vec<Value>> = (0..width).map(|column| row.get(column)).collect();
         let lost = match values.map(&mut *take) {
             Ok(Ok(())) => continue,
-            Ok(Err(error)) if !is_of_the_row(&error) => return Err(error),
+            Ok(Err(error)) if !concerns_one_row(&error) => return Err(error),
             Ok(Err(error)) | Err(error) => error,
         };
         tracing::debug!(error = %lost, select, "a row is lost");
@@ -291,7 +294,7 @@ fn each_row(
 }
 
 /// Whether the new database may still accept another row.
-fn is_of_the_row(refusal: &rusqlite::Error) -> bool {
+fn concerns_one_row(refusal: &rusqlite::Error) -> bool {
     use ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
     matches!(refusal.sqlite_error_code(), Some(ConstraintViolation | TypeMismatch | TooBig))
 }
@@ -306,9 +309,9 @@ mod tests {
     #[test]
     fn every_column_of_a_table_is_copied() {
         let folder = tempfile::tempdir().unwrap();
-        let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
-        let owned = OWNED.map(|(table, columns)| (table, format!("session, {columns}")));
-        let named = NAMED.map(|(table, columns)| (table, columns.to_owned()));
+        let (sql, _) = connect::connect_writer(&folder.path().join("watchbill.db"), false).unwrap();
+        let owned = TABLES_BY_SESSION_KEY.map(|(table, columns)| (table, format!("session, {columns}")));
+        let named = TABLES_BY_SESSION_ID.map(|(table, columns)| (table, columns.to_owned()));
         for (table, columns) in named.into_iter().chain(owned) {
             let all = "SELECT name FROM pragma_table_info(?1) WHERE name != 'id'";
             let mut all: Vec<String> = sql
@@ -329,7 +332,7 @@ mod tests {
     fn without_free_space_everything_is_copied_later() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watchbill.db");
-        let open = || connect::writer(&path, false).unwrap().0;
+        let open = || connect::connect_writer(&path, false).unwrap().0;
         let old = open();
         for n in 0..300 {
             let name = format!("{n} {}", "long ".repeat(200));
@@ -337,32 +340,32 @@ mod tests {
                 .unwrap();
         }
         drop(old);
-        let left = [set_aside(&path).unwrap()];
+        let left = [set_aside_database(&path).unwrap()];
         let mut new = open();
         let names = |sql: &Connection| -> i64 {
             sql.query_row("SELECT count(*) FROM chains", [], |row| row.get(0)).unwrap()
         };
         let pages: u32 = new.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         new.pragma_update(None, "max_page_count", pages + 8).unwrap();
-        let refused = take_over(&path, &left, &mut new).unwrap_err();
+        let refused = copy_rows(&path, &left, &mut new).unwrap_err();
         assert!(matches!(refused, StoreError::Full { .. }), "{refused}");
-        assert_eq!((names(&new), left_over(&path).unwrap()), (0, left.to_vec()));
+        assert_eq!((names(&new), unfinished_copies(&path).unwrap()), (0, left.to_vec()));
         new.pragma_update(None, "max_page_count", 1 << 20).unwrap();
-        assert_eq!(take_over(&path, &left, &mut new).unwrap(), 300);
-        assert_eq!((names(&new), left_over(&path).unwrap()), (300, Vec::new()));
+        assert_eq!(copy_rows(&path, &left, &mut new).unwrap(), 300);
+        assert_eq!((names(&new), unfinished_copies(&path).unwrap()), (300, Vec::new()));
     }
 
     #[test]
     fn after_rows_are_copied_the_exclusion_rules_run_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watchbill.db");
-        let open = || connect::writer(&path, false).unwrap().0;
+        let open = || connect::connect_writer(&path, false).unwrap().0;
         drop(open());
-        let left = [set_aside(&path).unwrap()];
+        let left = [set_aside_database(&path).unwrap()];
         let mut new = open();
-        new.execute("INSERT INTO meta (name, value) VALUES (?1, 'a hash')", [LEFT_OUT]).unwrap();
-        take_over(&path, &left, &mut new).unwrap();
+        new.execute("INSERT INTO meta (name, value) VALUES (?1, 'a hash')", [EXCLUDE_MARK]).unwrap();
+        copy_rows(&path, &left, &mut new).unwrap();
         let mark = "SELECT value FROM meta WHERE name = ?1";
-        assert_eq!(new.query_row(mark, [LEFT_OUT], |row| row.get::<_, String>(0)).unwrap(), "");
+        assert_eq!(new.query_row(mark, [EXCLUDE_MARK], |row| row.get::<_, String>(0)).unwrap(), "");
     }
 }

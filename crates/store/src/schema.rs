@@ -4,8 +4,9 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::tables::{
-    activities, answers, archive, batches, chains, files, folders, forgotten, hook_events, left_out, links,
-    meta, plans, recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
+    activities, answers, archive, batches, chains, engine_states, excluded_files, files, folders, forgotten,
+    hook_events, links, meta, plans, recoveries, requests, segments, sessions, snapshots,
+    snoozed_or_put_away, texts, transitions,
 };
 
 /// The statements that each version adds, in order. A released version is never edited: a change is a new version.
@@ -15,7 +16,7 @@ const VERSIONS: &[&[&str]] = &[
         sessions::V1,
         files::V1,
         snapshots::V1,
-        states::V1,
+        engine_states::V1,
         segments::V1,
         links::V1,
         chains::V1,
@@ -30,8 +31,8 @@ const VERSIONS: &[&[&str]] = &[
         archive::V1,
         forgotten::V1,
     ],
-    &[set_aside::V2],
-    &[left_out::V3],
+    &[snoozed_or_put_away::V2],
+    &[excluded_files::V3],
     &[folders::V4],
     &[batches::V5, activities::V5],
     &[requests::V6],
@@ -83,7 +84,7 @@ fn make_each(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite
 
 /// The first table, index or trigger of the database's version whose SQL text is missing or different. Ignores what
 /// a user has added. SQLite itself does not notice damage in that text.
-pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
+pub(crate) fn first_difference(sql: &Connection) -> rusqlite::Result<Option<String>> {
     let fresh = fresh(version(sql)?)?;
     let mut made =
         fresh.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
@@ -207,7 +208,7 @@ mod tests {
         migrate_by(&VERSIONS[..1], &mut sql, 0).unwrap();
         sql.execute_batch("INSERT INTO chains (chain_id, name) VALUES ('c', 'Release')").unwrap();
         migrate(&mut sql, 1).unwrap();
-        assert_eq!((version(&sql).unwrap(), differs(&sql).unwrap()), (NEWEST, None));
+        assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
         sql.execute_batch("INSERT INTO set_aside (session_id, snoozed_until) VALUES ('s', 5)").unwrap();
         let kept = "SELECT name FROM chains";
         assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "Release");
@@ -240,7 +241,7 @@ mod tests {
         };
         let before = ["batches", "activities"].map(|table| rows(&sql, table));
         migrate(&mut sql, 4).unwrap();
-        assert_eq!((version(&sql).unwrap(), differs(&sql).unwrap()), (NEWEST, None));
+        assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
         assert_eq!(["batches", "activities"].map(|table| rows(&sql, table)), before);
         for twice in [
             "INSERT INTO batches (session, batch, private, plan) VALUES (1, 'p', 0, 0)",
@@ -275,7 +276,7 @@ mod tests {
         )
         .unwrap();
         migrate(&mut sql, 4).unwrap();
-        assert_eq!(differs(&sql).unwrap(), None);
+        assert_eq!(first_difference(&sql).unwrap(), None);
         let all = |sql: &Connection, from: &str| -> Vec<String> {
             let mut statement = sql.prepare(&format!("SELECT * FROM {from}")).unwrap();
             statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()

@@ -98,9 +98,9 @@ pub struct Answer {
 
 /// Matches are ranked in groups of so many, the newest first. Ranking all matches at once would cost a tenth of a
 /// second for a common word.
-const CANDIDATES: usize = 120;
+const GROUP_SIZE: usize = 120;
 /// More sessions than these are filtered one by one instead of being named in the query.
-const NAMED: usize = 400;
+const MAX_SESSIONS_IN_QUERY: usize = 400;
 /// After so many milliseconds, a text has lost half of what its age can take from its score.
 const HALF_LIFE: f64 = 14.0 * 24.0 * 3_600_000.0;
 
@@ -112,8 +112,8 @@ impl Store {
     pub fn search(&self, query: &Query) -> Result<Answer, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
-        let _moment = self.sql.unchecked_transaction().map_err(|e| self.fault(&e))?;
-        if query.typing && terms.may_go_on() {
+        let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
+        if query.typing && terms.is_last_incomplete() {
             // Looking through all words of the index with this prefix takes tens of milliseconds. It is not needed
             // if the word as typed fills the page.
             let whole = self.search_terms(query, &Terms::parse(&query.text, false))?;
@@ -134,17 +134,21 @@ impl Store {
         // A name as typed is one look-up. The parts of a name are common words, and SQLite has to check every
         // position of each to see whether they are adjacent. That is not needed if the name itself fills the page.
         if let Some(spelled) = terms.spelled() {
-            self.asked(|sql| candidates(sql, query, &spelled, &mut |candidate| ranking.take(candidate)))?;
+            self.with_sql(|sql| {
+                candidates(sql, query, &spelled, &mut |candidate| ranking.add_candidate(candidate))
+            })?;
             ranking.rank();
         }
         if !ranking.is_full() {
-            self.asked(|sql| candidates(sql, query, &fts, &mut |candidate| ranking.take(candidate)))?;
+            self.with_sql(|sql| {
+                candidates(sql, query, &fts, &mut |candidate| ranking.add_candidate(candidate))
+            })?;
         }
         let mut found = ranking.finish();
         let more = found.len() > wanted;
         found.truncate(wanted);
         let hits = found.drain(..).skip(query.skip as usize);
-        Ok(Answer { hits: self.asked(|sql| hits.map(|found| shown(sql, found)).collect())?, more })
+        Ok(Answer { hits: self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?, more })
     }
 }
 
@@ -181,7 +185,7 @@ fn candidates(
     }
     let mut only: Option<HashSet<SessionKey>> = None;
     match &query.sessions {
-        Some(sessions) if sessions.len() <= NAMED => {
+        Some(sessions) if sessions.len() <= MAX_SESSIONS_IN_QUERY => {
             let tags: Vec<String> = sessions.iter().map(|key| tags::session_tag(key.0)).collect();
             filter(&format!("({})", tags.join(" OR ")));
         }
@@ -267,7 +271,7 @@ impl Ranking {
     }
 
     /// Takes a candidate; returns whether more are wanted.
-    fn take(&mut self, candidate: Candidate) -> bool {
+    fn add_candidate(&mut self, candidate: Candidate) -> bool {
         let mut hash = DefaultHasher::new();
         (&candidate.role, candidate.part, &candidate.text).hash(&mut hash);
         if self.seen.insert((candidate.at, hash.finish())) {
@@ -275,7 +279,7 @@ impl Ranking {
             let marks = self.finder.find(&candidate.text);
             let score = self.finder.weigh(&candidate.text, &marks) * weight_of(&candidate.role);
             self.heap.push(Found { candidate, marks, score });
-            if self.heap.len() == CANDIDATES {
+            if self.heap.len() == GROUP_SIZE {
                 self.rank();
             }
         }
@@ -319,7 +323,7 @@ fn weight_of(role: &str) -> f64 {
 }
 
 /// Makes a hit of a ranked candidate.
-fn shown(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
+fn to_hit(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
     let Found { candidate, marks, score } = found;
     let (snippet, marks) = snippet::around(&candidate.text, &marks);
     sql.prepare_cached(

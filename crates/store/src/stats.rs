@@ -12,7 +12,7 @@ use crate::{Store, StoreError};
 
 /// How tokens are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum TokenGroup {
     /// The day (UTC).
     Day,
     /// The project.
@@ -54,7 +54,7 @@ pub struct ToolRow {
 const LONGEST_CALL: i64 = 365 * 86_400_000;
 
 /// A request as one file records it, or merged from all files.
-struct Told {
+struct RequestRecord {
     copied: bool,
     at: Option<Timestamp>,
     session: Arc<str>,
@@ -64,7 +64,7 @@ struct Told {
     usage: Usage,
 }
 
-impl Told {
+impl RequestRecord {
     /// Merges another record of the same request. The request belongs to the session that saw it first. Of each
     /// token count the greatest one is kept.
     fn merge(&mut self, other: Self) {
@@ -105,23 +105,23 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn tokens(&self, by: By, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
+    pub fn tokens(&self, by: TokenGroup, since: Option<Timestamp>) -> Result<Vec<TokenRow>, StoreError> {
         let mut sums: BTreeMap<Option<String>, (u64, Usage)> = BTreeMap::new();
-        let folders = if by == By::Project { self.project_folders()? } else { HashMap::new() };
+        let folders = if by == TokenGroup::Project { self.project_folders()? } else { HashMap::new() };
         for request in self.distinct_requests()?.into_values() {
             if since.is_some_and(|since| request.at.is_none_or(|at| at < since)) {
                 continue;
             }
             let key = match by {
-                By::Day => request.at.map(day),
-                By::Project => {
+                TokenGroup::Day => request.at.map(day),
+                TokenGroup::Project => {
                     let (name, cwd) = (request.project.as_deref(), request.cwd.as_deref());
                     // Several folders may have the same name: `my-app` and `my/app` do.
                     let own = cwd.filter(|cwd| name.is_some_and(|name| is_name_of(name, cwd)));
                     let named = || folders.get(name?).map(String::as_str);
                     own.or_else(named).or(cwd).or(name).map(str::to_owned)
                 }
-                By::Model => request.model.as_deref().map(str::to_owned),
+                TokenGroup::Model => request.model.as_deref().map(str::to_owned),
             };
             let (requests, tokens) = sums.entry(key).or_default();
             *requests += 1;
@@ -133,15 +133,17 @@ impl Store {
         let mut rows: Vec<TokenRow> =
             sums.into_iter().map(|(key, (requests, tokens))| TokenRow { key, requests, tokens }).collect();
         match by {
-            By::Day => rows.reverse(),
-            By::Project | By::Model => rows.sort_by_key(|row| std::cmp::Reverse(row.tokens.output)),
+            TokenGroup::Day => rows.reverse(),
+            TokenGroup::Project | TokenGroup::Model => {
+                rows.sort_by_key(|row| std::cmp::Reverse(row.tokens.output))
+            }
         }
         Ok(rows)
     }
 
     /// The launch folders that match a project's name, by that name.
     fn project_folders(&self) -> Result<HashMap<String, String>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT DISTINCT project, cwd FROM sessions WHERE project IS NOT NULL AND cwd IS NOT NULL ORDER BY 1, 2",
             )?;
@@ -152,8 +154,8 @@ impl Store {
     }
 
     /// Every request once, as in the view v_usage. The view sorts them all, which takes five times as long.
-    fn distinct_requests(&self) -> Result<HashMap<i64, Told>, StoreError> {
-        self.asked(|sql| {
+    fn distinct_requests(&self) -> Result<HashMap<i64, RequestRecord>, StoreError> {
+        self.with_sql(|sql| {
             type Owner = (Arc<str>, Option<Arc<str>>, Option<Arc<str>>);
             let owners: HashMap<i64, Owner> = sql
                 .prepare_cached(
@@ -164,7 +166,7 @@ impl Store {
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             let mut models: HashMap<String, Arc<str>> = HashMap::new();
-            let mut told: HashMap<i64, Told> = HashMap::new();
+            let mut told: HashMap<i64, RequestRecord> = HashMap::new();
             let mut statement = sql.prepare_cached(
                 "SELECT request, file, copied, at, model, input, output, cache_read, cache_write FROM requests",
             )?;
@@ -181,7 +183,7 @@ impl Store {
                     cache_read: uncount(row.get(7)?),
                     cache_write: uncount(row.get(8)?),
                 };
-                let one = Told {
+                let one = RequestRecord {
                     copied: row.get(2)?,
                     at: time(row, 3)?,
                     session: session.clone(),
@@ -204,7 +206,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn tools(&self, since: Option<Timestamp>) -> Result<Vec<ToolRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT coalesce(tool, ''), count(*), sum(failed), sum(span) FROM (
                     SELECT max(tool) AS tool, max(coalesce(outcome = 'error', 0)) AS failed,
@@ -229,7 +231,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_counts(&self, since: Option<Timestamp>) -> Result<(u64, u64), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
                         (SELECT count(*) FROM

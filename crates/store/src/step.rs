@@ -7,10 +7,10 @@ use rusqlite::{CachedStatement, Connection, Params};
 use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
-use crate::at_hand::AtHand;
-use crate::index_care::{Care, Lag};
+use crate::index_state::{IndexState, Lag};
 use crate::tables::meta_names::UNINDEXED;
 use crate::tables::{FileKey, SessionKey, at, count};
+use crate::unindexed_texts::AtHand;
 use crate::{Store, StoreError};
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), it stores nothing.
@@ -26,11 +26,11 @@ pub struct Step<'a> {
     at_hand: AtHand,
     /// Statements of this step, ready to run again. The connection's own cache looks up and copies the SQL text
     /// each time.
-    ready: Vec<Ready<'a>>,
+    ready: Vec<PreparedStatement<'a>>,
 }
 
 /// During a bulk insert, texts are indexed when they have so many bytes: as many as give one segment of the index.
-const INDEX_AT: usize = 8 << 20;
+const BULK_BATCH_BYTES: usize = 8 << 20;
 
 /// Counts of a file's texts that this step has stored.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,14 +46,14 @@ struct TextCount {
 struct Transaction<'a>(&'a Connection);
 
 /// A compiled statement and its SQL text.
-struct Ready<'a> {
-    words: &'static str,
+struct PreparedStatement<'a> {
+    sql_text: &'static str,
     statement: CachedStatement<'a>,
 }
 
-impl std::fmt::Debug for Ready<'_> {
+impl std::fmt::Debug for PreparedStatement<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.words)
+        f.write_str(self.sql_text)
     }
 }
 
@@ -85,11 +85,11 @@ impl Store {
     /// # Errors
     /// When this process only reads, or the database is locked, cannot be written, or was removed.
     pub fn step(&mut self) -> Result<Step<'_>, StoreError> {
-        self.writer()?;
-        self.in_place()?;
+        self.require_writer()?;
+        self.check_in_place()?;
         let store = &*self;
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
-        let transaction = Transaction::begin(&store.sql).map_err(|e| store.fault(&e))?;
+        let transaction = Transaction::begin(&store.sql).map_err(|e| store.map_error(&e))?;
         if !store.unlogged.get() {
             store.place.note_log(store.path());
         }
@@ -107,9 +107,9 @@ impl<'a> Step<'a> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        if self.unindexed.is_some() && self.store.care.get() != Care::Many {
+        if self.unindexed.is_some() && self.store.care.get() != IndexState::Bulk {
             self.index_all()?;
-            self.take_care(&self.store.care)?;
+            self.merge_after_step(&self.store.care)?;
         }
         self.note_lag()?;
         for (file, stored) in std::mem::take(&mut self.texts) {
@@ -120,9 +120,9 @@ impl<'a> Step<'a> {
             )?;
         }
         let Self { store, transaction, unindexed, at_hand, .. } = self;
-        transaction.commit().map_err(|e| store.fault(&e))?;
+        transaction.commit().map_err(|e| store.map_error(&e))?;
         store.lag.set(unindexed);
-        if store.care.get() == Care::Many {
+        if store.care.get() == IndexState::Bulk {
             store.at_hand.replace(at_hand);
         }
         Ok(())
@@ -144,21 +144,24 @@ impl<'a> Step<'a> {
     /// Runs one statement; returns how many rows changed.
     pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, StoreError> {
         let store = self.store;
-        self.ready(sql).and_then(|statement| statement.execute(params)).map_err(|e| store.fault(&e))
+        self.ready(sql).and_then(|statement| statement.execute(params)).map_err(|e| store.map_error(&e))
     }
 
     /// Runs one statement whose SQL text is composed.
     pub(crate) fn run_composed(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
         let run = self.transaction.0.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
-        run.map_err(|e| self.store.fault(&e))
+        run.map_err(|e| self.store.map_error(&e))
     }
 
     fn ready(&mut self, sql: &'static str) -> rusqlite::Result<&mut CachedStatement<'a>> {
         // Found by its address, because comparing SQL texts is the cost to avoid.
-        let at = match self.ready.iter().position(|ready| std::ptr::eq(ready.words, sql)) {
+        let at = match self.ready.iter().position(|ready| std::ptr::eq(ready.sql_text, sql)) {
             Some(at) => at,
             None => {
-                self.ready.push(Ready { words: sql, statement: self.transaction.0.prepare_cached(sql)? });
+                self.ready.push(PreparedStatement {
+                    sql_text: sql,
+                    statement: self.transaction.0.prepare_cached(sql)?,
+                });
                 self.ready.len() - 1
             }
         };
@@ -170,7 +173,7 @@ impl<'a> Step<'a> {
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        ask(self.transaction.0).map_err(|e| self.store.fault(&e))
+        ask(self.transaction.0).map_err(|e| self.store.map_error(&e))
     }
 
     /// Runs one statement that returns one value.
@@ -179,7 +182,7 @@ impl<'a> Step<'a> {
             .0
             .prepare_cached(sql)
             .and_then(|mut statement| statement.query_row(params, |row| row.get(0)))
-            .map_err(|e| self.store.fault(&e))
+            .map_err(|e| self.store.map_error(&e))
     }
 
     /// Id of the row that was inserted last.
@@ -205,7 +208,7 @@ impl<'a> Step<'a> {
         let lag = self.unindexed.get_or_insert(Lag { first: id, bytes: 0 });
         lag.bytes += row.text.len();
         self.at_hand.take(id, row.text, session, row.role.word(), row.tool);
-        if lag.bytes > INDEX_AT { self.index_all() } else { Ok(()) }
+        if lag.bytes > BULK_BATCH_BYTES { self.index_all() } else { Ok(()) }
     }
 
     /// Indexes all stored texts. Must also run before texts are removed, because each removal is passed to the
@@ -222,13 +225,13 @@ impl<'a> Step<'a> {
     }
 
     /// Nothing is left to index: the index is made anew from all texts.
-    pub(crate) fn nothing_is_behind(&mut self) {
+    pub(crate) fn clear_unindexed(&mut self) {
         self.unindexed = None;
         self.at_hand.clear();
     }
 
     /// Drops the counts of a file together with its texts.
-    pub(crate) fn forget_counts(&mut self, file: FileKey) {
+    pub(crate) fn drop_counts(&mut self, file: FileKey) {
         self.texts.remove(&file);
     }
 }

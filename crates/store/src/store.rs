@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::access::{Access, Origin};
-use crate::at_hand::AtHand;
+use crate::access::{Access, DatabaseState};
+use crate::damage_note::DamageNote;
 use crate::error::StoreError;
-use crate::index_care::{Care, Lag};
+use crate::index_state::{IndexState, Lag};
 use crate::lock::WriterLock;
 use crate::log_pages::LogPages;
 use crate::names::ARCHIVE;
-use crate::place::Place;
-use crate::suspicion::Suspicion;
+use crate::open_files::OpenFiles;
+use crate::unindexed_texts::AtHand;
 
 /// An open store.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ pub struct Store {
     pub(crate) sql: Connection,
     path: PathBuf,
     access: Access,
-    origin: Origin,
-    pub(crate) care: Cell<Care>,
+    origin: DatabaseState,
+    pub(crate) care: Cell<IndexState>,
     pub(crate) lag: Cell<Option<Lag>>,
     /// The texts that the index lacks, as far as they are in memory.
     pub(crate) at_hand: RefCell<AtHand>,
     pub(crate) log: LogPages,
     /// Writes go into the database itself, past the log.
     pub(crate) unlogged: Cell<bool>,
-    pub(crate) place: Place,
+    pub(crate) place: OpenFiles,
     /// Differs from the numbers of all other stores of this process.
     number: u64,
     /// Held while the store is open. Dropped after the connection, because fields drop in order.
@@ -46,12 +46,12 @@ fn next_number() -> u64 {
 
 impl Store {
     /// A store over an open connection.
-    pub(crate) fn over(
+    pub(crate) fn from_parts(
         sql: Connection,
         path: PathBuf,
         access: Access,
-        origin: Origin,
-        place: Place,
+        origin: DatabaseState,
+        place: OpenFiles,
         lock: Option<WriterLock>,
     ) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// The same store over another connection of this process.
-    pub(crate) fn over_another(&self, sql: Connection) -> Self {
+    pub(crate) fn with_connection(&self, sql: Connection) -> Self {
         Self {
             sql,
             path: self.path.clone(),
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Call this when the second writer has ended: this store takes over the state of the index from it.
-    pub fn was_written_beside(&self, second: &Self) {
+    pub fn adopt_second_writer(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
         // The second writer may have added texts after those in memory.
@@ -98,15 +98,15 @@ impl Store {
 
     /// Whether writes reach the files that other processes open. Costs a look at three paths.
     pub fn is_in_place(&self) -> bool {
-        self.place.is_held(&self.path)
+        self.place.is_current(&self.path)
     }
 
     /// The open files, so that a caller can check them without the store.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> OpenFiles {
         self.place.clone()
     }
 
-    pub(crate) fn in_place(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_in_place(&self) -> Result<(), StoreError> {
         if self.is_in_place() { Ok(()) } else { Err(StoreError::Removed { path: self.path.clone() }) }
     }
 
@@ -115,10 +115,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn rescue_log(&self) -> Result<bool, StoreError> {
+    pub fn checkpoint_removed_log(&self) -> Result<bool, StoreError> {
         let is_there = self.place.has_database(&self.path);
         if is_there && self.access == Access::Writer {
-            self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+            self.with_sql(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
         }
         Ok(is_there)
     }
@@ -133,8 +133,8 @@ impl Store {
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn wait_at_most(&self, patience: Duration) -> Result<(), StoreError> {
-        self.sql.busy_timeout(patience).map_err(|e| self.fault(&e))
+    pub fn set_busy_timeout(&self, patience: Duration) -> Result<(), StoreError> {
+        self.sql.busy_timeout(patience).map_err(|e| self.map_error(&e))
     }
 
     /// What this process may do.
@@ -143,7 +143,7 @@ impl Store {
     }
 
     /// The state of the database when it was opened.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &DatabaseState {
         &self.origin
     }
 
@@ -157,7 +157,7 @@ impl Store {
         self.path.with_file_name(ARCHIVE)
     }
 
-    pub(crate) fn writer(&self) -> Result<(), StoreError> {
+    pub(crate) fn require_writer(&self) -> Result<(), StoreError> {
         match self.access {
             Access::Writer => Ok(()),
             Access::Reader { held_by } => Err(StoreError::NotWriter { path: self.path.clone(), held_by }),
@@ -165,22 +165,22 @@ impl Store {
     }
 
     /// Runs `ask` with the connection, and maps its error.
-    pub(crate) fn asked<T>(
+    pub(crate) fn with_sql<T>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        ask(&self.sql).map_err(|e| self.fault(&e))
+        ask(&self.sql).map_err(|e| self.map_error(&e))
     }
 
     /// The error variant for SQLite's error. Notes damage for the next start.
-    pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
+    pub(crate) fn map_error(&self, error: &rusqlite::Error) -> StoreError {
         let fault = match self.access {
             Access::Writer => StoreError::of(&self.path, error),
-            Access::Reader { .. } => StoreError::of(&self.path, error).met_by_reader(),
+            Access::Reader { .. } => StoreError::of(&self.path, error).for_reader(),
         };
         // A damaged schema can make SQLite refuse a statement.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
-            Suspicion::of(&self.path).raise();
+            DamageNote::of(&self.path).raise();
         }
         fault
     }

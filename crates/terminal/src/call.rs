@@ -50,18 +50,18 @@ impl fmt::Display for Call {
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ran {
+pub enum CallResult {
     /// It succeeded; this is its output.
     Done(String),
     /// It failed; this is its error output.
     Failed(String),
     /// There is no such program on the search path.
-    Absent,
+    NotInstalled,
     /// It did not end in time, and was killed.
-    TooLate,
+    TimedOut,
 }
 
-impl Ran {
+impl CallResult {
     /// Its output, if it succeeded.
     pub fn done(self) -> Option<String> {
         match self {
@@ -71,15 +71,15 @@ impl Ran {
     }
 
     /// Why the call to `program` did not succeed, as a part of a sentence.
-    pub fn trouble(&self, program: &str) -> String {
+    pub fn failure_text(&self, program: &str) -> String {
         match self {
             Self::Done(_) => format!("{program} did it"),
             Self::Failed(said) => match said.lines().find(|line| !line.trim().is_empty()) {
                 Some(line) => format!("{program} refused: {}", line.trim().trim_end_matches('.')),
                 None => format!("{program} refused"),
             },
-            Self::Absent => format!("the program {program} is not on the search path"),
-            Self::TooLate => format!("{program} did not answer within two seconds"),
+            Self::NotInstalled => format!("the program {program} is not on the search path"),
+            Self::TimedOut => format!("{program} did not answer within two seconds"),
         }
     }
 }

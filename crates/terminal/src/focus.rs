@@ -1,27 +1,31 @@
 //! Goes from the innermost program outwards until a window is in front.
 
 use crate::answer::{Answer, Outcome};
-use crate::call::{Call, Ran};
-use crate::place::Place;
+use crate::call::{Call, CallResult};
+use crate::place::NestLevel;
 use crate::resume::resume_command;
-use crate::seat::Seat;
-use crate::terminals::{Plan, Program, Raise, Role, Stuck, UNKNOWN, is_remote, program_of};
-use crate::windows::{self, Hint, Raised};
+use crate::session_location::SessionLocation;
+use crate::terminals::{FocusFailure, Plan, Program, Raise, Role, UNKNOWN, is_remote, program_of};
+use crate::windows::{self, Raised, WindowHint};
 use crate::world::World;
 
 /// Deepest nesting of programs. Real nests have at most two multiplexers in a terminal.
-pub(crate) const DEEPEST: usize = 5;
+pub(crate) const MAX_NESTING: usize = 5;
 
 /// Brings the terminal of a session to the front.
 ///
 /// Blocks until all called programs have answered, at most two seconds for each.
-pub fn focus(seat: &Seat, world: &dyn World) -> Answer {
+pub fn focus(seat: &SessionLocation, world: &dyn World) -> Answer {
     let resume = resume_command(&seat.session, seat.cwd.as_deref());
-    let (outcome, attach) = match Place::of(seat, world).map_err(|why| Stuck { why, attach: None }) {
-        Ok(place) => go(place, world),
-        Err(stuck) => Err(stuck),
-    }
-    .map_or_else(|stuck| (Outcome::NotPossible { why: stuck.why }, stuck.attach), |outcome| (outcome, None));
+    let (outcome, attach) =
+        match NestLevel::of(seat, world).map_err(|why| FocusFailure { why, attach: None }) {
+            Ok(place) => go(place, world),
+            Err(stuck) => Err(stuck),
+        }
+        .map_or_else(
+            |stuck| (Outcome::NotPossible { why: stuck.why }, stuck.attach),
+            |outcome| (outcome, None),
+        );
     Answer { outcome, attach, resume }
 }
 
@@ -35,18 +39,18 @@ struct Trail {
     missed: Option<String>,
 }
 
-fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
+fn go(mut place: NestLevel, world: &dyn World) -> Result<Outcome, FocusFailure> {
     let mut trail = Trail::default();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_NESTING {
         if is_remote(&place) {
             let why =
                 "The session runs over a connection from another machine; its terminal is there.".to_owned();
-            return Err(Stuck { why: trail.end(why), attach: None });
+            return Err(FocusFailure { why: trail.end(why), attach: None });
         }
         let program = program_of(&place).or(place.tty().map(|_| UNKNOWN));
         let Some(program) = program else {
             let why = "The session runs without a terminal: as a service, in a pipeline, or behind a daemon.";
-            return Err(Stuck { why: trail.end(why.into()), attach: None });
+            return Err(FocusFailure { why: trail.end(why.into()), attach: None });
         };
         match &program.role {
             Role::Multiplexer { enter, .. } => {
@@ -62,41 +66,41 @@ fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
             }
         }
     }
-    Err(Stuck { why: "Too many terminals are nested.".into(), attach: None })
+    Err(FocusFailure { why: "Too many terminals are nested.".into(), attach: None })
 }
 
 fn show(
     plan: &Plan,
-    place: &Place,
+    place: &NestLevel,
     program: &Program,
     mut trail: Trail,
     world: &dyn World,
-) -> Result<Outcome, Stuck> {
-    let selected = match first_there(&plan.select, world) {
-        None => plan.lacking.clone().map_or(Ok(false), Err),
-        Some((_, Ran::Done(_))) => Ok(true),
+) -> Result<Outcome, FocusFailure> {
+    let selected = match run_first_installed(&plan.select, world) {
+        None => plan.no_tab_reason.clone().map_or(Ok(false), Err),
+        Some((_, CallResult::Done(_))) => Ok(true),
         Some((call, other)) => {
-            let advice = plan.lacking.as_deref().map(|advice| format!(" {advice}")).unwrap_or_default();
-            Err(format!("The tab could not be chosen: {}.{advice}", other.trouble(&call.program)))
+            let advice = plan.no_tab_reason.as_deref().map(|advice| format!(" {advice}")).unwrap_or_default();
+            Err(format!("The tab could not be chosen: {}.{advice}", other.failure_text(&call.program)))
         }
     };
     let is_selected = selected == Ok(true);
     let raised = match &plan.raise {
         Raise::Window(hint) => windows::raise(place, hint, world),
         Raise::WithTab(hint) => with_tab(place, program, hint, is_selected, world),
-        Raise::Select if is_selected => Ok(Raised::Right),
+        Raise::Select if is_selected => Ok(Raised::ExactWindow),
         Raise::Select => Err("Its window could not be raised either.".into()),
-        Raise::Calls(calls) => match first_there(calls, world) {
-            Some((_, Ran::Done(_))) => Ok(Raised::Right),
+        Raise::Calls(calls) => match run_first_installed(calls, world) {
+            Some((_, CallResult::Done(_))) => Ok(Raised::ExactWindow),
             Some((call, other)) => {
-                Err(format!("The window could not be raised: {}.", other.trouble(&call.program)))
+                Err(format!("The window could not be raised: {}.", other.failure_text(&call.program)))
             }
             None => Err("Nothing here can raise the window.".into()),
         },
     };
     trail.selected |= is_selected;
     trail.missed = trail.missed.or(selected.err());
-    let raised = raised.map_err(|why| Stuck { why: trail.end(why), attach: None })?;
+    let raised = raised.map_err(|why| FocusFailure { why: trail.end(why), attach: None })?;
     if raised == Raised::Guessed {
         let why = "The program has several windows, and it is not known which one shows the session.";
         trail.missed.get_or_insert_with(|| why.into());
@@ -111,9 +115,9 @@ fn show(
 /// For terminals that raise their window with the tab. If a window of the terminal is in front now, it is the right
 /// one, and the desktop need not guess.
 fn with_tab(
-    place: &Place,
+    place: &NestLevel,
     program: &Program,
-    hint: &Hint,
+    hint: &WindowHint,
     selected: bool,
     world: &dyn World,
 ) -> Result<Raised, String> {
@@ -121,7 +125,7 @@ fn with_tab(
     if selected && own.is_some() && windows::wayland::compositor(place, world).is_none() {
         for _ in 0..10 {
             if windows::in_front(place, world).is_some_and(|window| window.pid == own) {
-                return Ok(Raised::Right);
+                return Ok(Raised::ExactWindow);
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
@@ -130,11 +134,11 @@ fn with_tab(
 }
 
 /// Runs the calls in order, up to the first one whose program exists.
-fn first_there<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, Ran)> {
+fn run_first_installed<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, CallResult)> {
     let mut last = None;
     for call in calls {
         let ran = world.run(call);
-        let is_there = ran != Ran::Absent;
+        let is_there = ran != CallResult::NotInstalled;
         last = Some((call, ran));
         if is_there {
             break;
@@ -144,7 +148,7 @@ fn first_there<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, Ra
 }
 
 /// The name of a program for the user.
-fn name(place: &Place, program: &Program) -> String {
+fn name(place: &NestLevel, program: &Program) -> String {
     if !program.name.is_empty() {
         return program.name.to_owned();
     }

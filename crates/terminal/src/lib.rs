@@ -12,21 +12,21 @@
 pub mod answer;
 pub mod call;
 pub mod focus;
-pub mod front;
+pub mod front_check;
 pub mod place;
 mod process;
 pub mod real;
 pub mod resume;
 mod run;
-pub mod seat;
+pub mod session_location;
 pub mod terminals;
 pub mod windows;
 pub mod world;
 
 pub use answer::{Answer, Outcome};
 pub use focus::focus;
-pub use front::in_front;
+pub use front_check::in_front;
 pub use real::RealWorld;
 pub use resume::resume_command;
-pub use seat::{Presence, Seat};
+pub use session_location::{Presence, SessionLocation};
 pub use world::{Platform, World};

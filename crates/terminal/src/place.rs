@@ -7,7 +7,7 @@ use std::sync::Arc;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::Instance;
 
-use crate::seat::{Presence, Seat};
+use crate::session_location::{Presence, SessionLocation};
 use crate::world::{Platform, Process, World};
 
 /// Limit for ancestors; more than any desktop has.
@@ -15,7 +15,7 @@ const MOST_ANCESTORS: usize = 48;
 
 /// A place in the nest of programs: of a session's process, or of a multiplexer's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct NestLevel {
     /// The kind of system.
     pub platform: Platform,
     /// Values from the environment. They are not checked; use the accessors.
@@ -26,15 +26,15 @@ pub struct Place {
     pub cwd: Option<Arc<str>>,
 }
 
-impl Place {
+impl NestLevel {
     /// The place of a session.
     ///
     /// # Errors
     /// When no terminal can be shown from here. The text is the reason.
-    pub fn of(seat: &Seat, world: &dyn World) -> Result<Self, String> {
+    pub fn of(seat: &SessionLocation, world: &dyn World) -> Result<Self, String> {
         let instance = match &seat.presence {
             Presence::Ended => return Err("The session has ended; no terminal shows it any more.".into()),
-            Presence::MadeUp => return Err("This session is made up for the demo; it runs nowhere.".into()),
+            Presence::DemoOnly => return Err("This session is made up for the demo; it runs nowhere.".into()),
             Presence::Background => {
                 return Err("The agent runs this session in the background, without a terminal.".into());
             }

@@ -2,7 +2,7 @@
 
 use watchbill_core::hook::TerminalContext;
 
-use crate::call::{Call, Ran};
+use crate::call::{Call, CallResult};
 use crate::process;
 use crate::windows::{Window, x11};
 use crate::world::{Platform, Process, World};
@@ -20,7 +20,7 @@ impl World for RealWorld {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    fn run(&self, call: &Call) -> Ran {
+    fn run(&self, call: &Call) -> CallResult {
         let ran = crate::run::run(call);
         tracing::debug!(%call, ?ran, "asked");
         ran
@@ -47,7 +47,7 @@ impl World for RealWorld {
             let value = entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
             Some(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(value).to_owned())
         };
-        Some(watchbill_core::hook::terminal::named(&find))
+        Some(watchbill_core::hook::terminal::terminal_variables(&find))
     }
 
     /// Untried on other systems: their processes' environments are not read.

@@ -1,6 +1,6 @@
 //! The shell command that resumes a session.
 
-use watchbill_core::steering::steers;
+use watchbill_core::steering::is_steering;
 
 /// `cd DIR && claude --resume ID`, quoted for a POSIX shell.
 pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
@@ -21,7 +21,7 @@ pub fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     // C1 control characters too: some terminals obey them.
-    if !word.contains(steers) {
+    if !word.contains(is_steering) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut spelled = String::from("$'");

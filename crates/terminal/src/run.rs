@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::call::{Call, Ran};
+use crate::call::{Call, CallResult};
 
 /// Time limit, so that a hanging terminal does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 const MOST_OUTPUT: u64 = 4 << 20;
 
 /// Runs a call.
-pub fn run(call: &Call) -> Ran {
+pub fn run(call: &Call) -> CallResult {
     let deadline = Instant::now() + LIMIT;
     let mut command = Command::new(&call.program);
     command.args(&call.args).envs(call.env.iter().map(|(name, value)| (*name, value)));
@@ -27,8 +27,8 @@ pub fn run(call: &Call) -> Ran {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ran::Absent,
-        Err(error) => return Ran::Failed(error.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return CallResult::NotInstalled,
+        Err(error) => return CallResult::Failed(error.to_string()),
     };
     let out = child.stdout.take().map(read);
     let said = child.stderr.take().map(read);
@@ -41,12 +41,12 @@ pub fn run(call: &Call) -> Ran {
                     from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok())
                 };
                 let (out, said) = (text(out).unwrap_or_default(), text(said).unwrap_or_default());
-                return if status.success() { Ran::Done(out) } else { Ran::Failed(said) };
+                return if status.success() { CallResult::Done(out) } else { CallResult::Failed(said) };
             }
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(3)),
             _ => {
                 end(&mut child);
-                return Ran::TooLate;
+                return CallResult::TimedOut;
             }
         }
     }
@@ -78,15 +78,15 @@ fn end(child: &mut Child) {
 mod tests {
     use super::*;
 
-    fn sh(script: &str) -> Ran {
+    fn sh(script: &str) -> CallResult {
         run(&Call::new("sh", ["-c", script]))
     }
 
     #[test]
     fn output_errors_and_a_missing_program_are_distinguished() {
-        assert_eq!(sh("echo yes; echo no >&2"), Ran::Done("yes\n".into()));
-        assert_eq!(sh("echo yes; echo no >&2; exit 3"), Ran::Failed("no\n".into()));
-        assert_eq!(run(&Call::new("no-such-program-here", [])), Ran::Absent);
+        assert_eq!(sh("echo yes; echo no >&2"), CallResult::Done("yes\n".into()));
+        assert_eq!(sh("echo yes; echo no >&2; exit 3"), CallResult::Failed("no\n".into()));
+        assert_eq!(run(&Call::new("no-such-program-here", [])), CallResult::NotInstalled);
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let note = folder.path().join("pid");
         let script = format!("sleep 60 & echo $! > {}; wait", note.display());
-        assert_eq!(sh(&script), Ran::TooLate);
+        assert_eq!(sh(&script), CallResult::TimedOut);
         let pid = std::fs::read_to_string(note).expect("it had begun");
         let look = || {
             let stat = std::fs::read(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn a_child_left_running_does_not_delay_the_result() {
-        assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), Ran::Done("here\n".into()));
+        assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), CallResult::Done("here\n".into()));
     }
 
     #[test]
     fn variables_are_set_and_taken_away() {
         let mut call = Call::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
         call.without = &["PATH"];
-        assert!(matches!(run(&call), Ran::Done(out) if out.starts_with('3')));
+        assert!(matches!(run(&call), CallResult::Done(out) if out.starts_with('3')));
     }
 }

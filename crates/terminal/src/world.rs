@@ -2,7 +2,7 @@
 
 use watchbill_core::hook::TerminalContext;
 
-use crate::call::{Call, Ran};
+use crate::call::{Call, CallResult};
 use crate::windows::Window;
 
 /// Kinds of systems between which terminals differ.
@@ -53,7 +53,7 @@ pub trait World {
     fn variable(&self, name: &str) -> Option<String>;
 
     /// Runs a program to its end, for at most two seconds.
-    fn run(&self, call: &Call) -> Ran;
+    fn run(&self, call: &Call) -> CallResult;
 
     /// Reads a process; `None` if there is none, or if it is hidden.
     fn process(&self, pid: u32) -> Option<Process>;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::Instance;
-use watchbill_terminal::call::{Call, Ran};
+use watchbill_terminal::call::{Call, CallResult};
 use watchbill_terminal::windows::Window;
 use watchbill_terminal::world::{Platform, Process, World};
-use watchbill_terminal::{Answer, Outcome, Presence, Seat, focus, in_front};
+use watchbill_terminal::{Answer, Outcome, Presence, SessionLocation, focus, in_front};
 
 const AGENT: u32 = 900;
 
@@ -18,25 +18,25 @@ const AGENT: u32 = 900;
 type Ids = [(&'static str, &'static str)];
 
 /// A system with given answers, which records all calls.
-struct Made {
+struct RecordedSystem {
     platform: Platform,
     processes: Vec<Process>,
     environment: BTreeMap<u32, TerminalContext>,
     own: BTreeMap<&'static str, &'static str>,
     named: Vec<(u32, Vec<String>)>,
     windows: Vec<Window>,
-    answers: Vec<(&'static str, Ran)>,
+    answers: Vec<(&'static str, CallResult)>,
     asked: RefCell<Vec<String>>,
 }
 
-impl World for Made {
+impl World for RecordedSystem {
     fn platform(&self) -> Platform {
         self.platform
     }
     fn variable(&self, name: &str) -> Option<String> {
         self.own.get(name).map(|value| (*value).to_owned())
     }
-    fn run(&self, call: &Call) -> Ran {
+    fn run(&self, call: &Call) -> CallResult {
         // A script is long, and is the same in every call.
         let mut shown = call.clone();
         if call.program == "osascript" || call.program == "powershell.exe" {
@@ -46,7 +46,7 @@ impl World for Made {
         let line = shown.to_string();
         let answer = self.answers.iter().find(|(begin, _)| line.contains(begin)).map(|(_, ran)| ran.clone());
         self.asked.borrow_mut().push(line);
-        answer.unwrap_or(Ran::Done(String::new()))
+        answer.unwrap_or(CallResult::Done(String::new()))
     }
     fn process(&self, pid: u32) -> Option<Process> {
         self.processes.iter().find(|process| process.pid == pid).cloned()
@@ -71,7 +71,7 @@ impl World for Made {
 }
 
 /// A system with one session's process and a chain of its ancestors, nearest first.
-fn made(platform: Platform, above: &[&str]) -> Made {
+fn recorded_system(platform: Platform, above: &[&str]) -> RecordedSystem {
     let mut processes = vec![process(AGENT, "claude", AGENT - 1)];
     for (at, name) in (1..).zip(above) {
         processes.push(process(AGENT - at, name, AGENT - at - 1));
@@ -82,7 +82,7 @@ fn made(platform: Platform, above: &[&str]) -> Made {
     let own = if platform == Platform::Linux { BTreeMap::from([("DISPLAY", ":0")]) } else { BTreeMap::new() };
     let asked = RefCell::default();
     let (environment, named, windows, answers) = Default::default();
-    Made { platform, processes, environment, own, named, windows, answers, asked }
+    RecordedSystem { platform, processes, environment, own, named, windows, answers, asked }
 }
 
 fn process(pid: u32, name: &str, parent: u32) -> Process {
@@ -94,8 +94,8 @@ fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {
     TerminalContext { kind: kind.into(), ids }
 }
 
-fn seat(kind: &str, ids: &[(&str, &str)]) -> Seat {
-    Seat {
+fn seat(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
+    SessionLocation {
         session: "3f6a1c52".into(),
         cwd: Some("/home/dev/api-server".into()),
         terminal: Some(Arc::new(context(kind, ids))),
@@ -103,7 +103,7 @@ fn seat(kind: &str, ids: &[(&str, &str)]) -> Seat {
     }
 }
 
-fn asked(world: &Made, seat: &Seat) -> (Answer, Vec<String>) {
+fn asked(world: &RecordedSystem, seat: &SessionLocation) -> (Answer, Vec<String>) {
     let answer = focus(seat, world);
     (answer, world.asked.take())
 }
@@ -132,7 +132,7 @@ fn terminals_of_macos_are_asked_by_script_and_arguments() {
         ),
     ];
     for (name, process, ids, line) in cases {
-        let world = made(Platform::MacOs, &["zsh", process]);
+        let world = recorded_system(Platform::MacOs, &["zsh", process]);
         let (answer, lines) = asked(&world, &seat("", ids));
         assert_eq!(answer.outcome, focused(name));
         assert_eq!(answer.resume, "cd /home/dev/api-server && claude --resume 3f6a1c52");
@@ -155,7 +155,7 @@ fn editors_and_windows_terminal_show_their_window_alone() {
         ),
     ];
     for (platform, process, kind, ids, line) in cases {
-        let (answer, lines) = asked(&made(*platform, &["zsh", process]), &seat(kind, ids));
+        let (answer, lines) = asked(&recorded_system(*platform, &["zsh", process]), &seat(kind, ids));
         assert!(matches!(answer.outcome, Outcome::WindowOnly { .. }), "{answer:?}");
         assert_eq!(lines, [*line]);
     }
@@ -164,7 +164,7 @@ fn editors_and_windows_terminal_show_their_window_alone() {
 #[test]
 fn wezterm_is_asked_over_its_socket_and_its_window_raised() {
     let ids = [("WEZTERM_PANE", "4"), ("WEZTERM_UNIX_SOCKET", "/run/user/1000/wezterm/gui-sock-9")];
-    let mut world = made(Platform::Linux, &["zsh", "wezterm-gui"]);
+    let mut world = recorded_system(Platform::Linux, &["zsh", "wezterm-gui"]);
     world.windows = vec![Window { id: 31, pid: Some(AGENT - 2), title: "w".into() }];
     let (answer, lines) = asked(&world, &seat("wezterm", &ids));
     assert_eq!(answer.outcome, focused("WezTerm"));
@@ -172,18 +172,18 @@ fn wezterm_is_asked_over_its_socket_and_its_window_raised() {
                     --pane-id 4";
     assert_eq!(lines, [activate, "windows of :0", "raise 31"]);
     // Without its program the window still comes to the front, with the reason why the tab does not.
-    world.answers = vec![("wezterm", Ran::Absent)];
+    world.answers = vec![("wezterm", CallResult::NotInstalled)];
     let (answer, lines) = asked(&world, &seat("wezterm", &ids));
     assert_eq!(lines.last().map(String::as_str), Some("raise 31"));
     assert!(answer.outcome.why().is_some_and(|why| why.contains("not on the search path")), "{answer:?}");
-    world.answers = vec![("list-clients", Ran::Done(r#"[{"focused_pane_id":4}]"#.into()))];
+    world.answers = vec![("list-clients", CallResult::Done(r#"[{"focused_pane_id":4}]"#.into()))];
     assert_eq!(in_front(&seat("wezterm", &ids), &world), Some(true));
 }
 
 #[test]
 fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
     let ids = [("ZELLIJ_SESSION_NAME", "work"), ("ZELLIJ_PANE_ID", "7")];
-    let mut world = made(Platform::Linux, &["zsh", "zellij"]);
+    let mut world = recorded_system(Platform::Linux, &["zsh", "zellij"]);
     world.processes.extend([process(50, "zellij", 49), process(49, "alacritty", 1)]);
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     world.named = vec![
@@ -196,7 +196,7 @@ fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
     assert_eq!(answer.outcome, focused("Zellij in alacritty"));
     assert_eq!(lines, ["zellij --session work action focus-pane-id terminal_7", "windows of :0", "raise 8"]);
     world.answers =
-        vec![("focus-pane-id", Ran::Failed("error: unrecognized subcommand 'focus-pane-id'".into()))];
+        vec![("focus-pane-id", CallResult::Failed("error: unrecognized subcommand 'focus-pane-id'".into()))];
     let (answer, _) = asked(&world, &seat("zellij", &ids));
     assert!(matches!(&answer.outcome, Outcome::WindowOnly { why, .. } if why.contains("0.44")), "{answer:?}");
     world.named.clear();
@@ -206,11 +206,11 @@ fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
 
 #[test]
 fn tmux_within_iterm2_is_followed_by_the_clients_device() {
-    let mut world = made(Platform::MacOs, &["zsh", "tmux"]);
+    let mut world = recorded_system(Platform::MacOs, &["zsh", "tmux"]);
     world.processes.extend([process(50, "tmux", 49), process(49, "zsh", 48), process(48, "iTerm2", 1)]);
     world.answers = vec![
-        ("list-panes", Ran::Done("%2 $1 @3 0 1 work\n".into())),
-        ("list-clients", Ran::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
+        ("list-panes", CallResult::Done("%2 $1 @3 0 1 work\n".into())),
+        ("list-clients", CallResult::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
     ];
     let (answer, lines) =
         asked(&world, &seat("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]));
@@ -224,25 +224,30 @@ fn tmux_within_iterm2_is_followed_by_the_clients_device() {
 
 #[test]
 fn compositors_of_wayland_are_asked_by_process() {
-    let niri = Ran::Done(r#"[{"id":5,"pid":1},{"id":12,"pid":898}]"#.into());
-    let cases: &[(&str, &str, Ran, &str)] = &[
+    let niri = CallResult::Done(r#"[{"id":5,"pid":1},{"id":12,"pid":898}]"#.into());
+    let cases: &[(&str, &str, CallResult, &str)] = &[
         (
             "SWAYSOCK",
             "/run/sway.sock",
-            Ran::Done(r#"[{"success":true}]"#.into()),
+            CallResult::Done(r#"[{"success":true}]"#.into()),
             "swaymsg '[pid=900] focus'",
         ),
         (
             "HYPRLAND_INSTANCE_SIGNATURE",
             "ab_1",
-            Ran::Done("ok\n".into()),
+            CallResult::Done("ok\n".into()),
             "hyprctl dispatch focuswindow pid:900",
         ),
         ("NIRI_SOCKET", "/run/niri.sock", niri, "niri msg action focus-window --id 12"),
-        ("XDG_CURRENT_DESKTOP", "KDE", Ran::Done(String::new()), "kdotool search --pid 900 windowactivate"),
+        (
+            "XDG_CURRENT_DESKTOP",
+            "KDE",
+            CallResult::Done(String::new()),
+            "kdotool search --pid 900 windowactivate",
+        ),
     ];
     for (name, value, answer, line) in cases {
-        let mut world = made(Platform::Linux, &["zsh", "foot"]);
+        let mut world = recorded_system(Platform::Linux, &["zsh", "foot"]);
         world.own = BTreeMap::from([("WAYLAND_DISPLAY", "wayland-1"), (name, value)]);
         world.answers = vec![("", answer.clone())];
         let (answer, lines) = asked(&world, &seat("", &[]));
@@ -253,7 +258,7 @@ fn compositors_of_wayland_are_asked_by_process() {
 
 #[test]
 fn a_window_whose_id_was_inherited_is_not_the_sessions() {
-    let mut world = made(Platform::Linux, &["zsh", "alacritty", "zsh", "xterm"]);
+    let mut world = recorded_system(Platform::Linux, &["zsh", "alacritty", "zsh", "xterm"]);
     let window = |id, pid, title: &str| Window { id, pid: Some(pid), title: title.into() };
     let (inner, outer) = (window(7, AGENT - 2, "inner"), window(9, AGENT - 4, "outer"));
     let inherited = seat("", &[("WINDOWID", "9"), ("DISPLAY", ":0")]);
@@ -283,10 +288,10 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
             Some(false),
         ),
     ] {
-        let mut world = made(Platform::Linux, &["zsh", process]);
+        let mut world = recorded_system(Platform::Linux, &["zsh", process]);
         let window = |id, pid| Window { id, pid: Some(pid), title: "one".into() };
         world.windows = vec![window(7, AGENT - 2), window(8, AGENT - 2)];
-        world.answers.push(("", Ran::Done(answer.into())));
+        world.answers.push(("", CallResult::Done(answer.into())));
         assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
         world.windows.push(window(9, 1));
         assert_eq!(in_front(&seat("", ids), &world), Some(false), "{process}: a window of another program");
@@ -295,14 +300,15 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
 
 #[test]
 fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
-    let world = made(Platform::Linux, &["zsh", "xterm"]);
-    for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {
-        let (answer, lines) = asked(&world, &Seat { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
+    let world = recorded_system(Platform::Linux, &["zsh", "xterm"]);
+    for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::DemoOnly] {
+        let (answer, lines) =
+            asked(&world, &SessionLocation { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
         assert!(matches!(&answer.outcome, Outcome::NotPossible { why } if why.ends_with('.')), "{answer:?}");
         assert!(lines.is_empty(), "{lines:?}");
         assert!(!answer.resume.is_empty());
     }
-    let mut service = made(Platform::Linux, &["systemd"]);
+    let mut service = recorded_system(Platform::Linux, &["systemd"]);
     service.processes.iter_mut().for_each(|process| process.tty = None);
     let (answer, lines) = asked(&service, &seat("", &[("DISPLAY", ":0")]));
     assert!(
@@ -326,8 +332,8 @@ fn an_unknown_front_window_gives_no_answer() {
         ("iTerm2", &[], "yes", Some(true)),
         ("iTerm2", &[], "no", Some(false)),
     ] {
-        let mut world = made(Platform::MacOs, &["zsh", process]);
-        world.answers.push(("", Ran::Done(answer.into())));
+        let mut world = recorded_system(Platform::MacOs, &["zsh", process]);
+        world.answers.push(("", CallResult::Done(answer.into())));
         assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
     }
 }
@@ -350,8 +356,8 @@ proptest! {
             let ids: Vec<(&str, &str)> = names.iter().enumerate()
                 .map(|(at, name)| (*name, if (at + good) % 3 == 0 { GOOD[(at + good) % GOOD.len()] } else { &*value }))
                 .collect();
-            let seat = Seat { presence: Presence::Heard, ..seat(kinds[kind], &ids) };
-            let world = made(platform, &[]);
+            let seat = SessionLocation { presence: Presence::Heard, ..seat(kinds[kind], &ids) };
+            let world = recorded_system(platform, &[]);
             let (answer, lines) = asked(&world, &seat);
             prop_assert!(lines.len() < 20 && !answer.resume.is_empty());
             for line in lines {

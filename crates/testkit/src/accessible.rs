@@ -186,7 +186,7 @@ const ROLES: [&str; 130] = [
 ];
 
 /// States that nearly everything has, or that mean nothing to a user.
-const UNSAID: &[&str] = &[
+const SILENT_STATES: &[&str] = &[
     "enabled",
     "sensitive",
     "showing",
@@ -203,7 +203,7 @@ const UNSAID: &[&str] = &[
 ];
 
 /// Attributes that a screen reader speaks or uses.
-const SAID: &[&str] = &[
+const SPOKEN_ATTRIBUTES: &[&str] = &[
     "level",
     "posinset",
     "setsize",
@@ -286,7 +286,7 @@ impl Accessible {
         let mut said: Vec<String> = self
             .states
             .iter()
-            .filter(|state| !UNSAID.contains(state))
+            .filter(|state| !SILENT_STATES.contains(state))
             .map(|state| (*state).to_owned())
             .collect();
         if !self.is("showing") {
@@ -295,7 +295,11 @@ impl Accessible {
         if !self.is("enabled") {
             said.push("disabled".to_owned());
         }
-        said.extend(SAID.iter().filter_map(|name| Some(format!("{name} {}", self.attributes.get(*name)?))));
+        said.extend(
+            SPOKEN_ATTRIBUTES
+                .iter()
+                .filter_map(|name| Some(format!("{name} {}", self.attributes.get(*name)?))),
+        );
         if !said.is_empty() {
             say(format_args!(" [{}]", said.join(", ")));
         }

@@ -78,7 +78,7 @@ impl ScreenReader {
     ///
     /// # Errors
     /// When it does not; the message lists the announcements.
-    pub async fn hears(&self, words: &str) -> Result<()> {
+    pub async fn wait_for_announcement(&self, words: &str) -> Result<()> {
         until(&format!("{words:?} to be said"), 20, async || {
             self.heard().iter().any(|said| said == words).then_some(())
         })

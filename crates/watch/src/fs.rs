@@ -57,16 +57,16 @@ pub struct Name {
 
 /// The decision of a walk about one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Want {
+pub enum WalkChoice {
     /// Skip it.
-    Nothing,
+    Skip,
     /// Enter a folder; call `stat` for anything else.
-    It,
+    Visit,
 }
 
-impl From<bool> for Want {
+impl From<bool> for WalkChoice {
     fn from(wanted: bool) -> Self {
-        if wanted { Self::It } else { Self::Nothing }
+        if wanted { Self::Visit } else { Self::Skip }
     }
 }
 
@@ -91,7 +91,7 @@ pub trait ReadAt: Send {
     ///
     /// # Errors
     /// The reason why it cannot be read.
-    fn try_all(&self) -> io::Result<()> {
+    fn check_readable(&self) -> io::Result<()> {
         self.read_at(&mut [0], 0).map(drop)
     }
 }
@@ -120,7 +120,7 @@ pub trait Fs: Send + Sync {
     /// Everything below `top`, links followed, loops cut. The walk calls `want` for each path before it reads it:
     /// whether to enter a folder, also `top`, and whether to `stat` anything else. A `top` that is a file is a walk
     /// of one.
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk;
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk;
 
     /// The canonical spelling of an existing path.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;

@@ -9,7 +9,7 @@ use watchbill_core::ids::SessionId;
 
 /// The meaning of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum ClientPath {
     /// `projects/<project>/<session>.jsonl`.
     Transcript {
         /// The file's stem.
@@ -51,7 +51,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl ClientPath {
     /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(&self) -> bool {
         matches!(self, Self::Transcript { .. } | Self::Subagent { .. } | Self::FlatSubagent { .. })
@@ -60,7 +60,7 @@ impl Place {
 
 /// The kind of a [`Place`] without its names. Most starts do not need the names of thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ClientPathKind {
     /// [`Place::Transcript`].
     Transcript,
     /// [`Place::Subagent`].
@@ -77,7 +77,7 @@ pub enum Kind {
     StatusFile,
 }
 
-impl Kind {
+impl ClientPathKind {
     /// Whether this is a transcript, a file of appended records.
     pub fn is_transcript(self) -> bool {
         matches!(self, Self::Transcript | Self::Subagent | Self::FlatSubagent)
@@ -97,12 +97,12 @@ pub const META_LIMIT: u64 = 64 << 10;
 
 /// Classifies a path relative to the client's folder or to a working folder. `None` for all files that Watchbill must
 /// not read, above all the key files beside the registry.
-pub fn classify(relative: &Path) -> Option<Place> {
+pub fn classify(relative: &Path) -> Option<ClientPath> {
     recognize(relative).map(Recognized::place)
 }
 
 /// The kind of [`classify`]'s result, without allocating its names.
-pub fn kind_of(relative: &Path) -> Option<Kind> {
+pub fn kind_of(relative: &Path) -> Option<ClientPathKind> {
     recognize(relative).map(|place| place.kind())
 }
 
@@ -134,34 +134,34 @@ enum Recognized<'p> {
 }
 
 impl Recognized<'_> {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ClientPathKind {
         match self {
-            Self::Transcript { .. } => Kind::Transcript,
-            Self::Subagent { meta: false, .. } => Kind::Subagent,
-            Self::Subagent { meta: true, .. } => Kind::SubagentMeta,
-            Self::FlatSubagent { .. } => Kind::FlatSubagent,
-            Self::Registry { .. } => Kind::Registry,
-            Self::Marker { .. } => Kind::Marker,
-            Self::StatusFile { .. } => Kind::StatusFile,
+            Self::Transcript { .. } => ClientPathKind::Transcript,
+            Self::Subagent { meta: false, .. } => ClientPathKind::Subagent,
+            Self::Subagent { meta: true, .. } => ClientPathKind::SubagentMeta,
+            Self::FlatSubagent { .. } => ClientPathKind::FlatSubagent,
+            Self::Registry { .. } => ClientPathKind::Registry,
+            Self::Marker { .. } => ClientPathKind::Marker,
+            Self::StatusFile { .. } => ClientPathKind::StatusFile,
         }
     }
 
-    fn place(self) -> Place {
+    fn place(self) -> ClientPath {
         let id = |name: &[u8]| SessionId::new(&text_of(name));
         let text = |name: &[u8]| Arc::from(text_of(name));
         match self {
-            Self::Transcript { session } => Place::Transcript { session: id(session) },
+            Self::Transcript { session } => ClientPath::Transcript { session: id(session) },
             Self::Subagent { session, agent, meta } => {
                 let (session, agent) = (id(session.as_encoded_bytes()), text(agent));
                 match meta {
-                    true => Place::SubagentMeta { session, agent },
-                    false => Place::Subagent { session, agent },
+                    true => ClientPath::SubagentMeta { session, agent },
+                    false => ClientPath::Subagent { session, agent },
                 }
             }
-            Self::FlatSubagent { agent } => Place::FlatSubagent { agent: text(agent) },
-            Self::Registry { pid } => Place::Registry { pid },
-            Self::Marker { session } => Place::Marker { session: id(session) },
-            Self::StatusFile { session } => Place::StatusFile { session: id(session) },
+            Self::FlatSubagent { agent } => ClientPath::FlatSubagent { agent: text(agent) },
+            Self::Registry { pid } => ClientPath::Registry { pid },
+            Self::Marker { session } => ClientPath::Marker { session: id(session) },
+            Self::StatusFile { session } => ClientPath::StatusFile { session: id(session) },
         }
     }
 }
@@ -292,17 +292,17 @@ fn registry_pid(name: &OsStr) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn transcript(session: &str) -> Option<Place> {
-        Some(Place::Transcript { session: SessionId::new(session) })
+    fn transcript(session: &str) -> Option<ClientPath> {
+        Some(ClientPath::Transcript { session: SessionId::new(session) })
     }
 
-    fn subagent(agent: &str) -> Option<Place> {
-        Some(Place::Subagent { session: SessionId::new("s"), agent: agent.into() })
+    fn subagent(agent: &str) -> Option<ClientPath> {
+        Some(ClientPath::Subagent { session: SessionId::new("s"), agent: agent.into() })
     }
 
     #[test]
     fn paths_of_each_place_are_classified() {
-        let table: &[(&str, Option<Place>)] = &[
+        let table: &[(&str, Option<ClientPath>)] = &[
             ("projects/-home-dev/645a2f0b.jsonl", transcript("645a2f0b")),
             ("projects/p/a b.c.jsonl", transcript("a b.c")),
             ("projects/p/s/subagents/agent-ab12.jsonl", subagent("ab12")),
@@ -311,19 +311,19 @@ mod tests {
             ("projects/p/s/subagents/workflows/wf_1/deep/agent-7.jsonl", subagent("7")),
             (
                 "projects/p/s/subagents/agent-7.meta.json",
-                Some(Place::SubagentMeta { session: SessionId::new("s"), agent: "7".into() }),
+                Some(ClientPath::SubagentMeta { session: SessionId::new("s"), agent: "7".into() }),
             ),
-            ("projects/p/agent-0a1b2c3.jsonl", Some(Place::FlatSubagent { agent: "0a1b2c3".into() })),
-            ("sessions/8669.json", Some(Place::Registry { pid: 8669 })),
-            ("compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
-            (".claude/compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
-            ("status.abc.md", Some(Place::StatusFile { session: SessionId::new("abc") })),
-            (".claude/status.a.b.md", Some(Place::StatusFile { session: SessionId::new("a.b") })),
+            ("projects/p/agent-0a1b2c3.jsonl", Some(ClientPath::FlatSubagent { agent: "0a1b2c3".into() })),
+            ("sessions/8669.json", Some(ClientPath::Registry { pid: 8669 })),
+            ("compacted.abc.marker", Some(ClientPath::Marker { session: SessionId::new("abc") })),
+            (".claude/compacted.abc.marker", Some(ClientPath::Marker { session: SessionId::new("abc") })),
+            ("status.abc.md", Some(ClientPath::StatusFile { session: SessionId::new("abc") })),
+            (".claude/status.a.b.md", Some(ClientPath::StatusFile { session: SessionId::new("a.b") })),
         ];
         for (path, expected) in table {
             assert_eq!(classify(Path::new(path)), *expected, "{path}");
-            let told = kind_of(Path::new(path)).map(Kind::is_transcript);
-            assert_eq!(told, expected.as_ref().map(Place::is_transcript), "{path}");
+            let told = kind_of(Path::new(path)).map(ClientPathKind::is_transcript);
+            assert_eq!(told, expected.as_ref().map(ClientPath::is_transcript), "{path}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use watchbill_core::time::Timestamp;
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, Want, problem_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, problem_of};
 use crate::hints::{Hint, HintSet};
 
 /// The file system. Clones are handles of the same one.
@@ -346,12 +346,12 @@ impl Fs for MemFs {
         self.lock().list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
         let mut walk = Walk::default();
         let mut waiting = Vec::new();
         match self.stat(top) {
             Ok(stat) if stat.kind == FileKind::Dir => {
-                waiting.extend((want(top, FileKind::Dir) == Want::It).then(|| top.to_owned()));
+                waiting.extend((want(top, FileKind::Dir) == WalkChoice::Visit).then(|| top.to_owned()));
             }
             Ok(stat) => walk.files.push((top.to_owned(), stat)),
             Err(error) => walk.problems.extend(problem_of(top, &error)),
@@ -363,7 +363,7 @@ impl Fs for MemFs {
             });
             for Name { name, kind } in names {
                 let path = dir.join(name);
-                if want(&path, kind) == Want::Nothing {
+                if want(&path, kind) == WalkChoice::Skip {
                     continue;
                 }
                 if kind == FileKind::Dir {

@@ -11,10 +11,10 @@ use crate::fs::{FileKind, Fs};
 use crate::hints::HintSet;
 use crate::mode::POLL_INTERVAL;
 use crate::order::Order;
-use crate::route::{Routes, Step, is_limit};
+use crate::route::{EventAction, Routes, is_limit};
 
 /// The callback: turns one event into steps and returns at once.
-pub(crate) fn sort_out(
+pub(crate) fn handle_event(
     event: &notify::Result<notify::Event>,
     routes: &RwLock<Routes>,
     hints: &HintSet,
@@ -23,7 +23,7 @@ pub(crate) fn sort_out(
     let steps = routes.read().unwrap_or_else(PoisonError::into_inner).steps(event);
     for step in steps {
         match step {
-            Step::Hint(hint) => hints.insert(hint),
+            EventAction::Hint(hint) => hints.insert(hint),
             step => {
                 let orders = orders.lock().unwrap_or_else(PoisonError::into_inner);
                 // The keeper is gone: the watcher is being dropped.

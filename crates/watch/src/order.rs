@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use crate::route::Step;
+use crate::route::EventAction;
 
 /// An order for the keeper.
 #[derive(Debug)]
 pub(crate) enum Order {
-    Step(Step),
+    Step(EventAction),
     WatchDir(PathBuf),
     UnwatchDir(PathBuf),
     Poll,

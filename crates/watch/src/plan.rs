@@ -11,7 +11,7 @@ use crate::layout::{PROJECTS, SESSIONS};
 
 /// How much a watch covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reach {
+pub(crate) enum WatchScope {
     /// Only the appearance of awaited names in the folder. Its other changes do not matter.
     Awaiting,
     /// The names in the folder.
@@ -23,7 +23,7 @@ pub(crate) enum Reach {
 /// One folder to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planned {
-    pub(crate) reach: Reach,
+    pub(crate) reach: WatchScope,
     /// The folder's identity when the plan was made. Another folder of the same name needs a new watch.
     pub(crate) id: FileId,
     /// The canonical root that it belongs to, if it is one of the client's own folders.
@@ -72,7 +72,7 @@ impl Plan {
     pub(crate) fn trees(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
         self.watches
             .iter()
-            .filter(|(_, planned)| planned.reach == Reach::Tree)
+            .filter(|(_, planned)| planned.reach == WatchScope::Tree)
             .filter_map(|(path, planned)| planned.root.as_ref().map(|root| (path, root)))
     }
 
@@ -88,8 +88,8 @@ impl Plan {
             return;
         }
         // The root's own watch reports its removal and folders that appear later.
-        self.watch(&root, Reach::Awaiting, id, None);
-        for (name, reach) in [(PROJECTS, Reach::Tree), (SESSIONS, Reach::Flat)] {
+        self.watch(&root, WatchScope::Awaiting, id, None);
+        for (name, reach) in [(PROJECTS, WatchScope::Tree), (SESSIONS, WatchScope::Flat)] {
             let folder = root.join(name);
             self.awaited.insert(folder.clone());
             let Some(id) = dir_id(fs, &folder) else { continue };
@@ -107,7 +107,7 @@ impl Plan {
         match canonical {
             Some((dir, id)) => {
                 self.await_link(fs, given, &dir);
-                self.watch(&dir, Reach::Flat, id, None);
+                self.watch(&dir, WatchScope::Flat, id, None);
                 self.spellings.entry(dir).or_default().insert(given.to_owned());
             }
             None => self.await_appearance(fs, given),
@@ -121,7 +121,7 @@ impl Plan {
             if let Some(id) = dir_id(fs, above) {
                 let above = fs.canonical(above).unwrap_or_else(|_| above.to_owned());
                 self.awaited.insert(above.join(name));
-                self.watch(&above, Reach::Awaiting, id, None);
+                self.watch(&above, WatchScope::Awaiting, id, None);
                 return;
             }
             missing = above;
@@ -137,12 +137,12 @@ impl Plan {
             && let Some(id) = dir_id(fs, &above)
         {
             self.awaited.insert(link);
-            self.watch(&above, Reach::Awaiting, id, None);
+            self.watch(&above, WatchScope::Awaiting, id, None);
         }
     }
 
     /// Adds a watch. Of two watches of one folder, the wider one stays.
-    fn watch(&mut self, path: &Path, reach: Reach, id: FileId, root: Option<&Path>) {
+    fn watch(&mut self, path: &Path, reach: WatchScope, id: FileId, root: Option<&Path>) {
         let root = root.map(Path::to_owned);
         match self.watches.get_mut(path) {
             Some(known) if known.reach >= reach => {}
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::mem::MemFs;
 
-    fn shape(fs: &MemFs, roots: &[&str], dirs: &[&str]) -> (Vec<(String, Reach)>, Vec<String>) {
+    fn shape(fs: &MemFs, roots: &[&str], dirs: &[&str]) -> (Vec<(String, WatchScope)>, Vec<String>) {
         let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
         let dirs: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
         let plan = plan(fs, &roots, &dirs);
@@ -176,12 +176,12 @@ mod tests {
         let fs = MemFs::new();
         fs.mkdir("/home/dev");
         let (watches, awaited) = shape(&fs, &["/home/dev/.claude"], &[]);
-        assert_eq!(watches, [("/home/dev".into(), Reach::Awaiting)]);
+        assert_eq!(watches, [("/home/dev".into(), WatchScope::Awaiting)]);
         assert_eq!(awaited, ["/home/dev/.claude"]);
 
         fs.mkdir("/home/dev/.claude");
         let (watches, awaited) = shape(&fs, &["/home/dev/.claude", "/home/dev/.claude"], &[]);
-        assert_eq!(watches, [("/home/dev/.claude".into(), Reach::Awaiting)]);
+        assert_eq!(watches, [("/home/dev/.claude".into(), WatchScope::Awaiting)]);
         assert_eq!(awaited, ["/home/dev/.claude/projects", "/home/dev/.claude/sessions"]);
 
         fs.mkdir("/home/dev/.claude/projects/p");
@@ -190,9 +190,9 @@ mod tests {
         assert_eq!(
             watches,
             [
-                ("/home/dev/.claude".into(), Reach::Flat),
-                ("/home/dev/.claude/projects".into(), Reach::Tree),
-                ("/home/dev/.claude/sessions".into(), Reach::Flat)
+                ("/home/dev/.claude".into(), WatchScope::Flat),
+                ("/home/dev/.claude/projects".into(), WatchScope::Tree),
+                ("/home/dev/.claude/sessions".into(), WatchScope::Flat)
             ]
         );
     }
@@ -202,11 +202,11 @@ mod tests {
         let fs = MemFs::new();
         fs.mkdir("/home/dev");
         let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);
-        assert_eq!(watches, [("/home/dev".into(), Reach::Awaiting)]);
+        assert_eq!(watches, [("/home/dev".into(), WatchScope::Awaiting)]);
         assert_eq!(awaited, ["/home/dev/repo"]);
         fs.mkdir("/home/dev/repo/.claude");
         let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);
-        assert_eq!(watches, [("/home/dev/repo/.claude".into(), Reach::Flat)]);
+        assert_eq!(watches, [("/home/dev/repo/.claude".into(), WatchScope::Flat)]);
         assert!(awaited.is_empty());
     }
 
@@ -215,6 +215,6 @@ mod tests {
         let fs = MemFs::new();
         fs.mkdir("/c/projects/p/.claude");
         let (watches, _) = shape(&fs, &["/c"], &["/c/projects/p/.claude"]);
-        assert_eq!(watches, [("/c".into(), Reach::Awaiting), ("/c/projects".into(), Reach::Tree)]);
+        assert_eq!(watches, [("/c".into(), WatchScope::Awaiting), ("/c/projects".into(), WatchScope::Tree)]);
     }
 }

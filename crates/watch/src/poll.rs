@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use watchbill_core::time::Timestamp;
 
 use crate::fs::{FileId, Fs};
-use crate::plan::{Planned, Reach};
+use crate::plan::{Planned, WatchScope};
 use crate::scan::scan_path;
 
 /// The files of one folder at one look.
@@ -21,7 +21,7 @@ impl Snapshot {
     pub(crate) fn take(fs: &dyn Fs, dir: &Path, planned: &Planned) -> Self {
         let mut files = BTreeMap::new();
         match (planned.reach, &planned.root) {
-            (Reach::Awaiting, _) => {}
+            (WatchScope::Awaiting, _) => {}
             (_, Some(root)) => {
                 let scan = scan_path(fs, std::slice::from_ref(root), dir);
                 files.extend(scan.found.into_iter().map(|found| {
@@ -95,7 +95,7 @@ mod tests {
             fs.write(file(name), b"0123");
         }
         fs.write("/c/projects/p/notes.txt", b"not ours");
-        let planned = Planned { reach: Reach::Tree, id: FileId::default(), root: Some("/c".into()) };
+        let planned = Planned { reach: WatchScope::Tree, id: FileId::default(), root: Some("/c".into()) };
         let look = || Snapshot::take(&fs, Path::new("/c/projects"), &planned);
         let before = look();
         assert_eq!(before.changes(&look()).count(), 0);

@@ -7,11 +7,11 @@ use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
 use crate::layout::{below, kind_of};
-use crate::plan::{Plan, Reach};
+use crate::plan::{Plan, WatchScope};
 
 /// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub(crate) enum EventAction {
     /// Send the engine a hint.
     Hint(Hint),
     /// A watched folder is gone or was moved: its watch is void.
@@ -41,7 +41,7 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let flats = plan.watches.iter().filter(|(_, planned)| planned.reach == Reach::Flat);
+        let flats = plan.watches.iter().filter(|(_, planned)| planned.reach == WatchScope::Flat);
         Self {
             trees: plan.trees().map(|(tree, root)| (tree.clone(), root.clone())).collect(),
             flats: flats.filter_map(|(path, planned)| Some((path.clone(), planned.root.clone()?))).collect(),
@@ -52,22 +52,22 @@ impl Routes {
     }
 
     /// The steps for one event, each once.
-    pub(crate) fn steps(&self, event: &notify::Result<notify::Event>) -> BTreeSet<Step> {
+    pub(crate) fn steps(&self, event: &notify::Result<notify::Event>) -> BTreeSet<EventAction> {
         let mut steps = BTreeSet::new();
         if let Err(error) = event
             && is_limit(error)
         {
             // Not an overflow: watching everything again would only reach the limit again.
-            steps.insert(Step::Limit(error.paths.first().cloned()));
-            steps.insert(Step::Hint(Hint::Everything));
+            steps.insert(EventAction::Limit(error.paths.first().cloned()));
+            steps.insert(EventAction::Hint(Hint::Everything));
             return steps;
         }
         let kind = event.as_ref().map_or(EventKind::Any, |event| event.kind);
         for hint in hints_from_notify(event) {
             match hint {
                 Hint::Everything => {
-                    steps.insert(Step::Overflow);
-                    steps.insert(Step::Hint(Hint::Everything));
+                    steps.insert(EventAction::Overflow);
+                    steps.insert(EventAction::Hint(Hint::Everything));
                 }
                 Hint::File(path) => self.add(kind, path, Hint::File, &mut steps),
                 Hint::Tree(path) => self.add(kind, path, Hint::Tree, &mut steps),
@@ -76,30 +76,37 @@ impl Routes {
         steps
     }
 
-    fn add(&self, kind: EventKind, path: PathBuf, hint: fn(PathBuf) -> Hint, steps: &mut BTreeSet<Step>) {
+    fn add(
+        &self,
+        kind: EventKind,
+        path: PathBuf,
+        hint: fn(PathBuf) -> Hint,
+        steps: &mut BTreeSet<EventAction>,
+    ) {
         if self.awaited.contains(&path) {
-            steps.insert(Step::Look);
+            steps.insert(EventAction::Look);
         }
-        if self.watched.contains(&path) && takes_away(kind) {
-            steps.insert(Step::Lost(path.clone()));
+        if self.watched.contains(&path) && removes_watched(kind) {
+            steps.insert(EventAction::Lost(path.clone()));
         }
         if matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
             // A watched folder may have become readable, with everything in it.
-            steps.extend(self.known_as(&path).into_iter().map(|name| Step::Hint(Hint::Tree(name))));
+            steps
+                .extend(self.spellings_of(&path).into_iter().map(|name| EventAction::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
             let known = below(root, &path).and_then(kind_of).is_some();
             let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
             if !known && path != *tree && may_be_new_folder(kind) {
                 // A link to a folder is reported as a new file, and a folder that became readable as a changed one.
-                steps.insert(Step::Folder(path.clone()));
+                steps.insert(EventAction::Folder(path.clone()));
             }
             // A removed link to a project is reported as a removed file, and all its transcripts are gone with it.
             let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
             if known || !is_file {
-                steps.insert(Step::Hint(hint(path)));
+                steps.insert(EventAction::Hint(hint(path)));
             } else if project_gone {
-                steps.insert(Step::Hint(Hint::Tree(path)));
+                steps.insert(EventAction::Hint(Hint::Tree(path)));
             }
             return;
         }
@@ -107,10 +114,10 @@ impl Routes {
         if let Some(root) = self.flats.get(dir)
             && below(root, &path).and_then(kind_of).is_some()
         {
-            steps.insert(Step::Hint(hint(path.clone())));
+            steps.insert(EventAction::Hint(hint(path.clone())));
         }
         for spelling in self.spellings.get(dir).into_iter().flatten() {
-            steps.insert(Step::Hint(hint(spelling.join(name))));
+            steps.insert(EventAction::Hint(hint(spelling.join(name))));
         }
     }
 
@@ -120,7 +127,7 @@ impl Routes {
     }
 
     /// The spellings of a watched folder that its callers know.
-    pub(crate) fn known_as(&self, dir: &Path) -> Vec<PathBuf> {
+    pub(crate) fn spellings_of(&self, dir: &Path) -> Vec<PathBuf> {
         let mut names: Vec<PathBuf> = self.spellings.get(dir).into_iter().flatten().cloned().collect();
         if self.flats.contains_key(dir) || self.trees.iter().any(|(tree, _)| tree == dir) {
             names.push(dir.to_owned());
@@ -150,7 +157,7 @@ pub(crate) fn is_out_of_files(_error: &std::io::Error) -> bool {
     false
 }
 
-fn takes_away(kind: EventKind) -> bool {
+fn removes_watched(kind: EventKind) -> bool {
     match kind {
         EventKind::Remove(RemoveKind::File) => false,
         EventKind::Remove(_) | EventKind::Any | EventKind::Other => true,
@@ -176,7 +183,7 @@ mod tests {
     use notify::Event;
     use notify::event::{CreateKind, DataChange, MetadataKind};
 
-    fn steps(kind: EventKind, path: &str) -> Vec<Step> {
+    fn steps(kind: EventKind, path: &str) -> Vec<EventAction> {
         let fs = MemFs::new();
         fs.mkdir("/c/projects/p");
         fs.mkdir("/c/sessions");
@@ -194,17 +201,22 @@ mod tests {
         let folder = EventKind::Create(CreateKind::Folder);
         let attributes = EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any));
         let removed = EventKind::Remove(RemoveKind::Folder);
-        let hint = |path: &str| Step::Hint(Hint::File(path.into()));
-        let tree = |path: &str| Step::Hint(Hint::Tree(path.into()));
-        let new = |path: &str| Step::Folder(path.into());
-        let table: Vec<(&str, EventKind, &str, Vec<Step>)> = vec![
+        let hint = |path: &str| EventAction::Hint(Hint::File(path.into()));
+        let tree = |path: &str| EventAction::Hint(Hint::Tree(path.into()));
+        let new = |path: &str| EventAction::Folder(path.into());
+        let table: Vec<(&str, EventKind, &str, Vec<EventAction>)> = vec![
             ("append to a transcript", append, "/c/projects/p/s.jsonl", vec![hint("/c/projects/p/s.jsonl")]),
             ("a tool's result", append, "/c/projects/p/s/tool-results/x.txt", vec![]),
             ("a new transcript", file, "/c/projects/p/s.jsonl", vec![hint("/c/projects/p/s.jsonl")]),
             ("a new link, perhaps to a folder", file, "/c/projects/link", vec![new("/c/projects/link")]),
             ("a new project", folder, "/c/projects/q", vec![tree("/c/projects/q"), new("/c/projects/q")]),
             ("a project made readable", attributes, "/c/projects/p", vec![new("/c/projects/p")]),
-            ("all projects made readable", attributes, "/c/projects", vec![tree("/c/projects"), Step::Look]),
+            (
+                "all projects made readable",
+                attributes,
+                "/c/projects",
+                vec![tree("/c/projects"), EventAction::Look],
+            ),
             ("a new time on the root", attributes, "/c", vec![]),
             ("a project removed", removed, "/c/projects/p", vec![tree("/c/projects/p")]),
             ("registry", append, "/c/sessions/77.json", vec![hint("/c/sessions/77.json")]),
@@ -214,15 +226,15 @@ mod tests {
                 "all projects removed",
                 removed,
                 "/c/projects",
-                vec![tree("/c/projects"), Step::Lost("/c/projects".into()), Step::Look],
+                vec![tree("/c/projects"), EventAction::Lost("/c/projects".into()), EventAction::Look],
             ),
             (
                 "the registry folder removed",
                 removed,
                 "/c/sessions",
-                vec![Step::Lost("/c/sessions".into()), Step::Look],
+                vec![EventAction::Lost("/c/sessions".into()), EventAction::Look],
             ),
-            ("the root removed", removed, "/c", vec![Step::Lost("/c".into())]),
+            ("the root removed", removed, "/c", vec![EventAction::Lost("/c".into())]),
             (
                 "a marker",
                 file,
@@ -230,7 +242,7 @@ mod tests {
                 vec![hint("/home/dev/.claude/compacted.x.marker")],
             ),
             ("a file beside an awaited folder", append, "/other/notes.txt", vec![]),
-            ("the awaited folder", folder, "/other/repo", vec![Step::Look]),
+            ("the awaited folder", folder, "/other/repo", vec![EventAction::Look]),
         ];
         for (what, kind, path, mut expected) in table {
             expected.sort();
@@ -243,9 +255,10 @@ mod tests {
         let routes = Routes::default();
         let overflow = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
         let steps = routes.steps(&Ok(overflow));
-        assert_eq!(steps, BTreeSet::from([Step::Overflow, Step::Hint(Hint::Everything)]));
+        assert_eq!(steps, BTreeSet::from([EventAction::Overflow, EventAction::Hint(Hint::Everything)]));
         let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch).add_path("/c/projects/q".into());
-        let expected = [Step::Hint(Hint::Everything), Step::Limit(Some("/c/projects/q".into()))];
+        let expected =
+            [EventAction::Hint(Hint::Everything), EventAction::Limit(Some("/c/projects/q".into()))];
         assert_eq!(routes.steps(&Err(limit)), BTreeSet::from(expected));
     }
 }

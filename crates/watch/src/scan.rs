@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, Want, problem, problem_of};
-use crate::layout::{self, Kind, Place, below, classify, kind_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, WalkChoice, problem, problem_of};
+use crate::layout::{self, ClientPath, ClientPathKind, below, classify, kind_of};
 
 /// A file that Watchbill reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,14 +18,14 @@ pub struct Found {
     /// The canonical root.
     pub root: Arc<Path>,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ClientPathKind,
     /// Its `stat` at the time of the scan.
     pub stat: FileStat,
 }
 
 impl Found {
     /// The meaning of its path.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<ClientPath> {
         below(&self.root, &self.path).and_then(classify)
     }
 }
@@ -56,7 +56,7 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
     let mut scan = Scan::default();
     let mut seen = HashSet::new();
     for root in canonical_roots(fs, roots) {
-        if let Some(trouble) = trouble_with_root(fs, &root) {
+        if let Some(trouble) = root_problem(fs, &root) {
             scan.problems.push(trouble);
             continue;
         }
@@ -74,13 +74,13 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
 }
 
 /// The roots below which nothing can be found, with the reason. [`scan`] reports the same problems.
-pub fn troubles_with_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Problem> {
+pub fn root_problems(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Problem> {
     let roots = canonical_roots(fs, roots);
-    roots.iter().filter_map(|root| trouble_with_root(fs, root)).collect()
+    roots.iter().filter_map(|root| root_problem(fs, root)).collect()
 }
 
 /// The reason why nothing can be found below a root, if there is one.
-fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
+fn root_problem(fs: &dyn Fs, root: &Path) -> Option<Problem> {
     match fs.stat(root) {
         Ok(stat) if stat.kind == FileKind::Dir => None,
         Ok(_) => {
@@ -105,7 +105,7 @@ pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
     let root = above.max_by_key(|root| root.as_os_str().len());
     if let Some(root) = root {
         // The root itself may be gone, with everything below it.
-        scan.problems.extend(trouble_with_root(fs, root));
+        scan.problems.extend(root_problem(fs, root));
         if path == root {
             for folder in [layout::PROJECTS, layout::SESSIONS] {
                 walk(fs, root, &root.join(folder), &mut scan);
@@ -156,8 +156,8 @@ fn is_beside_subagents(root: &Path, path: &Path) -> bool {
 }
 
 /// Whether a folder can hold the client's files. Tool results can be many thousand files.
-fn worth_entering(root: &Path, dir: &Path) -> Want {
-    let Some(relative) = below(root, dir) else { return Want::It };
+fn worth_entering(root: &Path, dir: &Path) -> WalkChoice {
+    let Some(relative) = below(root, dir) else { return WalkChoice::Visit };
     let mut names = relative.iter();
     let top = names.next();
     let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
@@ -165,7 +165,7 @@ fn worth_entering(root: &Path, dir: &Path) -> Want {
         [inside, ..] if top.is_some_and(|top| top == layout::SESSIONS) => inside.is_none().into(),
         [Some(_), Some(_), Some(folder), None, _] => (folder == layout::SUBAGENTS).into(),
         [Some(_), Some(_), Some(_), Some(folder), None] => (folder == layout::WORKFLOWS).into(),
-        _ => Want::It,
+        _ => WalkChoice::Visit,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, Want, kind_of, stat_of};
+use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, WalkChoice, kind_of, stat_of};
 use crate::walk::walk;
 
 /// The real file system.
@@ -56,7 +56,7 @@ impl Fs for StdFs {
         Ok(names)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
         walk(top, want)
     }
 

@@ -26,10 +26,10 @@ const HEAD: usize = 1024;
 const WINDOW: usize = 1024;
 /// Up to this length, a file that was written without a change of length is read anew. Of a longer one only the first
 /// and last bytes are compared, because a caller may wait meanwhile.
-const READ_ANEW: u64 = 16 << 20;
+const MAX_REREAD: u64 = 16 << 20;
 /// Within this time after the last write, another write time means nothing. An append shows its time a moment before
 /// its length, and some file systems set the time again when the writer closes the file.
-const SETTLED: Millis = Millis::from_secs(2);
+const MTIME_TOLERANCE: Millis = Millis::from_secs(2);
 /// Most new bytes of one read.
 const CHUNK: usize = 256 * 1024;
 
@@ -120,7 +120,7 @@ pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
 /// that. So the file was edited in place, or only touched; only reading can tell.
 fn is_edited(cursor: &Cursor, stat: &FileStat) -> bool {
     let moved = stat.mtime.since(cursor.mtime).max(cursor.mtime.since(stat.mtime));
-    stat.len == cursor.offset && moved >= SETTLED && stat.len <= READ_ANEW
+    stat.len == cursor.offset && moved >= MTIME_TOLERANCE && stat.len <= MAX_REREAD
 }
 
 /// The result of one read.
@@ -167,7 +167,7 @@ pub struct Tail {
     pub cursor: Option<Cursor>,
     /// Where delivery goes on, if that is before the cursor. The bytes between the two were delivered before a
     /// restart of the program, and the receiver has not kept the beginning of its unfinished line.
-    pub again_from: Option<u64>,
+    pub redeliver_from: Option<u64>,
 }
 
 impl Tail {
@@ -207,14 +207,14 @@ impl Tail {
             ReadPlan::Append { .. } => {
                 if let Some(cursor) = &mut self.cursor
                     && !(!is_edited(cursor, &stat)
-                        && still_holds(file.as_ref(), cursor, scratch)?
-                        && set_back(file.as_ref(), cursor, self.again_from, scratch)?)
+                        && fingerprint_matches(file.as_ref(), cursor, scratch)?
+                        && move_back(file.as_ref(), cursor, self.redeliver_from, scratch)?)
                 {
                     outcome.restarted = Some(RestartReason::Rewritten);
                 }
             }
         }
-        self.again_from = None;
+        self.redeliver_from = None;
         if outcome.restarted.is_some() {
             self.cursor = None;
             on_restart();
@@ -283,7 +283,7 @@ fn deliver(
 }
 
 /// Whether the file still has the content of the fingerprint at both places.
-fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
+fn fingerprint_matches(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
     let head = cursor.offset.min(HEAD as u64) as usize;
     let front = first(scratch, head);
     if fill(file, front, 0)? < head || stable_hash(front) != cursor.fingerprint.head {
@@ -296,7 +296,7 @@ fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io:
 }
 
 /// Moves the cursor back to where delivery goes on; `false` if the file has become shorter meanwhile.
-fn set_back(
+fn move_back(
     file: &dyn ReadAt,
     cursor: &mut Cursor,
     to: Option<u64>,

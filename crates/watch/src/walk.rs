@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileKind, Walk, Want, kind_of, problem, problem_of, stat_of};
+use crate::fs::{FileKind, Walk, WalkChoice, kind_of, problem, problem_of, stat_of};
 
 /// All wanted paths at or below `top`; see [`crate::fs::Fs::walk`].
-pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
     let mut walk = Walk::default();
     walk_below(top, &mut Vec::new(), want, &mut walk);
     walk
@@ -27,7 +27,7 @@ struct Followed {
 fn walk_below(
     top: &Path,
     followed: &mut Vec<Followed>,
-    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+    want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice,
     walk: &mut Walk,
 ) {
     let mut entries = WalkDir::new(top).into_iter();
@@ -49,7 +49,7 @@ fn walk_below(
             // A `top` that is a file is a walk of one. For the folder of a link, `want` was asked at the link's
             // place.
             let only = is_top && (kind != FileKind::Dir || !followed.is_empty());
-            let wanted = only || want(entry.path(), kind) == Want::It;
+            let wanted = only || want(entry.path(), kind) == WalkChoice::Visit;
             match (kind, wanted) {
                 (FileKind::Dir, true) if is_link => follow(top, entry.path(), followed, want, walk)?,
                 (FileKind::Dir, false) if !is_link => entries.skip_current_dir(),
@@ -72,7 +72,7 @@ fn follow(
     top: &Path,
     link: &Path,
     followed: &mut Vec<Followed>,
-    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+    want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice,
     walk: &mut Walk,
 ) -> io::Result<()> {
     let target = link.canonicalize()?;

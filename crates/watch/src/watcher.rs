@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::hints::{Hint, HintSet};
-use crate::keeper::Keeper;
 use crate::order::Order;
+use crate::watch_manager::Keeper;
 
 pub use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
 
@@ -49,7 +49,7 @@ impl Watcher {
     }
 
     /// Waits until every existing folder is watched, or has a known reason why not.
-    pub fn ready(&self) {
+    pub fn wait_until_ready(&self) {
         let (answer, answered) = channel();
         if self.orders.send(Order::Answer(answer)).is_ok() && self.keeper.is_some() {
             // An error means that the keeper is gone, so there is nothing to wait for.
@@ -58,7 +58,7 @@ impl Watcher {
     }
 
     /// Whether every folder that existed at the start is watched, or has a known reason why not.
-    pub fn stands(&self) -> bool {
+    pub fn is_established(&self) -> bool {
         // A thread that has ended will not set the flag any more.
         self.stands.load(Ordering::Acquire) || self.keeper.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -79,7 +79,7 @@ impl Watcher {
     }
 
     /// Number of times that the system lost events, so that everything was looked at again.
-    pub fn lost(&self) -> u64 {
+    pub fn lost_events(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
@@ -128,16 +128,16 @@ mod tests {
     use watchbill_core::problem::ProblemKind;
 
     use super::*;
-    use crate::route::Step;
+    use crate::route::EventAction;
 
-    struct Watched {
+    struct WatchFixture {
         watcher: Watcher,
         woken: Receiver<()>,
         root: PathBuf,
         _dir: tempfile::TempDir,
     }
 
-    impl Watched {
+    impl WatchFixture {
         fn start() -> Self {
             let dir = tempfile::TempDir::new().expect("a temporary folder");
             let root = dir.path().canonicalize().expect("real");
@@ -147,15 +147,15 @@ mod tests {
             let watcher = Watcher::start(std::slice::from_ref(&root), WatchMode::Native, move || {
                 ring.send(()).unwrap_or_default();
             });
-            watcher.ready();
-            assert!(watcher.stands());
+            watcher.wait_until_ready();
+            assert!(watcher.is_established());
             woken.recv_timeout(Duration::from_secs(10)).expect("woken when it stood");
             Self { watcher, woken, root, _dir: dir }
         }
 
-        fn tell(&self, step: Step) {
+        fn tell(&self, step: EventAction) {
             self.watcher.order(Order::Step(step));
-            self.watcher.ready();
+            self.watcher.wait_until_ready();
         }
 
         /// The next hints, within ten seconds.
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn lost_events_renew_all_watches_and_hint_at_everything() {
-        let watched = Watched::start();
-        watched.tell(Step::Overflow);
+        let watched = WatchFixture::start();
+        watched.tell(EventAction::Overflow);
         assert_eq!(watched.next(), BTreeSet::from([Hint::Everything]));
-        assert_eq!(watched.watcher.lost(), 1, "and is counted");
+        assert_eq!(watched.watcher.lost_events(), 1, "and is counted");
         let file = watched.root.join("projects/p/s.jsonl");
         std::fs::write(&file, b"{}").expect("written");
         assert_eq!(watched.next(), BTreeSet::from([Hint::File(file)]));
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn at_the_watch_limit_a_root_is_polled_and_its_health_has_the_reason() {
-        let watched = Watched::start();
+        let watched = WatchFixture::start();
         let file = watched.root.join("projects/p/s.jsonl");
-        watched.tell(Step::Limit(Some(file.clone())));
+        watched.tell(EventAction::Limit(Some(file.clone())));
         let health = watched.watcher.health();
         assert_eq!(health[0].mode, RootMode::Poll(POLL_INTERVAL));
         let problem = health[0].problem.as_ref().expect("told");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_vanished_folder_gives_a_hint() {
-        let watched = Watched::start();
+        let watched = WatchFixture::start();
         let sessions = watched.root.join("sessions");
         std::fs::rename(&sessions, watched.root.join("old")).expect("renamed");
         assert_eq!(watched.next(), BTreeSet::from([Hint::Tree(sessions)]));

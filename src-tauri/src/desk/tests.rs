@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
 use tauri::ipc::InvokeResponseBody;
-use watchbill_settings::{Given, settle};
+use watchbill_settings::{CommandLineOptions, resolve_settings};
 
 use super::*;
 
@@ -32,9 +32,12 @@ fn hears(seen: &Receiver<String>, wanted: &str) {
 }
 
 fn settings_of(home: &Path) -> Settings {
-    let given =
-        Given { claude_dirs: vec![home.join("claude")], data_dir: Some(home.join("data")), config: None };
-    settle(&given, &|name| (name == "HOME").then(|| home.into())).expect("settings")
+    let given = CommandLineOptions {
+        claude_dirs: vec![home.join("claude")],
+        data_dir: Some(home.join("data")),
+        config: None,
+    };
+    resolve_settings(&given, &|name| (name == "HOME").then(|| home.into())).expect("settings")
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::corpus::{self, Generated};
 use super::measure::{self, Used, median};
-use super::rivals::{self, Rival};
+use super::other_tools::{self, Rival};
 use super::{Bench, Row};
 use crate::call::Call;
 
@@ -20,7 +20,7 @@ const CROWD_PEAK: f64 = 150.0;
 /// Many sessions. Own runs and other tools' runs take turns, so that other load on the machine affects all alike.
 pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
-    let mut rivals = rivals::present(bench, &corpus.claude_dir);
+    let mut rivals = other_tools::present(bench, &corpus.claude_dir);
     // The first round fills the page cache and is not counted.
     let ours = one(bench, &corpus)?;
     rivals.retain(|rival| {
@@ -39,13 +39,16 @@ pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
         }
     }
     let mut rows = summary("cold pass", &own, &corpus);
-    rows.push(Row::told("cold pass, uncounted first run", format!("{:.2} s", ours.wall.as_secs_f64())));
+    rows.push(Row::without_target(
+        "cold pass, uncounted first run",
+        format!("{:.2} s", ours.wall.as_secs_f64()),
+    ));
     for (rival, runs) in rivals.iter().zip(&others) {
         // Each ratio compares runs that follow each other; their median is robust against a busy minute.
         let ratio = median(own.iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
         let cpu = median(runs.iter().map(Used::cpu_seconds));
         let peak = median(runs.iter().map(Used::peak_megabytes));
-        rows.push(Row::told(
+        rows.push(Row::without_target(
             format!("beside {}", rival.name),
             format!("{ratio:.2} times its {cpu:.2} CPU s ({peak:.0} MB)"),
         ));
@@ -75,7 +78,7 @@ pub fn crowd(bench: &Bench) -> Result<Vec<Row>> {
     let peak = median(runs.iter().map(Used::peak_megabytes));
     Ok(vec![
         Row::at_most("roster of 100,000 sessions, time", wall, "s", CROWD_TIME),
-        Row::told("  CPU", format!("{cpu:.2} s for {:.2} GB", corpus.gigabytes())),
+        Row::without_target("  CPU", format!("{cpu:.2} s for {:.2} GB", corpus.gigabytes())),
         Row::at_most("  peak memory", peak, "MB", CROWD_PEAK),
     ])
 }
@@ -86,7 +89,7 @@ fn summary(name: &str, runs: &[Used], corpus: &Generated) -> Vec<Row> {
     let peak = median(runs.iter().map(Used::peak_megabytes));
     vec![
         Row::at_most(format!("{name}, CPU"), cpu, "CPU s/GB", CPU_PER_GIGABYTE),
-        Row::told(format!("{name}, time"), format!("{wall:.2} s for {:.2} GB", corpus.gigabytes())),
+        Row::without_target(format!("{name}, time"), format!("{wall:.2} s for {:.2} GB", corpus.gigabytes())),
         Row::at_most(format!("{name}, peak memory"), peak, "MB", PEAK),
     ]
 }

@@ -30,7 +30,7 @@ pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
     let watching = Watching::start_on(bench, &[&claude_dir], DATA)?;
     let begun = Instant::now();
     let spool = data.join("hooks/spool");
-    while !ears(&data) || std::fs::read_dir(&spool)?.next().is_some() {
+    while !has_receiver(&data) || std::fs::read_dir(&spool)?.next().is_some() {
         if begun.elapsed() > PATIENCE {
             bail!("nothing listens in {}", data.display());
         }
@@ -38,12 +38,12 @@ pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
     }
     rows.extend(send(bench, &data, "hook, with a receiver", HEARD)?);
     let spooled = std::fs::read_dir(&spool)?.count();
-    rows.push(Row::told("of these, spooled anyway", spooled.to_string()));
+    rows.push(Row::without_target("of these, spooled anyway", spooled.to_string()));
     drop(watching);
     Ok(rows)
 }
 
-fn ears(data: &std::path::Path) -> bool {
+fn has_receiver(data: &std::path::Path) -> bool {
     let mut entries = std::fs::read_dir(data.join("hooks/ears")).into_iter().flatten().flatten();
     entries.any(|entry| entry.path().extension().is_some_and(|end| end == "sock"))
 }
@@ -77,6 +77,6 @@ fn send(bench: &Bench, data: &std::path::Path, what: &str, target: f64) -> Resul
     }
     Ok(vec![
         Row::at_most(format!("{what}, median"), median(took.iter().copied()), "ms", target),
-        Row::told(format!("{what}, 99 of 100 within"), format!("{:.1} ms", quantile(&took, 0.99))),
+        Row::without_target(format!("{what}, 99 of 100 within"), format!("{:.1} ms", quantile(&took, 0.99))),
     ])
 }

@@ -25,30 +25,33 @@ pub fn idle(bench: &Bench) -> Result<Vec<Row>> {
     settle(&watching)?;
     let span = if bench.small { SPAN / 6 } else { SPAN };
     println!("  at rest; measuring for {} s", span.as_secs());
-    let before = look(watching.pid())?;
+    let before = measure_process(watching.pid())?;
     let start = Instant::now();
-    pass(&watching, span)?;
-    let (after, seconds) = (look(watching.pid())?, start.elapsed().as_secs_f64());
+    drain_events_for(&watching, span)?;
+    let (after, seconds) = (measure_process(watching.pid())?, start.elapsed().as_secs_f64());
     let cpu = (after.running.saturating_sub(before.running)).as_secs_f64() / seconds * 100.0;
     let wake_ups = after.wake_ups.saturating_sub(before.wake_ups) as f64 / seconds;
     Ok(vec![
-        Row::told("idle, CPU", format!("{cpu:.4} % of a core")),
-        Row::told("idle, wake-ups", format!("{wake_ups:.2} a second")),
-        Row::told("idle, memory", format!("{:.1} MB, {:.1} MB at the peak", after.resident, after.peak)),
+        Row::without_target("idle, CPU", format!("{cpu:.4} % of a core")),
+        Row::without_target("idle, wake-ups", format!("{wake_ups:.2} a second")),
+        Row::without_target(
+            "idle, memory",
+            format!("{:.1} MB, {:.1} MB at the peak", after.resident, after.peak),
+        ),
     ])
 }
 
 /// Waits until two seconds in a row use almost no CPU time.
 pub fn settle(watching: &Watching) -> Result<()> {
     let deadline = Instant::now() + SETTLING;
-    let mut before = look(watching.pid())?.running;
+    let mut before = measure_process(watching.pid())?.running;
     let mut quiet = 0;
     while quiet < 2 {
         if Instant::now() > deadline {
             bail!("the program did not come to rest within {} s", SETTLING.as_secs());
         }
-        pass(watching, Duration::from_secs(1))?;
-        let now = look(watching.pid())?.running;
+        drain_events_for(watching, Duration::from_secs(1))?;
+        let now = measure_process(watching.pid())?.running;
         quiet = if now.saturating_sub(before) < Duration::from_millis(10) { quiet + 1 } else { 0 };
         before = now;
     }
@@ -56,7 +59,7 @@ pub fn settle(watching: &Watching) -> Result<()> {
 }
 
 /// Lets time pass while events are read and dropped.
-pub fn pass(watching: &Watching, time: Duration) -> Result<()> {
+pub fn drain_events_for(watching: &Watching, time: Duration) -> Result<()> {
     let end = Instant::now() + time;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         watching.next(left)?;
@@ -75,7 +78,7 @@ pub struct Look {
     pub peak: f64,
 }
 
-pub fn look(pid: u32) -> Result<Look> {
+pub fn measure_process(pid: u32) -> Result<Look> {
     let folder = Path::new("/proc").join(pid.to_string());
     let (mut running, mut wake_ups) = (Duration::ZERO, 0);
     let threads =
@@ -118,7 +121,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_use_of_this_process_can_be_read() {
-        let look = look(std::process::id()).unwrap();
+        let look = measure_process(std::process::id()).unwrap();
         assert!(look.running > Duration::ZERO);
         assert!(look.resident > 0.1 && look.peak >= look.resident);
     }

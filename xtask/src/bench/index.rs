@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::corpus::{self, Generated};
-use super::least;
 use super::measure::{self, Used, median, quantile};
-use super::rivals::{self, Rival};
+use super::other_tools::{self, Rival};
+use super::yardstick;
 use super::{Bench, Row};
 use crate::call::Call;
 
@@ -24,7 +24,7 @@ const COMMON: [&str; 6] = ["error", "the", "return", "await", "let", "const"];
 /// The whole index, at two cuts; its runs and those of other indexers take turns on the same files.
 pub fn index(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
-    let mut rivals = if bench.rivals { rivals::indexers(bench, &corpus.claude_dir) } else { Vec::new() };
+    let mut rivals = if bench.rivals { other_tools::indexers(bench, &corpus.claude_dir) } else { Vec::new() };
     rivals.retain(|rival| {
         println!("  $ {}", rival.call.line());
         match one_of(rival) {
@@ -41,7 +41,7 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         for (((cut, _), runs), least) in CUTS.iter().zip(&mut own).zip(&mut yardsticks) {
             // Files outside the page cache would add the system's work.
             reading.push(corpus.read_through()?);
-            least.push(least::index(bench, &corpus.claude_dir, *cut)?);
+            least.push(yardstick::index(bench, &corpus.claude_dir, *cut)?);
             runs.push(full(bench, &corpus, *cut)?);
         }
         for (rival, runs) in rivals.iter().zip(&mut others) {
@@ -54,18 +54,18 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         let peak = median(runs.iter().map(Used::peak_megabytes));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes"), cpu, "CPU s/GB", *target));
         let system = median(runs.iter().map(|used| used.system.as_secs_f64()));
-        rows.push(Row::told("  of that the system's part", format!("{system:.2} s")));
-        rows.push(Row::told("  beside rows and FTS5 alone", least::beside(runs, least)));
+        rows.push(Row::without_target("  of that the system's part", format!("{system:.2} s")));
+        rows.push(Row::without_target("  beside rows and FTS5 alone", yardstick::beside(runs, least)));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes, peak"), peak, "MB", PEAK));
     }
     let least = reading.iter().map(Used::cpu_seconds).fold(f64::INFINITY, f64::min);
-    rows.push(Row::told("reading the same files", format!("{least:.2} CPU s at least")));
+    rows.push(Row::without_target("reading the same files", format!("{least:.2} CPU s at least")));
     for (rival, runs) in rivals.iter().zip(&others) {
         let cpu = median(runs.iter().map(Used::cpu_seconds));
         let peak = median(runs.iter().map(Used::peak_megabytes));
         let ratio =
             median(own[0].iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
-        rows.push(Row::told(
+        rows.push(Row::without_target(
             format!("index, beside {}", rival.name),
             format!("{ratio:.2} times its {cpu:.1} CPU s ({peak:.0} MB)"),
         ));
@@ -98,7 +98,7 @@ pub fn search(bench: &Bench) -> Result<Vec<Row>> {
         let call = watchbill(bench, &corpus, &data, &["search", word])?;
         waited.push(measure::run("a search, from start to end", &call, &[0])?.wall.as_secs_f64() * 1e3);
     }
-    rows.push(Row::told(
+    rows.push(Row::without_target(
         "  the whole program, after a look at all files",
         format!("{:.0} ms, p95 {:.0} ms", median(waited.iter().copied()), quantile(&waited, 0.95)),
     ));
@@ -147,7 +147,7 @@ fn data_dir(bench: &Bench, part: &str) -> PathBuf {
 
 fn one_of(rival: &Rival) -> Result<Used> {
     if let Some(home) = &rival.fresh_home {
-        rivals::make_afresh(home)?;
+        other_tools::make_afresh(home)?;
     }
     measure::run(&rival.name, &rival.call, rival.good_ends)
 }

@@ -52,9 +52,9 @@ pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
     drop(watching);
     OpenOptions::new().write(true).open(&writer.path)?.set_len(before)?;
     Ok(vec![
-        Row::told("first line to a huge session, CPU", format!("{first:.1} ms")),
+        Row::without_target("first line to a huge session, CPU", format!("{first:.1} ms")),
         Row::at_most("line to a huge session, CPU until it can be found", cpu, "ms", CPU),
-        Row::told("huge session, peak memory of the first start", format!("{peak:.0} MB")),
+        Row::without_target("huge session, peak memory of the first start", format!("{peak:.0} MB")),
     ])
 }
 
@@ -62,13 +62,13 @@ pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
 /// again, and its peak memory in megabytes.
 fn go_on(watching: &Watching, writer: &mut Writer, lines: usize) -> Result<(f64, f64)> {
     idle::settle(watching)?;
-    let before = idle::look(watching.pid())?.running;
+    let before = idle::measure_process(watching.pid())?.running;
     for _ in 0..lines {
         writer.append()?;
-        idle::pass(watching, HUGE_PACE)?;
+        idle::drain_events_for(watching, HUGE_PACE)?;
     }
     while watching.next(QUIET)?.is_some() {}
-    let after = idle::look(watching.pid())?;
+    let after = idle::measure_process(watching.pid())?;
     let used = after.running.saturating_sub(before);
     Ok((used.as_secs_f64() * 1000.0 / lines as f64, after.peak))
 }
@@ -88,26 +88,26 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     let watching = Watching::start_on(bench, &folders, "data")?;
     let snapshot = watching.snapshot()?;
     let mut ledger = Ledger::default();
-    let before = idle::look(watching.pid())?.running;
+    let before = idle::measure_process(watching.pid())?.running;
     let start = Instant::now();
     for n in 0..appends {
         let due = start + PACE * u32::try_from(n).unwrap_or(u32::MAX);
         // It reads events while it waits for the next line's time.
         while let Some(left) = due.checked_duration_since(Instant::now()) {
             match watching.next(left)? {
-                Some(event) => ledger.heard(&event),
+                Some(event) => ledger.record_event(&event),
                 None => break,
             }
         }
         let writer = &mut writers[n % SESSIONS];
         let (stamp, at) = writer.append()?;
-        ledger.wrote(&writer.session, stamp, at);
+        ledger.record_line(&writer.session, stamp, at);
     }
     let deadline = Instant::now() + PATIENCE;
     while ledger.open() > 0 {
         let Some(left) = deadline.checked_duration_since(Instant::now()) else { break };
         if let Some(event) = watching.next(left)? {
-            ledger.heard(&event);
+            ledger.record_event(&event);
         }
     }
     if ledger.times.is_empty() {
@@ -119,7 +119,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     // The texts follow the rows within a moment. Beside other indexing work the two cannot be separated.
     let alone = beside.is_empty();
     while alone && watching.next(QUIET)?.is_some() {}
-    let used = idle::look(watching.pid())?.running.saturating_sub(before);
+    let used = idle::measure_process(watching.pid())?.running.saturating_sub(before);
     let cpu = alone.then(|| used.as_secs_f64() * 1000.0 / appends as f64);
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
     // The place of a stall helps to find its cause.
@@ -129,9 +129,9 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     });
     let cpu = cpu.map(|cpu| Row::at_most(format!("{name}, CPU until it can be found"), cpu, "ms", CPU));
     let times = [
-        Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
+        Row::without_target(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
         Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
-        Row::told(format!("{name}, slowest"), slowest),
+        Row::without_target(format!("{name}, slowest"), slowest),
         Row::at_most(format!("{name}, lines without an event"), ledger.open() as f64, "lines", 0.0),
     ];
     Ok(times.into_iter().chain(cpu).collect())
@@ -151,12 +151,12 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn wrote(&mut self, session: &str, stamp: String, at: Instant) {
+    fn record_line(&mut self, session: &str, stamp: String, at: Instant) {
         self.waiting.entry(session.to_owned()).or_default().push_back((stamp, at));
     }
 
     /// An event with a time reports every line up to that time: events may be coalesced.
-    fn heard(&mut self, event: &Event) {
+    fn record_event(&mut self, event: &Event) {
         let value = &event.value;
         let (session, told) = match value["event"].as_str() {
             Some("updated") => (&value["sessionId"], &value["updates"]["lastActivityAt"]),
@@ -290,19 +290,20 @@ mod tests {
         let (start, mut ledger) = (Instant::now(), Ledger::default());
         let after = |ms| start + Duration::from_millis(ms);
         for (session, second) in [("a", 1), ("a", 2), ("a", 3), ("b", 1)] {
-            ledger.wrote(session, rfc3339(second * 1000), start);
+            ledger.record_line(session, rfc3339(second * 1000), start);
         }
         let event = |at, value| Event { at, value };
-        ledger.heard(&event(
+        ledger.record_event(&event(
             after(5),
             json!({ "event": "updated", "sessionId": "a", "updates": { "title": "x" } }),
         ));
         assert_eq!((ledger.open(), ledger.times.len()), (4, 0));
         let told = json!({ "lastActivityAt": rfc3339(2000) });
-        ledger.heard(&event(after(7), json!({ "event": "updated", "sessionId": "a", "updates": told })));
+        ledger
+            .record_event(&event(after(7), json!({ "event": "updated", "sessionId": "a", "updates": told })));
         assert_eq!(ledger.times, [Duration::from_millis(7); 2]);
         let session = json!({ "sessionId": "b", "lastActivityAt": rfc3339(1000) });
-        ledger.heard(&event(after(9), json!({ "event": "discovered", "session": session })));
+        ledger.record_event(&event(after(9), json!({ "event": "discovered", "session": session })));
         assert_eq!((ledger.open(), ledger.times.len()), (1, 3));
     }
 

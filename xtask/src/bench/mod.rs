@@ -6,14 +6,14 @@ mod hooks;
 mod idle;
 mod index;
 mod latency;
-mod least;
 mod measure;
+mod other_tools;
 mod report;
-mod rivals;
 mod setup;
 mod warm;
 mod watching;
 mod window;
+mod yardstick;
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::packages;
 use crate::steps::Need;
 use crate::tree::Tree;
 
-use report::{Circumstances, Row, number, table};
+use report::{Row, RunContext, number, table};
 use setup::Bench;
 
 /// The parts, in order, each with its subject.
@@ -75,7 +75,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
                 .args(["build", "--release", "--locked", "--package", "watchbill"])
                 .run()?;
         }
-        least::build(tree)?;
+        yardstick::build(tree)?;
     }
     let program = match &options.program {
         Some(program) => std::path::absolute(program)?,
@@ -112,7 +112,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         let rows = part.unwrap_or_else(|error| {
             // The other parts may still succeed.
             println!("  {name} could not be measured: {error:#}");
-            vec![Row::told(*name, "not measured")]
+            vec![Row::without_target(*name, "not measured")]
         });
         measured.push((*name, *shows, rows));
     }
@@ -121,7 +121,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
     }
     println!("\n{}", table(measured.iter().flat_map(|(_, _, rows)| rows)));
     if let Some(file) = page_of(tree, options) {
-        report::write(&file, &report::page(&Circumstances::of(tree, options.rounds), &measured))?;
+        report::write(&file, &report::page(&RunContext::of(tree, options.rounds), &measured))?;
         println!("\nwritten to {}", file.display());
     }
     Ok(())

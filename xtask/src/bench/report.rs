@@ -28,7 +28,7 @@ impl Row {
     }
 
     /// A number without a target.
-    pub fn told(what: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn without_target(what: impl Into<String>, value: impl Into<String>) -> Self {
         Self { what: what.into(), value: value.into(), target: String::new(), met: None }
     }
 
@@ -55,13 +55,13 @@ pub fn table<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
 }
 
 /// The circumstances of a measurement.
-pub struct Circumstances {
+pub struct RunContext {
     pub commit: String,
     pub processors: usize,
     pub rounds: usize,
 }
 
-impl Circumstances {
+impl RunContext {
     /// The circumstances of this run.
     pub fn of(tree: &Tree, rounds: usize) -> Self {
         let describe = ["-c", "safe.directory=*", "describe", "--always", "--dirty"];
@@ -76,8 +76,8 @@ impl Circumstances {
 }
 
 /// The page in Markdown. `parts` are the measured parts with their rows.
-pub fn page(circumstances: &Circumstances, parts: &[(&str, &str, Vec<Row>)]) -> String {
-    let Circumstances { commit, processors, rounds } = circumstances;
+pub fn page(circumstances: &RunContext, parts: &[(&str, &str, Vec<Row>)]) -> String {
+    let RunContext { commit, processors, rounds } = circumstances;
     let mut page = format!(
         "# Performance\n\n\
          `cargo xtask bench` writes this page. Do not edit it. Commit {commit}, {processors} processors, {rounds} rounds of each \
@@ -128,7 +128,7 @@ mod tests {
         vec![
             Row::at_most("cold pass", 0.8123, "CPU s/GB", 0.9),
             Row::at_most("peak", 91.26, "MB", 80.0),
-            Row::told("beside ripgrep", "2.1x"),
+            Row::without_target("beside ripgrep", "2.1x"),
         ]
     }
 
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn the_page_names_its_circumstances_and_has_a_table_for_each_part() {
-        let circumstances = Circumstances { commit: "abc1234".into(), processors: 2, rounds: 5 };
-        let odd = vec![Row::told("a|b", "x\ny")];
+        let circumstances = RunContext { commit: "abc1234".into(), processors: 2, rounds: 5 };
+        let odd = vec![Row::without_target("a|b", "x\ny")];
         let page = page(&circumstances, &[("cold", "one pass", rows()), ("odd", "odd names", odd)]);
         let (head, body) = page.split_once("\n\n## cold\n").unwrap();
         assert!(head.starts_with("# Performance\n"), "{head}");

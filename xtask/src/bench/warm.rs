@@ -5,9 +5,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::corpus::{self, Generated};
-use super::least;
 use super::measure::{self, Used, median};
 use super::watching::Watching;
+use super::yardstick;
 use super::{Bench, Row};
 
 /// CPU milliseconds of a start with two thousand sessions; a stat of their files takes a third of it.
@@ -26,9 +26,9 @@ pub fn warm(bench: &Bench) -> Result<Vec<Row>> {
     let cpu = median(runs.iter().map(|used| used.cpu_seconds() * 1000.0));
     Ok(vec![
         Row::at_most("warm start, CPU", cpu, "ms", CPU),
-        Row::told("  beside a look at the same files alone", least::beside(&runs, &looks)),
-        Row::told("warm start, time", time(&runs)),
-        Row::told("warm start, peak memory", format!("{:.0} MB", peak(&runs))),
+        Row::without_target("  beside a look at the same files alone", yardstick::beside(&runs, &looks)),
+        Row::without_target("warm start, time", time(&runs)),
+        Row::without_target("warm start, peak memory", format!("{:.0} MB", peak(&runs))),
     ])
 }
 
@@ -61,6 +61,6 @@ fn starts(bench: &Bench, corpus: &Generated, data: &str) -> Result<(Vec<Used>, V
     // The first run brings the store into the page cache.
     measure::run("watchbill", &call, &[0])?;
     let runs = (0..bench.rounds)
-        .map(|_| Ok((measure::run("watchbill", &call, &[0])?, least::look(bench, &corpus.claude_dir)?)));
+        .map(|_| Ok((measure::run("watchbill", &call, &[0])?, yardstick::look(bench, &corpus.claude_dir)?)));
     runs.collect()
 }

@@ -41,9 +41,9 @@ fn row(line: &str) -> Result<Row> {
     let what = figure["what"].as_str().context("a figure without a name")?;
     let unit = figure["unit"].as_str().unwrap_or_default();
     Ok(match (figure["value"].as_f64(), figure["atMost"].as_f64()) {
-        (None, _) => Row::told(what, "not measured"),
+        (None, _) => Row::without_target(what, "not measured"),
         (Some(value), Some(target)) => Row::at_most(what, value, unit, target),
-        (Some(value), None) => Row::told(what, format!("{} {unit}", number(value))),
+        (Some(value), None) => Row::without_target(what, format!("{} {unit}", number(value))),
     })
 }
 

@@ -45,7 +45,7 @@ pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
         .env("SOURCE_DATE_EPOCH", epoch.to_string())
         .run()?;
     fs::rename(&fresh, &package).with_context(|| format!("could not write {}", package.display()))?;
-    look_at(tree, &package)?;
+    run_lintian(tree, &package)?;
     Ok(package)
 }
 
@@ -125,7 +125,7 @@ fn set_mode(_: &Path, _: u32) -> Result<()> {
 }
 
 /// Runs lintian. Its complaints are shown; only errors end the task.
-fn look_at(tree: &Tree, package: &Path) -> Result<()> {
+fn run_lintian(tree: &Tree, package: &Path) -> Result<()> {
     Call::new(tree.root(), "lintian")
         .args(["--allow-root", "--tag-display-limit", "0", "--fail-on", "error"])
         .args([package])

@@ -4,8 +4,8 @@ mod bundles;
 mod clean_root;
 mod deb;
 mod notices;
-mod origin;
 mod package;
+mod remap_paths;
 mod rpm;
 mod staging;
 
@@ -45,7 +45,7 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     if options.check || options.check_only {
         packages::provide(tree, &[Need::Packages, Need::CleanRoot])?;
         // Only the packages of this run; older ones in the folder belong to another tree.
-        let packages = if options.check_only { lying_there(tree)? } else { made };
+        let packages = if options.check_only { existing_packages(tree)? } else { made };
         if let Some(rpm) = of_kind(&packages, "rpm") {
             rpm::check(tree, rpm)?;
         }
@@ -83,7 +83,7 @@ fn programs(tree: &Tree, debug: bool) -> Result<()> {
     }
     call.args(["--release", "--package", "watchbill", "--package", "watchbill-desktop"])
         .args(["--features", "watchbill-desktop/packaged"])
-        .env(origin::VARIABLE, origin::flags(tree)?)
+        .env(remap_paths::VARIABLE, remap_paths::flags(tree)?)
         .run()
 }
 
@@ -106,7 +106,7 @@ fn of_kind<'a>(packages: &'a [PathBuf], kind: &str) -> Option<&'a Path> {
 }
 
 /// Every file of an earlier run, the newest first.
-fn lying_there(tree: &Tree) -> Result<Vec<PathBuf>> {
+fn existing_packages(tree: &Tree) -> Result<Vec<PathBuf>> {
     let folder = tree.target(FOLDER);
     let entries = std::fs::read_dir(&folder)
         .with_context(|| format!("there is no {}; run `cargo xtask dist` first", folder.display()))?;
@@ -150,7 +150,7 @@ mod tests {
     fn the_newest_package_of_a_kind_is_found_and_no_other_kind() {
         let target = tempfile::tempdir().unwrap();
         let tree = Tree::building_into(target.path());
-        assert!(format!("{:#}", lying_there(&tree).unwrap_err()).contains("cargo xtask dist"));
+        assert!(format!("{:#}", existing_packages(&tree).unwrap_err()).contains("cargo xtask dist"));
         let folder = tree.target(FOLDER);
         std::fs::create_dir(&folder).unwrap();
         for (name, age) in [("old.deb", 2), ("new.deb", 1), ("other.rpm", 0)] {
@@ -158,7 +158,7 @@ mod tests {
             let day = std::time::Duration::from_secs(24 * 3600);
             file.set_modified(std::time::SystemTime::now() - day * age).unwrap();
         }
-        let packages = lying_there(&tree).unwrap();
+        let packages = existing_packages(&tree).unwrap();
         assert_eq!(of_kind(&packages, "deb"), Some(&*folder.join("new.deb")));
         assert_eq!(of_kind(&packages, "AppImage"), None);
     }

@@ -21,7 +21,7 @@ pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
     if top.exists() {
         fs::remove_dir_all(&top).with_context(|| format!("could not empty {}", top.display()))?;
     }
-    let files: Vec<PathBuf> = deb::files_below(root, root)?.iter().map(|file| elsewhere(file)).collect();
+    let files: Vec<PathBuf> = deb::files_below(root, root)?.iter().map(|file| rpm_path(file)).collect();
     let spec = top.join("watchbill.spec");
     let version = version(tree)?;
     fs::create_dir_all(&top)
@@ -90,7 +90,7 @@ fn spec_text(version: &str, root: &Path, files: &[PathBuf]) -> String {
 }
 
 /// The path in the RPM of a file of the .deb.
-fn elsewhere(file: &Path) -> PathBuf {
+fn rpm_path(file: &Path) -> PathBuf {
     file.strip_prefix(ZSH[0]).map_or_else(|_| file.to_owned(), |name| Path::new(ZSH[1]).join(name))
 }
 
@@ -112,7 +112,7 @@ mod tests {
             "usr/share/watchbill/plugin/hooks.json",
             "usr/share/zsh/vendor-completions/_watchbill",
         ];
-        let files: Vec<PathBuf> = files.iter().map(|file| elsewhere(Path::new(file))).collect();
+        let files: Vec<PathBuf> = files.iter().map(|file| rpm_path(Path::new(file))).collect();
         let text = spec_text("1.0", Path::new("/build/root"), &files);
         let (_, listed) = text.split_once("%files\n").unwrap();
         assert_eq!(

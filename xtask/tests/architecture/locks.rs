@@ -94,7 +94,7 @@ fn the_packages_of_the_window_are_locked_exactly() {
 fn the_fuzz_targets_are_locked_with_what_our_crates_need() {
     let lock = text("fuzz/Cargo.lock".as_ref()).expect("fuzz/Cargo.lock is text");
     let (mut found, mut complaints) = (0, Vec::new());
-    for package in metadata().ours() {
+    for package in metadata().workspace_packages() {
         let head = format!("[[package]]\nname = \"{}\"\n", package.name);
         let Some((_, locked)) = lock.split_once(&head) else { continue };
         let locked = locked.split("[[package]]").next().unwrap_or_default();

@@ -4,9 +4,9 @@
 // A test may panic when the tree cannot be read; clippy does not know that these functions belong to tests.
 #![allow(clippy::expect_used)]
 
-mod arrows;
-mod circles;
+mod dependencies;
 mod documents;
+mod import_cycles;
 mod imports;
 mod licences;
 mod locks;
@@ -26,7 +26,7 @@ fn root() -> &'static Path {
 /// Cargo's metadata of the tree, read once.
 fn metadata() -> &'static Metadata {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
-    METADATA.get_or_init(|| Metadata::ask(root(), None))
+    METADATA.get_or_init(|| Metadata::load(root(), None))
 }
 
 /// Every file that is committed or would be, relative to the top.

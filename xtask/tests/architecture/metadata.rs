@@ -80,7 +80,7 @@ struct LinkKind {
 
 impl Metadata {
     /// Runs cargo: for one platform, or for all at once.
-    pub fn ask(root: &Path, platform: Option<&str>) -> Self {
+    pub fn load(root: &Path, platform: Option<&str>) -> Self {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1", "--locked"])
             .args(platform.map(|platform| ["--filter-platform", platform]).into_iter().flatten())
@@ -92,7 +92,7 @@ impl Metadata {
     }
 
     /// The packages of this tree.
-    pub fn ours(&self) -> impl Iterator<Item = &Package> {
+    pub fn workspace_packages(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
     }
 

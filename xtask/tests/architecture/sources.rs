@@ -40,7 +40,7 @@ fn rust_files() -> Vec<(&'static Path, String)> {
 #[test]
 fn every_crate_root_forbids_unsafe_code() {
     let mut complaints = Vec::new();
-    for package in metadata().ours() {
+    for package in metadata().workspace_packages() {
         for target in package.targets.iter().filter(|target| target.is_shipped()) {
             let source = std::fs::read_to_string(&target.src_path).expect("a target's source can be read");
             if !source.lines().any(|line| line == "#![forbid(unsafe_code)]") {

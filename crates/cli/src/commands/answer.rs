@@ -7,8 +7,8 @@ use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDec
 
 use super::{emit, settings, to_json, width};
 use crate::args::{Answer, Global};
-use crate::paint::{Paint, one_line};
 use crate::render;
+use crate::terminal_text::{Paint, one_line};
 
 /// Answers the request that a session shows.
 ///

@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
-use watchbill_hooks::sender::Errand;
+use watchbill_hooks::sender::HookArguments;
 use watchbill_hooks::{ancestors, clock, places};
 use watchbill_protocol::socket::{AskCall, ClientProcess, LONGEST_CALL};
 
@@ -20,12 +20,12 @@ pub const ANSWER: &str = "--answer";
 /// Reads a payload from standard input, waits for the answer, prints it. It never fails and never panics out.
 pub fn run(words: impl IntoIterator<Item = OsString>) {
     std::panic::set_hook(Box::new(|_| {}));
-    let errand = Errand::parse(words);
+    let errand = HookArguments::parse(words);
     // Whatever goes wrong, the dialog in the terminal stays.
     let _ = std::panic::catch_unwind(|| ask(&errand));
 }
 
-fn ask(errand: &Errand) -> Option<()> {
+fn ask(errand: &HookArguments) -> Option<()> {
     let order = clock::since_boot();
     let env = |name: &str| std::env::var_os(name);
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
@@ -33,7 +33,7 @@ fn ask(errand: &Errand) -> Option<()> {
     let mut payload = String::new();
     // Half of a line stays for the sender's own words. A longer payload is cut, so it is no JSON, and nobody is asked.
     std::io::stdin().lock().take(LONGEST_CALL / 2).read_to_string(&mut payload).ok()?;
-    let above = ancestors::look(&ancestors::Signs::from_env(&env));
+    let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
     let ask = CommandId::new().to_string();
     let call = AskCall {
         ask: ask.clone(),

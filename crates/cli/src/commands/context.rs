@@ -2,10 +2,10 @@
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
-use watchbill_settings::{Configuration, Given, Settings};
+use watchbill_engine::single_look::look;
+use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 
 use crate::args::Global;
 
@@ -26,7 +26,7 @@ pub fn settings(global: &Global) -> anyhow::Result<Settings> {
 
 /// The same settings, which follow their changes while the program runs.
 pub fn configuration(global: &Global) -> anyhow::Result<Configuration> {
-    let given = Given {
+    let given = CommandLineOptions {
         claude_dirs: global.claude_dirs.clone(),
         data_dir: global.data_dir.clone(),
         config: global.config.clone(),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::publish::Published;
-use watchbill_history::query::export::public;
-use watchbill_history::query::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::export::without_private;
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::export::ExportChain;
 
 use super::{emit, engine, to_json};
@@ -26,11 +26,11 @@ pub fn export(
 ) -> anyhow::Result<()> {
     let engine = engine(global, Outlook::LIVE)?;
     let plan = engine.timeline_plan(session)?;
-    let timeline = TimelineReader::default().read(engine.fs(), &plan, Stretch::whole())?;
+    let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole())?;
     let chain = engine.chain(session)?;
     let rows = engine.current(true);
     let head = rows.rows.iter().find(|row| row.id.as_str() == chain.head).map(Published::session);
-    let export = public(ExportChain {
+    let export = without_private(ExportChain {
         exported_at: engine.now().to_string(),
         title: head.as_ref().map(render::name),
         project: head.and_then(|row| row.cwd.clone()),

@@ -6,7 +6,7 @@ use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 
 use super::{emit, to_json};
 use crate::args::Global;
-use crate::paint::one_line;
+use crate::terminal_text::one_line;
 
 /// Brings the terminal to the front and prints the result. If that fails, it prints a command that helps.
 ///

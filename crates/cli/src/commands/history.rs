@@ -12,7 +12,7 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::socket::access::{Access, AccessError};
 use watchbill_engine::socket::client::Client;
-use watchbill_history::Reached;
+use watchbill_history::HistoryState;
 use watchbill_history::query::search::Searcher;
 use watchbill_history::query::{self, StatsBy};
 use watchbill_protocol::error::ErrorCode;
@@ -23,9 +23,9 @@ use watchbill_settings::Settings;
 
 use super::{emit, running, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
-use crate::paint::Paint;
 use crate::progress::{Bar, RemovalBar};
 use crate::render;
+use crate::terminal_text::Paint;
 
 /// Pause between two attempts to reach the program that holds the store.
 const RETRY: std::time::Duration = std::time::Duration::from_millis(100);
@@ -63,14 +63,14 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
     if let Ok(true) = brought_up {
         // The index has just seen everything. A busy session may have written since, but that is no reason to look
         // again or to tell the user to.
-        searcher.reach().set(Reached::Current);
+        searcher.reach().set(HistoryState::Current);
     }
     let fs = with_archive(real_world(), &settings).fs;
     let answer = searcher.search(&*fs, &settings.history, &query)?;
     match brought_up {
         Ok(_) => {}
         Err(error) if answer.index == IndexState::Absent => return Err(error),
-        Err(error) => only_stored(&error, "searched"),
+        Err(error) => warn_only_stored(&error, "searched"),
     }
     found(&answer, wanted, paint)
 }
@@ -92,7 +92,7 @@ fn bring_up_to_date(settings: &Settings) -> anyhow::Result<bool> {
 }
 
 /// Warns that new records are missing from the answer. `asked` says what was done with the stored ones.
-fn only_stored(error: &anyhow::Error, asked: &str) {
+fn warn_only_stored(error: &anyhow::Error, asked: &str) {
     tracing::warn!(
         "new records could not be read into the history, so only stored ones are {asked}: {error}"
     );
@@ -111,13 +111,17 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
             Indexed::Here(report) => break report,
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
                 "{} keeps the history up to date now, probably the window; quit it to use --full or --cut",
-                query::who(pid)
+                query::process_label(pid)
             ),
             Indexed::ByAnother { pid } => {
-                let reads = format!("{} reads the history", query::who(pid));
-                let kept = interruptible(&reads, |progress| kept_by_holder(&settings, progress))?;
+                let reads = format!("{} reads the history", query::process_label(pid));
+                let kept = with_progress_bar(&reads, |progress| kept_by_holder(&settings, progress))?;
                 if let Some(report) = kept {
-                    return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });
+                    return emit(&if json {
+                        to_json(&report)?
+                    } else {
+                        render::history::index_by_holder(&report)
+                    });
                 }
                 // The holder has ended, or will. The next attempt reads the rest here.
             }
@@ -160,11 +164,11 @@ fn kept_by_holder(
 /// One run of the index, with a bar. An interrupt ends it between two transactions.
 fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
     let world = with_archive(real_world(), settings);
-    Ok(interruptible("reading the history", |progress| index::run(settings, &world, options, progress))?)
+    Ok(with_progress_bar("reading the history", |progress| index::run(settings, &world, options, progress))?)
 }
 
 /// Runs `work` with a progress bar. On an interrupt, `work` is asked to end, and then the program ends.
-fn interruptible<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progress) -> bool) -> T) -> T {
+fn with_progress_bar<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progress) -> bool) -> T) -> T {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     static LISTENING: std::sync::Once = std::sync::Once::new();
     LISTENING.call_once(|| end_on_interrupt(&INTERRUPTED));
@@ -244,7 +248,7 @@ pub fn stats(
         // Nothing is stored, and this error is the reason.
         (Err(_), Err(error)) => return Err(error),
         (stats, brought_up) => {
-            brought_up.err().inspect(|error| only_stored(error, "counted"));
+            brought_up.err().inspect(|error| warn_only_stored(error, "counted"));
             stats?
         }
     };
@@ -260,10 +264,10 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
     if wanted.again {
         let session = wanted.session.as_deref().unwrap_or_default();
-        let remembered = forget::remember_again(&settings, session, SystemClock.now())?;
+        let remembered = forget::unforget(&settings, session, SystemClock.now())?;
         return emit(&format!(
             "session {} is stored again from now on; an open window reads it at once, `watchbill index` otherwise\n",
-            crate::paint::one_line(&remembered)
+            crate::terminal_text::one_line(&remembered)
         ));
     }
     let what = match (&wanted.session, &wanted.before) {
@@ -273,7 +277,7 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     };
     let now = SystemClock.now();
     let would = forget::forget(&settings, &what, true, now, &mut |_| ())?;
-    let report = if wanted.dry_run || would.sessions.is_empty() || !(wanted.yes || agreed(&would)?) {
+    let report = if wanted.dry_run || would.sessions.is_empty() || !(wanted.yes || confirm(&would)?) {
         would
     } else {
         let bar = RemovalBar::new();
@@ -285,7 +289,7 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
 }
 
 /// Asks the user. Without a terminal to ask on, nothing is removed.
-fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bool> {
+fn confirm(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         bail!("this removes stored sessions for good: confirm with --yes, or see them with --dry-run");
     }

@@ -8,14 +8,14 @@ use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
     HookCommand, Scope, Version, change, client, events_for, install, quoted, uninstall,
 };
-use watchbill_hooks::places::{Places, platform_data_dir};
+use watchbill_hooks::places::{HookPaths, platform_data_dir};
 use watchbill_settings::Settings;
 
 use super::{emit, settings, to_json};
 use crate::args::{Global, HooksCommand, SettingsPlace, SettingsScope};
-use crate::paint::Paint;
 use crate::render;
 use crate::render::hooks::{Report, ScopeReport};
+use crate::terminal_text::Paint;
 
 /// Runs one of the `hooks` commands.
 ///
@@ -176,7 +176,7 @@ fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::R
     if dry_run {
         return emit(&render::hooks::change(&file, Some(&text), paint));
     }
-    let changed = change::put_in(&file, &text, &Places::new(&setting.data_dir))?;
+    let changed = change::apply_install(&file, &text, &HookPaths::new(&setting.data_dir))?;
     emit(&render::hooks::installed(&file.path, changed, &events, setting.client))
 }
 
@@ -189,7 +189,7 @@ fn take_out(path: &Path, data_dir: Option<&Path>, dry_run: bool, paint: Paint) -
     if dry_run {
         return emit(&render::hooks::change(&file, left.as_deref(), paint));
     }
-    let changed = change::take_out(&file, left.as_deref(), data_dir.map(Places::new).as_ref())?;
+    let changed = change::take_out(&file, left.as_deref(), data_dir.map(HookPaths::new).as_ref())?;
     emit(&render::hooks::uninstalled(&file.path, changed))
 }
 
@@ -206,6 +206,6 @@ fn report(all: &[Setting]) -> anyhow::Result<Report> {
     Ok(Report {
         client: first.client.map(|version| version.to_string()),
         scopes: scopes.collect(),
-        health: health(&Places::new(&first.data_dir)),
+        health: health(&HookPaths::new(&first.data_dir)),
     })
 }

@@ -7,13 +7,13 @@ pub mod export;
 pub mod focus;
 pub mod history;
 pub mod hooks;
-pub mod live;
 pub mod open;
 mod output;
 pub mod pages;
 pub mod running;
 pub mod serve;
 pub mod user_commands;
+pub mod watch;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -21,19 +21,19 @@ use std::path::Path;
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look_at_recent;
 use watchbill_engine::doctor;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_history::query::timeline::{Stretch, TimelineReader};
+use watchbill_engine::single_look::look_at_recent;
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
-use crate::paint::Paint;
 use crate::render;
+use crate::terminal_text::Paint;
 
 use context::{configuration, engine, settings};
 use output::to_json;
@@ -65,12 +65,12 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             if answer {
                 ask::run(words);
             } else {
-                sender::run(&sender::Errand::parse(words));
+                sender::run(&sender::HookArguments::parse(words));
             }
             Ok(())
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
-        Command::Watch { json, all } => live::watch(&global, json, all, paint),
+        Command::Watch { json, all } => watch::watch(&global, json, all, paint),
         Command::Serve { systemd: true } => serve::print_unit(&global),
         Command::Serve { systemd: false } => serve::serve(&global),
         Command::Focus { session, json } => focus::focus(&global, &session, json),
@@ -146,7 +146,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Show { session, json, from, limit } => {
             let plan = engine.timeline_plan(session)?;
             let timeline =
-                TimelineReader::default().read(engine.fs(), &plan, Stretch::new(*from, *limit).nested())?;
+                TimelineReader::default().read(engine.fs(), &plan, ItemRange::new(*from, *limit).nested())?;
             if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }
         }
         Command::Status { format } => {
@@ -157,7 +157,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
             let doctor = match global.demo {
                 true => doctor::doctor(engine, &|_| WatchMode::None),
-                false => doctor::doctor_on_trial(engine, &client_of),
+                false => doctor::doctor_with_watch_trial(engine, &client_of),
             };
             let advice = |scope, path: &Path| hooks::advice(global, scope, path);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::paint::json;
+use crate::terminal_text::json;
 
 pub fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(json(serde_json::to_string(value)?) + "\n")

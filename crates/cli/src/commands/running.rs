@@ -9,8 +9,8 @@ use watchbill_settings::Settings;
 
 use super::{to_json, width};
 use crate::args::Command;
-use crate::paint::Paint;
 use crate::render;
+use crate::terminal_text::Paint;
 
 /// A connection to the holder of the store, if it shows the same roster as this program would.
 pub fn client(settings: &Settings) -> Option<Client> {

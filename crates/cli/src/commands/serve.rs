@@ -40,7 +40,7 @@ pub fn serve(global: &Global) -> anyhow::Result<()> {
 }
 
 /// The signals that end the program.
-struct Ends {
+struct EndSignals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -50,17 +50,20 @@ struct Ends {
 }
 
 #[cfg(unix)]
-fn ends() -> std::io::Result<Ends> {
+fn ends() -> std::io::Result<EndSignals> {
     use tokio::signal::unix::{SignalKind, signal};
-    Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    Ok(EndSignals {
+        terminate: signal(SignalKind::terminate())?,
+        interrupt: signal(SignalKind::interrupt())?,
+    })
 }
 
 #[cfg(windows)]
-fn ends() -> std::io::Result<Ends> {
-    Ok(Ends { interrupt: tokio::signal::windows::ctrl_c()? })
+fn ends() -> std::io::Result<EndSignals> {
+    Ok(EndSignals { interrupt: tokio::signal::windows::ctrl_c()? })
 }
 
-impl Ends {
+impl EndSignals {
     async fn next(&mut self) {
         #[cfg(unix)]
         tokio::select! {

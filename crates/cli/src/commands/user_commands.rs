@@ -4,13 +4,13 @@ use anyhow::bail;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_world;
-use watchbill_engine::user_commands::{Carried, carry_out};
+use watchbill_engine::user_commands::{CommandResult, carry_out};
 use watchbill_engine::{SessionId, Timestamp, Word};
 
 use super::{emit, settings, to_json};
 use crate::args::{Chain, Global, Snooze};
-use crate::paint::{Paint, one_line};
 use crate::render;
+use crate::terminal_text::{Paint, one_line};
 
 /// The user command that the options of `chain` mean; `None` if they only show the chain.
 pub fn command_of(wanted: &Chain) -> Option<Word> {
@@ -34,7 +34,7 @@ pub fn command_of(wanted: &Chain) -> Option<Word> {
 /// # Errors
 /// When the command makes no sense, or cannot be stored.
 pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyhow::Result<()> {
-    let chain = carried_out(global, word)?.chain;
+    let chain = carry_out_command(global, word)?.chain;
     emit(&if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) })
 }
 
@@ -50,7 +50,7 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
         bail!("{} has passed; name a time to come", words(until));
     }
     let session = SessionId::new(&wanted.session);
-    let session = carried_out(global, &Word::Snooze { session, until })?.session;
+    let session = carry_out_command(global, &Word::Snooze { session, until })?.session;
     let session = one_line(&session);
     emit(&match until.map(words) {
         Some(until) => format!("session {session} is snoozed until {until}; `--off` ends that\n"),
@@ -64,7 +64,7 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
 /// When the session is not known, or it cannot be stored.
 pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> {
     let session =
-        carried_out(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?.session;
+        carry_out_command(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?.session;
     let session = one_line(&session);
     emit(&if back {
         format!("session {session} is in the roster again\n")
@@ -74,7 +74,7 @@ pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> 
 }
 
 /// Carries a user command out, in the program that holds the store or here.
-fn carried_out(global: &Global, word: &Word) -> anyhow::Result<Carried> {
+fn carry_out_command(global: &Global, word: &Word) -> anyhow::Result<CommandResult> {
     if global.demo {
         bail!("the demo stores no changes: leave --demo out");
     }

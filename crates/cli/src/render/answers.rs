@@ -3,7 +3,7 @@
 use watchbill_protocol::request::AnswerRecord;
 
 use super::{local_date_time, short};
-use crate::paint::{Paint, Tone, cut, fit, one_line};
+use crate::terminal_text::{Paint, Tone, cut, fit, one_line};
 
 /// Lines of the shown text; `--json` has all of it.
 const LINES: usize = 3;

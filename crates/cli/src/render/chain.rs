@@ -3,7 +3,7 @@
 use watchbill_protocol::chain::{Boundary, WorkChain};
 
 use super::{local_date_time, local_moment, short};
-use crate::paint::{Paint, Tone, one_line};
+use crate::terminal_text::{Paint, Tone, one_line};
 
 /// The chain as a list.
 pub fn render(chain: &WorkChain, paint: Paint) -> String {

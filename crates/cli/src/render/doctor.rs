@@ -8,7 +8,7 @@ use watchbill_protocol::store::StoreHealth;
 
 use super::hooks::Advice;
 use super::{local_date_time, plural, size};
-use crate::paint::{Paint, Tone, one_line};
+use crate::terminal_text::{Paint, Tone, one_line};
 
 /// The report.
 pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {

@@ -9,9 +9,9 @@ use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
 
 use super::chain::boundary_words;
 use super::markup::{code, longest_run, plain};
-use super::quoted::quoted;
+use super::quotation::quoted;
 use super::{local_date_time, short};
-use crate::paint::{age, lines, one_line};
+use crate::terminal_text::{age, lines, one_line};
 
 /// The document.
 pub fn markdown(export: &ExportChain) -> String {

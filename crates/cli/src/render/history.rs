@@ -1,13 +1,13 @@
 //! `index` and `forget`: reports of what they did.
 
-use watchbill_history::query::who;
+use watchbill_history::query::process_label;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 
 use super::{plural, short, size};
 
 /// What the other program did while `index` waited.
-pub fn kept(report: &IndexReport) -> String {
-    let who = who(report.kept_by);
+pub fn index_by_holder(report: &IndexReport) -> String {
+    let who = process_label(report.kept_by);
     let files = plural(usize::try_from(report.files).unwrap_or(usize::MAX), "file");
     let mut out = format!("everything in {files} is stored; {who} keeps the history up to date");
     if report.bytes > 0 {

@@ -9,7 +9,7 @@ use watchbill_hooks::install::status::{State, Status};
 use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 
 use super::{local_date_time, plural, size};
-use crate::paint::{Paint, Tone, lines, one_line};
+use crate::terminal_text::{Paint, Tone, lines, one_line};
 
 /// The whole status, as `hooks status --json` prints it.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::LinkType;
 
-use crate::paint::steers;
+use crate::terminal_text::is_steering;
 
 /// Text without any markup, for one line.
 pub fn plain(text: &str, begins_line: bool) -> String {
@@ -26,7 +26,7 @@ pub fn plain(text: &str, begins_line: bool) -> String {
             '.' | ')' if begins_line && at > 0 && at == digits => out.extend(['\\', c]),
             // An entity may stand for any character.
             c if c.is_whitespace() => out.push(' '),
-            c if steers(c) => {}
+            c if is_steering(c) => {}
             c => out.push(c),
         }
     }

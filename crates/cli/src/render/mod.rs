@@ -7,7 +7,7 @@ pub mod export;
 pub mod history;
 pub mod hooks;
 mod markup;
-mod quoted;
+mod quotation;
 pub mod roster;
 pub mod search;
 pub mod stats;
@@ -19,7 +19,7 @@ use watchbill_engine::Timestamp;
 pub use watchbill_history::size::in_words as size;
 use watchbill_protocol::roster::TrackedSession;
 
-use crate::paint::{Tone, age, one_line};
+use crate::terminal_text::{Tone, age, one_line};
 
 /// The age of `at` at `now`, in words; empty if one of them is no time.
 pub fn age_at(now: &str, at: &str) -> String {

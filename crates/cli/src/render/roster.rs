@@ -3,7 +3,7 @@
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
-use crate::paint::{Paint, Tone, fit, one_line, wrap_all};
+use crate::terminal_text::{Paint, Tone, fit, one_line, wrap_all};
 
 /// The text for an empty roster. `hidden` counts the sessions without activity, now or (with `then`) at an earlier
 /// time.

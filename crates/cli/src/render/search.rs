@@ -3,7 +3,7 @@
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer};
 
 use super::{local_date_time, short};
-use crate::paint::{Paint, Tone, cut, fit, one_line, wrap, wrap_all};
+use crate::terminal_text::{Paint, Tone, cut, fit, one_line, wrap, wrap_all};
 
 /// The most lines of a snippet.
 const LINES: usize = 3;
@@ -84,7 +84,7 @@ fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
     for part in &hit.snippet_parts {
         // Control characters are dropped. A space at the edge of a part is kept, because it belongs to the line.
         let text = part.text.replace(char::is_whitespace, " ");
-        for c in crate::paint::lines(&text).flat_map(|line| line.chars().collect::<Vec<_>>()) {
+        for c in crate::terminal_text::lines(&text).flat_map(|line| line.chars().collect::<Vec<_>>()) {
             if !(c == ' ' && (plain.ends_with(' ') || plain.is_empty())) {
                 plain.push(c);
                 found.push((c, part.found));

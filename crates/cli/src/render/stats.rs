@@ -3,7 +3,7 @@
 use watchbill_protocol::store::{Stats, StatsRow};
 
 use super::plural;
-use crate::paint::{Paint, Tone, age, fit, fit_end, one_line, wrap};
+use crate::terminal_text::{Paint, Tone, age, fit, fit_end, one_line, wrap};
 
 /// The least columns for a key. If the numbers do not fit beside it, the last ones are left out.
 const KEY: usize = 12;

@@ -6,7 +6,7 @@ use watchbill_protocol::status::Status;
 
 use super::{doing, name};
 use crate::args::StatusFormat;
-use crate::paint::{json, one_line};
+use crate::terminal_text::{json, one_line};
 
 /// The line, without a line break.
 pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {

@@ -5,7 +5,7 @@ use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
 use super::{local_date, local_time, plural, short};
-use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap, wrap_all};
+use crate::terminal_text::{Paint, Tone, age, cut, lines, one_line, wrap, wrap_all};
 
 /// The entries as text, `width` columns wide. The entries show clock times; the day is printed above them.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 use watchbill_protocol::why::Why;
 
 use super::{age_at, local_moment, short, state_words};
-use crate::paint::{Paint, Tone, one_line, wrap};
+use crate::terminal_text::{Paint, Tone, one_line, wrap};
 
 /// The answer to "why", winner first, `width` columns wide.
 pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{HookMessage, Options, Receiver};
 
 /// Far longer than any step takes. A test that waits for something that never comes fails after it.
@@ -86,14 +86,14 @@ impl Listener {
     /// One with the list of forgotten sessions, as in our programs.
     pub fn open_beside_store(data_dir: &Path) -> Self {
         let (sender, heard) = mpsc::channel();
-        let listener = watchbill_hooks::Listener {
+        let listener = watchbill_hooks::ReceiverSetup {
             options: Options::default(),
             exclude: Default::default(),
             forgotten: Some(data_dir.join("watchbill.db.forgotten")),
             on_event: Box::new(move |event| drop(sender.send(event))),
             on_trouble: Box::new(|| {}),
         };
-        let receiver = Receiver::open_for(Places::new(data_dir), listener).expect("it opens");
+        let receiver = Receiver::open_for(HookPaths::new(data_dir), listener).expect("it opens");
         Self { receiver, heard }
     }
 
@@ -119,7 +119,7 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// Event files in the spool.
 pub fn spooled(data_dir: &Path) -> Vec<PathBuf> {
-    let places = Places::without_spares(data_dir);
+    let places = HookPaths::without_spares(data_dir);
     watchbill_hooks::spool::list(&places.spool())
         .expect("it can be read")
         .into_iter()
@@ -129,5 +129,5 @@ pub fn spooled(data_dir: &Path) -> Vec<PathBuf> {
 
 /// The spare spools of a data folder lie outside of it, so tests that use them remove them.
 pub fn spares(data_dir: &Path) -> Vec<PathBuf> {
-    Places::new(data_dir).spools().skip(1).collect()
+    HookPaths::new(data_dir).spools().skip(1).collect()
 }

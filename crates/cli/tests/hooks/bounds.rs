@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use watchbill_hooks::places::{Places, private_dir};
+use watchbill_hooks::places::{HookPaths, private_dir};
 
 use crate::agent::{Listener, PATIENCE, hook, payload, run, silent, spares, spooled, until};
 
@@ -88,7 +88,7 @@ fn a_file_size_limit_costs_only_the_event() {
     let dir = tempfile::tempdir().unwrap();
     let long = serde_json::json!({"session_id": "s", "text": "x".repeat(100_000)}).to_string().into_bytes();
     run(limited(8, &hook(dir.path())), &long);
-    let places = Places::new(dir.path());
+    let places = HookPaths::new(dir.path());
     until("it is counted", || std::fs::read(places.dropped()).is_ok_and(|dropped| dropped == b"."));
     assert_eq!(std::fs::read_dir(places.spool()).unwrap().count(), 0, "no part of it stays");
     for spare in spares(dir.path()) {
@@ -121,7 +121,7 @@ fn an_unfinished_payload_that_cannot_be_spooled_is_delivered_as_far_as_it_came()
             let heard = listener.next();
             assert_eq!((&*heard.payload, heard.cut), (&said[..said.len() - 1], true));
         }
-        assert_eq!(std::fs::read_dir(Places::new(dir.path()).spool()).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count(), 0);
     }
 }
 
@@ -131,8 +131,10 @@ fn a_new_journal_begins_where_the_old_one_may_not_grow() {
     let data = home.path().join("data");
     let watch = watchbill(home.path(), &["watch", "--json", "--data-dir", data.to_str().unwrap()]);
     let mut watch = limited(4096, &watch).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let places = Places::new(&data);
-    until("it listens", || std::fs::read_dir(places.ears()).is_ok_and(|mut ears| ears.next().is_some()));
+    let places = HookPaths::new(&data);
+    until("it listens", || {
+        std::fs::read_dir(places.sockets_dir()).is_ok_and(|mut ears| ears.next().is_some())
+    });
     let said = |number: usize| {
         serde_json::json!({"session_id": "s", "n": number, "text": "x".repeat(900_000)})
             .to_string()
@@ -151,7 +153,7 @@ fn a_new_journal_begins_where_the_old_one_may_not_grow() {
 fn a_pipe_in_place_of_a_file_blocks_no_command() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
-    let places = Places::new(&data);
+    let places = HookPaths::new(&data);
     let data_dir = data.to_str().unwrap();
     std::fs::create_dir(home.path().join(".claude")).unwrap();
     for file in [
@@ -161,12 +163,12 @@ fn a_pipe_in_place_of_a_file_blocks_no_command() {
         places.made_folders(),
         places.spool().join(format!("{:020}-{:032x}.event", 1, 1)),
         places.spool().join(format!("{:020}-{:032x}.part", 1, 1)),
-        places.ears().join("1-0.lock"),
+        places.sockets_dir().join("1-0.lock"),
         data.join("muted-until"),
         data.join("watchbill.db.salvage"),
         data.join("watchbill.db.suspect"),
     ] {
-        for folder in [&data, places.root(), &places.spool(), &places.ears()] {
+        for folder in [&data, places.root(), &places.spool(), &places.sockets_dir()] {
             private_dir(folder).unwrap();
         }
         pipe(&file);
@@ -214,7 +216,7 @@ fn a_pipe_in_place_of_a_list_or_a_lock_of_the_store_blocks_no_command() {
 #[test]
 fn a_running_receiver_removes_journals_older_than_two_days() {
     let dir = tempfile::tempdir().unwrap();
-    let places = Places::new(dir.path());
+    let places = HookPaths::new(dir.path());
     let listener = Listener::open(dir.path());
     run(hook(dir.path()), &payload("s", 1));
     listener.next();
@@ -222,7 +224,7 @@ fn a_running_receiver_removes_journals_older_than_two_days() {
     let old = std::fs::OpenOptions::new().append(true).open(places.old_journal()).unwrap();
     old.set_modified(SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap();
     // No event comes; one round is enough.
-    listener.receiver.sweep();
+    listener.receiver.run_round();
     until("it is gone", || !places.old_journal().exists());
     assert!(places.journal().exists());
 }
@@ -245,7 +247,7 @@ fn events_of_a_forgotten_session_are_delivered_and_not_stored() {
         assert!(output.status.success(), "{words:?}: {output:?}");
     };
     let kept = |session: &str| {
-        let journal = std::fs::read_to_string(Places::new(&data).journal()).unwrap_or_default();
+        let journal = std::fs::read_to_string(HookPaths::new(&data).journal()).unwrap_or_default();
         journal.contains(session)
     };
     say(&["index"]);

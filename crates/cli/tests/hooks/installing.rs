@@ -152,7 +152,7 @@ fn uninstalling_removes_a_folder_if_it_was_made_for_hooks_and_is_empty() {
         std::fs::remove_file(folder.join("CLAUDE.md")).unwrap_or_default();
         ok(&watchbill(home.path(), None, &uninstall));
         assert_eq!(folder.exists(), stays, "before: {before}, meanwhile: {meanwhile}");
-        let places = watchbill_hooks::places::Places::new(&home.path().join(".local/share/watchbill"));
+        let places = watchbill_hooks::places::HookPaths::new(&home.path().join(".local/share/watchbill"));
         assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
     }
 }

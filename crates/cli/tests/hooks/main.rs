@@ -6,10 +6,10 @@
 mod agent;
 mod bounds;
 mod copies;
-mod hearing;
 mod installing;
-#[path = "../../../testkit/src/left_out.rs"]
-mod left_out;
 mod ownership;
+mod receivers;
+mod restarting_receivers;
 mod sending;
-mod storm;
+#[path = "../../../testkit/src/skipped.rs"]
+mod skipped;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use crate::installing::{ok, said, watchbill};
-use crate::left_out::left_out;
+use crate::skipped::skipped;
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
@@ -16,7 +16,7 @@ const PERSON: u32 = 4711;
 fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        left_out("NOT TESTED: only root can change a file that stays somebody else's");
+        skipped("NOT TESTED: only root can change a file that stays somebody else's");
     }
     root
 }

@@ -8,10 +8,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use watchbill_hooks::envelope::{Decoded, Envelope, PAYLOAD_LIMIT, decode};
-use watchbill_hooks::places::{Places, private_dir};
+use watchbill_hooks::places::{HookPaths, private_dir};
 
 use crate::agent::{Listener, hook, payload, run, silent, spares, spooled, start, until};
-use crate::left_out::left_out;
+use crate::skipped::skipped;
 
 /// After five seconds, the sender's own watchdog ends it, also with success. A sender that ends before that has not
 /// waited for something that hangs. `cargo xtask bench` measures the real delay of a client, because a machine that
@@ -51,8 +51,8 @@ fn without_a_receiver_the_event_is_spooled_unchanged() {
         assert!(!envelope.cut);
     }
     let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(Places::new(dir.path()).root().to_path_buf()), 0o700);
-    assert_eq!(mode(Places::new(dir.path()).spool()), 0o700);
+    assert_eq!(mode(HookPaths::new(dir.path()).root().to_path_buf()), 0o700);
+    assert_eq!(mode(HookPaths::new(dir.path()).spool()), 0o700);
 }
 
 #[test]
@@ -148,13 +148,13 @@ fn a_second_process_waits_for_a_late_payload() {
     assert_eq!((&*heard.payload, heard.cut), (&*said, false));
     // The client was an ancestor of the first process. The second has another parent.
     assert!(heard.origin.ancestors.contains(&std::process::id()));
-    until("the part is gone", || std::fs::read_dir(Places::new(dir.path()).spool()).unwrap().count() == 0);
+    until("the part is gone", || std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count() == 0);
 }
 
 #[test]
 fn a_receiver_that_hangs_or_has_a_full_queue_does_not_delay_the_sender() {
     let dir = tempfile::tempdir().unwrap();
-    let ears = Places::new(dir.path()).ears();
+    let ears = HookPaths::new(dir.path()).sockets_dir();
     private_dir(&ears).unwrap();
     // Accepts connections only into its queue, and never answers. The queue is full after a few.
     let silent_ear = UnixListener::bind(ears.join("1-0.sock")).unwrap();
@@ -176,7 +176,7 @@ fn a_receiver_that_hangs_or_has_a_full_queue_does_not_delay_the_sender() {
 #[test]
 fn an_ear_whose_owner_died_is_skipped_and_removed() {
     let dir = tempfile::tempdir().unwrap();
-    let ears = Places::new(dir.path()).ears();
+    let ears = HookPaths::new(dir.path()).sockets_dir();
     private_dir(&ears).unwrap();
     drop(UnixListener::bind(ears.join("4711-0.sock")).unwrap());
     std::fs::write(ears.join("4711-0.lock"), "").unwrap();
@@ -219,7 +219,7 @@ fn a_full_disk_leads_to_the_spare_spool_and_leaves_no_incomplete_file() {
         .arg(disk.path())
         .output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        left_out("NOT TESTED: this user may not mount a small disk to fill it");
+        skipped("NOT TESTED: this user may not mount a small disk to fill it");
         return;
     }
     let unmount = Unmount(disk.path());

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::home::Home;
-use crate::program::Said;
-use crate::running::{Serve, ask};
+use crate::program::Finished;
+use crate::with_serve::{Serve, ask};
 
 const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
 
@@ -129,12 +129,12 @@ impl Desk {
     }
 
     /// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone.
-    fn says(&self, words: &[&str]) -> Said {
+    fn says(&self, words: &[&str]) -> Finished {
         self.says_with(words, &[], None)
     }
 
     /// The same with environment variables, and below a shell of another name.
-    fn says_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Said {
+    fn says_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
         static RUN: AtomicUsize = AtomicUsize::new(0);
         let folder = self.home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
         std::fs::create_dir(&folder).unwrap();
@@ -163,7 +163,7 @@ impl Desk {
         assert!(command.status().unwrap().success());
         until("the command to end", || folder.join("rc").exists());
         let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-        Said { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
+        Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
     }
 
     fn stored(&self) -> Vec<(String, String, String)> {

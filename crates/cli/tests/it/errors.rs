@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::program::{Said, run, watchbill};
+use crate::program::{Finished, run, watchbill};
 
-fn refuse(home: &Path, words: &[&str]) -> Said {
+fn refuse(home: &Path, words: &[&str]) -> Finished {
     let said = run(watchbill(home).args(words));
     assert_eq!(said.out, "", "{words:?}");
     assert_ne!(said.code, 0, "{words:?}");
-    Said { err: said.err.replace(home.to_str().unwrap(), "[home]"), ..said }
+    Finished { err: said.err.replace(home.to_str().unwrap(), "[home]"), ..said }
 }
 
 #[test]

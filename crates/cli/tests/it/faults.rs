@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::left_out::left_out;
 use crate::process;
+use crate::skipped::skipped;
 use crate::tree::{now, transcript};
 
 /// Commands that only read the history.
@@ -42,7 +42,7 @@ fn has(home: &Home, session: &str, words: &str) {
 }
 
 /// The output of the commands in order: messages, exit codes, and the doctor's lines about the store.
-fn told(home: &Home, commands: &[&[&str]]) -> String {
+fn outputs_of(home: &Home, commands: &[&[&str]]) -> String {
     let mut told = String::new();
     for words in commands {
         let said = home.say(words);
@@ -103,11 +103,11 @@ fn a_full_disk_in_the_words_of_the_commands() {
     for n in 0..20 {
         has(&home, &format!("much-{n}"), &"words that fill a disk ".repeat(2_000));
     }
-    insta::assert_snapshot!("full_disk", told(&home, ALL));
+    insta::assert_snapshot!("full_disk", outputs_of(&home, ALL));
     std::fs::remove_file(ballast).unwrap();
     assert_eq!(home.say(&["index"]).code, 0);
     assert_eq!(home.say(&["search", "fill a disk"]).code, 0);
-    insta::assert_snapshot!("full_disk_is_over", told(&home, READING));
+    insta::assert_snapshot!("full_disk_is_over", outputs_of(&home, READING));
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     assert_eq!(home.say(&["index"]).code, 0);
     process::mount("remount,bind,ro", &folder);
     has(&home, "said-later", "words that are not stored");
-    insta::assert_snapshot!("read_only", told(&home, ALL));
+    insta::assert_snapshot!("read_only", outputs_of(&home, ALL));
     process::mount("remount,bind,rw", &folder);
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("read_only_is_over", told(&home, READING));
+    insta::assert_snapshot!("read_only_is_over", outputs_of(&home, READING));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
     let Some(folder) = process::with_mounts(test) else { return };
     let home = with_data(folder.join("deep/data"));
     process::mount("remount,bind,ro", &folder);
-    let told = told(&home, ALL).replace(&*folder.to_string_lossy(), "/home/dev");
+    let told = outputs_of(&home, ALL).replace(&*folder.to_string_lossy(), "/home/dev");
     insta::assert_snapshot!("not_made", told);
 }
 
@@ -158,7 +158,7 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     let mut holder = match python {
         Ok(holder) => holder,
         Err(error) => {
-            return left_out(&format!("NOT TESTED: a database that another program holds: {error}"));
+            return skipped(&format!("NOT TESTED: a database that another program holds: {error}"));
         }
     };
     let mut pid = String::new();
@@ -166,7 +166,10 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     let pid = pid.trim();
     assert!(!pid.is_empty(), "the other program could not hold it");
     has(&home, "said-later", "words that are not stored");
-    insta::assert_snapshot!("held", told(&home, ALL).replace(&format!("process {pid};"), "process PID;"));
+    insta::assert_snapshot!(
+        "held",
+        outputs_of(&home, ALL).replace(&format!("process {pid};"), "process PID;")
+    );
     let said = format!("{} is locked by process {pid}; try again, or end that program", database.display());
     let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
     let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
@@ -177,7 +180,7 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("held_is_over", told(&home, READING));
+    insta::assert_snapshot!("held_is_over", outputs_of(&home, READING));
     assert!(home.say(&["doctor"]).out.contains("No problems."));
 }
 
@@ -191,9 +194,9 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let middle = bytes.len() / 4..bytes.len() * 3 / 4;
     bytes[middle].fill(0x5a);
     std::fs::write(&database, bytes).unwrap();
-    insta::assert_snapshot!("damaged", told(&home, READING));
+    insta::assert_snapshot!("damaged", outputs_of(&home, READING));
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("damaged_is_over", told(&home, READING));
+    insta::assert_snapshot!("damaged_is_over", outputs_of(&home, READING));
     let aside = std::fs::read_dir(home.data()).unwrap().filter(|entry| {
         entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
     });

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::program::Said;
+use crate::program::Finished;
 use crate::tree::{append, now, transcript};
 
 const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -194,7 +194,7 @@ fn forget_succeeds_when_the_writer_is_killed_meanwhile() {
         // moment.
         std::thread::sleep(Duration::from_millis(delay.unwrap_or(50)));
         writer.kill();
-        let said = Said::from(forget.wait_with_output().unwrap());
+        let said = Finished::from(forget.wait_with_output().unwrap());
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{delay:?}");
         let gone: Value = serde_json::from_str(&said.out).unwrap();
         assert_eq!((&gone["sessions"], &gone["texts"]), (&json!([GONE]), &json!(1)), "{delay:?}");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::{Said, run, watchbill};
+use crate::program::{Finished, run, watchbill};
 
 /// A home of its own, removed when it is dropped.
 pub struct Home {
@@ -48,7 +48,7 @@ impl Home {
         command
     }
 
-    pub fn say(&self, words: &[&str]) -> Said {
+    pub fn say(&self, words: &[&str]) -> Finished {
         run(&mut self.command(words))
     }
 

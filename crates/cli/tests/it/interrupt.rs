@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{Said, run, watchbill};
+use crate::program::{Finished, run, watchbill};
 use crate::tree::append;
 
 /// More than one step takes in. Reading all of it takes seconds, and one file an instant.
@@ -47,7 +47,7 @@ pub fn index(home: &Path, data: &str) -> std::process::Command {
     command
 }
 
-fn json_of(said: &Said) -> Value {
+fn json_of(said: &Finished) -> Value {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     serde_json::from_str(&said.out).expect("JSON")
 }
@@ -85,7 +85,7 @@ fn an_interrupted_index_loses_no_record_and_the_next_run_goes_on() {
     let mut rest = String::new();
     log.read_to_string(&mut rest).unwrap();
     assert!(!rest.contains("WARN") && !rest.contains("watchbill: "), "{rest}");
-    let said: Said = child.wait_with_output().unwrap().into();
+    let said: Finished = child.wait_with_output().unwrap().into();
     assert_eq!((said.code, said.out.as_str()), (130, ""));
 
     let report = json_of(&run(&mut index(home.path(), "data")));

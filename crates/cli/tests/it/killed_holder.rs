@@ -46,7 +46,7 @@ fn no_command_is_lost_or_carried_out_twice() {
         });
         let home = &home;
         let clients: Vec<_> =
-            (0..CLIENTS).map(|client| scope.spawn(move || gives_commands(home, client))).collect();
+            (0..CLIENTS).map(|client| scope.spawn(move || give_commands(home, client))).collect();
         let told = clients.into_iter().map(|client| client.join());
         let told: Vec<_> = told.collect();
         done.store(true, Ordering::Release);
@@ -58,7 +58,7 @@ fn no_command_is_lost_or_carried_out_twice() {
 }
 
 /// Returns how many of its commands were carried out, and how many refused.
-fn gives_commands(home: &Home, client: usize) -> (usize, usize) {
+fn give_commands(home: &Home, client: usize) -> (usize, usize) {
     let (earlier, later) = (session(2 * client), session(2 * client + 1));
     let links = || home.json(&["chain", &later, "--json"])["links"].as_array().unwrap().len();
     let (mut joined, mut carried_out, mut refused) = (0, 0, 0);
@@ -107,7 +107,7 @@ fn an_undo_is_carried_out_once_when_the_holder_is_killed() {
         std::thread::sleep(Duration::from_millis(7 * (taken_back as u64 % 11)));
         holder.kill().unwrap();
         holder.wait().unwrap();
-        let said = crate::program::Said::from(undo.wait_with_output().unwrap());
+        let said = crate::program::Finished::from(undo.wait_with_output().unwrap());
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         assert_eq!(links(), steps - taken_back);
     }

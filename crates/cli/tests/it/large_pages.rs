@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::interrupt::{home, index};
-use crate::left_out::left_out;
 use crate::program::run;
+use crate::skipped::skipped;
 
 /// The environment of the process after its work has begun. Whether the C library obeys it is not tested: glibc 2.36
 /// ignored it in half of the starts of an unoptimized build, and in none of an optimized one.
@@ -29,7 +29,7 @@ fn is_offered() -> bool {
     let system = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     let offered = system.contains("[madvise]");
     if !offered {
-        left_out("large pages for the index: this system does not give them to whoever asks");
+        skipped("large pages for the index: this system does not give them to whoever asks");
     }
     offered
 }

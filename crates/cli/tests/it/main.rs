@@ -4,8 +4,6 @@
 
 #[cfg(target_os = "linux")]
 mod answers;
-#[cfg(unix)]
-mod beside;
 mod demo;
 mod errors;
 mod exported;
@@ -15,24 +13,26 @@ mod forget;
 mod history;
 mod home;
 mod hostile;
+#[cfg(unix)]
+mod index_with_holder;
 mod interrupt;
 #[cfg(unix)]
 mod killed_holder;
 mod large_pages;
-#[cfg(target_os = "linux")]
-#[path = "../../../testkit/src/left_out.rs"]
-mod left_out;
 mod pages;
-mod past;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;
-#[cfg(unix)]
-mod running;
+mod roster_at;
 mod settings;
+#[cfg(target_os = "linux")]
+#[path = "../../../testkit/src/skipped.rs"]
+mod skipped;
 mod tree;
 mod user_commands;
 mod watch;
 mod window;
+#[cfg(unix)]
+mod with_serve;

@@ -11,7 +11,7 @@ pub fn watchbill(home: &Path) -> Command {
 }
 
 /// The output and the exit code of a run.
-pub struct Said {
+pub struct Finished {
     /// Standard output.
     pub out: String,
     /// Standard error.
@@ -20,7 +20,7 @@ pub struct Said {
     pub code: i32,
 }
 
-impl From<Output> for Said {
+impl From<Output> for Finished {
     fn from(output: Output) -> Self {
         Self {
             out: String::from_utf8(output.stdout).expect("output is UTF-8"),
@@ -31,12 +31,12 @@ impl From<Output> for Said {
 }
 
 /// Runs it to its end.
-pub fn run(command: &mut Command) -> Said {
+pub fn run(command: &mut Command) -> Finished {
     command.output().expect("the program runs").into()
 }
 
 /// Runs it with these words, in a new home.
-pub fn say(words: &[&str]) -> Said {
+pub fn say(words: &[&str]) -> Finished {
     let home = tempfile::tempdir().unwrap();
     run(watchbill(home.path()).args(words))
 }

@@ -3,23 +3,23 @@
 use anyhow::Result;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::focus::in_front;
 use watchbill_engine::handle::real_world;
-use watchbill_settings::{Given, settle};
+use watchbill_engine::single_look::look;
+use watchbill_settings::{CommandLineOptions, resolve_settings};
 use watchbill_testkit::{Desktop, until};
 
 use crate::agent::{Agent, agent, claude_dir, script};
 use crate::{decoy, output};
 
 fn is_in_front(desktop: &Desktop, agent: &Agent) -> Result<Option<bool>> {
-    let given = Given {
+    let given = CommandLineOptions {
         claude_dirs: vec![claude_dir(desktop)],
         data_dir: Some(desktop.home().join("watchbill")),
         config: None,
     };
-    let settings = settle(&given, &|name| (name == "HOME").then(|| desktop.home().into()))?;
+    let settings = resolve_settings(&given, &|name| (name == "HOME").then(|| desktop.home().into()))?;
     let world = with_archive(real_world(), &settings);
     let engine = look(settings, world, Outlook::LIVE, &SystemClock);
     Ok(in_front(&engine.seat(&agent.session)?))

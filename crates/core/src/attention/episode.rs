@@ -137,7 +137,7 @@ pub enum Silence {
 
 impl Silence {
     /// Whether the reason ends by itself. An episode that still waits then is reported then.
-    pub const fn passes(self) -> bool {
+    pub const fn is_temporary(self) -> bool {
         matches!(self, Self::MutedForNow | Self::QuietHours)
     }
 }

@@ -27,8 +27,8 @@ pub struct Attention {
     at_ease: BTreeSet<SessionId>,
     in_front: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,
-    told: Counts,
-    unsaid: Vec<Outcome>,
+    last_counts: Counts,
+    pending_outcomes: Vec<Outcome>,
 }
 
 /// A session that needs the user, or has just finished.
@@ -39,11 +39,11 @@ struct Watched {
     /// Since when, by the first sighting. Later witnesses of the same event do not move it.
     since: Timestamp,
     /// The need is from before watching began, or was already reported.
-    old: bool,
+    is_reported: bool,
     /// It was raised, so its end must be reported.
     raised: bool,
     /// A mute or quiet hours kept it silent, so it is reported when they end.
-    owed: bool,
+    deferred: bool,
 }
 
 impl Attention {
@@ -80,18 +80,18 @@ impl Attention {
         }
         self.began = Some(now);
         for watched in self.sessions.values_mut() {
-            watched.old = true;
+            watched.is_reported = true;
         }
-        let already_so = self.already_so(now);
-        self.unsaid.extend(already_so);
+        let already_so = self.standing_needs(now);
+        self.pending_outcomes.extend(already_so);
     }
 
     /// Reports needs from before now to a listener that joins only now. Their ends are reported like those of any
     /// other episode.
-    pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
+    pub fn standing_needs(&mut self, now: Timestamp) -> Option<Outcome> {
         let mut episodes = Vec::new();
         for watched in self.sessions.values_mut() {
-            let told = watched.old && watched.need != Need::Finished;
+            let told = watched.is_reported && watched.need != Need::Finished;
             let observed = self.settings.inferred || !watched.seen.inferred;
             if !(told && observed) {
                 continue;
@@ -102,7 +102,7 @@ impl Attention {
                     episodes.push(watched.episode(now));
                 }
                 // The listeners of that time know an episode that was raised, so it is not owed.
-                Some(silence) => watched.owed |= silence.passes() && !watched.raised,
+                Some(silence) => watched.deferred |= silence.is_temporary() && !watched.raised,
             }
         }
         summary(episodes)
@@ -114,8 +114,8 @@ impl Attention {
         if self.is_silenced(now) {
             return None;
         }
-        for watched in self.sessions.values_mut().filter(|watched| watched.owed) {
-            watched.owed = false;
+        for watched in self.sessions.values_mut().filter(|watched| watched.deferred) {
+            watched.deferred = false;
             if silence(&self.settings, &self.in_front, self.muted_until, watched, now).is_none() {
                 watched.raised = true;
                 episodes.push(watched.episode(now));
@@ -130,12 +130,12 @@ impl Attention {
     }
 
     /// When alerts are allowed again; `None` when the whole day is quiet.
-    fn loud_at(&self, now: Timestamp) -> Option<Timestamp> {
+    fn alerts_allowed_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.settings.quiet_until(self.muted_until.map_or(now, |until| until.max(now)))
     }
 
     /// Applies a sighting of a session.
-    pub fn see(&mut self, now: Timestamp, seen: Sighting) {
+    pub fn apply_sighting(&mut self, now: Timestamp, seen: Sighting) {
         let session = seen.session.clone();
         let need = seen.need.filter(|_| !seen.superseded);
         let Some(need) = need else {
@@ -163,12 +163,14 @@ impl Attention {
         // different times, and an event just before watching began may be seen only afterwards. One alert too many is
         // better than one too few.
         let began = self.began.filter(|began| was_at_ease || since + SAME_EVENT >= *began);
-        self.sessions
-            .insert(session, Watched { seen, need, since, old: began.is_none(), raised: false, owed: false });
+        self.sessions.insert(
+            session,
+            Watched { seen, need, since, is_reported: began.is_none(), raised: false, deferred: false },
+        );
     }
 
     /// Removes a session that no longer exists.
-    pub fn lose(&mut self, now: Timestamp, session: &SessionId) {
+    pub fn remove_session(&mut self, now: Timestamp, session: &SessionId) {
         self.at_ease.remove(session);
         self.end(now, session);
     }
@@ -176,7 +178,7 @@ impl Attention {
     fn end(&mut self, now: Timestamp, session: &SessionId) {
         let Some(watched) = self.sessions.remove(session) else { return };
         if watched.raised {
-            self.unsaid.push(Outcome::Cleared {
+            self.pending_outcomes.push(Outcome::Cleared {
                 session: session.clone(),
                 need: watched.need,
                 since: watched.since,
@@ -187,21 +189,21 @@ impl Attention {
 
     /// Applies the dwell of every need, and returns all new outcomes.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
-        let mut out = std::mem::take(&mut self.unsaid);
+        let mut out = std::mem::take(&mut self.pending_outcomes);
         out.extend(self.owed(now));
         for watched in self.sessions.values_mut() {
-            if !watched.can_be_told(&self.settings) || watched.since + self.settings.dwell > now {
+            if !watched.may_report(&self.settings) || watched.since + self.settings.dwell > now {
                 continue;
             }
-            watched.old = true;
+            watched.is_reported = true;
             watched.raised = true;
             let silence = silence(&self.settings, &self.in_front, self.muted_until, watched, now);
-            watched.owed = watched.need != Need::Finished && silence.is_some_and(Silence::passes);
+            watched.deferred = watched.need != Need::Finished && silence.is_some_and(Silence::is_temporary);
             out.push(Outcome::Raised { episode: watched.episode(now), silence });
         }
         let counts = self.counts(now);
-        if counts != self.told {
-            self.told = counts;
+        if counts != self.last_counts {
+            self.last_counts = counts;
             out.push(Outcome::Counted(counts));
         }
         out
@@ -225,25 +227,25 @@ impl Attention {
     /// When [`Attention::advance`] will next return something, if there is no new sighting.
     pub fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         // A dwell that has passed since the last call is due now.
-        if !self.unsaid.is_empty() || self.told != self.counts(now) {
+        if !self.pending_outcomes.is_empty() || self.last_counts != self.counts(now) {
             return Some(now);
         }
         let due = |watched: &Watched| {
             let counts =
                 Some(watched.since + COUNT_DWELL).filter(|at| watched.need != Need::Finished && *at > now);
-            let tells = watched.can_be_told(&self.settings).then_some(watched.since + self.settings.dwell);
+            let tells = watched.may_report(&self.settings).then_some(watched.since + self.settings.dwell);
             [counts, tells].into_iter().flatten().min()
         };
-        let owes = self.sessions.values().any(|watched| watched.owed);
-        let loud = owes.then(|| self.loud_at(now)).flatten();
+        let owes = self.sessions.values().any(|watched| watched.deferred);
+        let loud = owes.then(|| self.alerts_allowed_at(now)).flatten();
         self.sessions.values().filter_map(due).chain(loud).min().map(|at| at.max(now))
     }
 }
 
 impl Watched {
     /// Not reported yet, and allowed by the settings. An inferred need waits for a witness unless they include it.
-    fn can_be_told(&self, settings: &AttentionSettings) -> bool {
-        !self.old && (settings.inferred || !self.seen.inferred)
+    fn may_report(&self, settings: &AttentionSettings) -> bool {
+        !self.is_reported && (settings.inferred || !self.seen.inferred)
     }
 
     fn episode(&self, now: Timestamp) -> Episode {
@@ -274,7 +276,7 @@ fn silence(
     now: Timestamp,
 ) -> Option<Silence> {
     let seen = &watched.seen;
-    let muted_project = seen.projects.iter().flatten().any(|project| settings.mutes(project));
+    let muted_project = seen.projects.iter().flatten().any(|project| settings.is_muted_project(project));
     if !settings.kinds.contains(&watched.need) {
         Some(Silence::Kind)
     } else if muted_project || settings.muted_sessions.contains(&seen.session) {

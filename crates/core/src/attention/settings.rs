@@ -59,7 +59,7 @@ impl AttentionSettings {
         }
         let Ok(time) = jiff::Timestamp::from_millisecond(at.as_millis()) else { return false };
         let minute = self.minute_of_day(time);
-        self.quiet.iter().any(|hours| hours.holds(minute))
+        self.quiet.iter().any(|hours| hours.contains_minute(minute))
     }
 
     /// The first time, from `from` on, outside quiet hours; `None` when the whole day is quiet.
@@ -75,8 +75,8 @@ impl AttentionSettings {
             let lasts = self
                 .quiet
                 .iter()
-                .filter(|hours| hours.holds(minute))
-                .map(|hours| hours.lasts(minute))
+                .filter(|hours| hours.contains_minute(minute))
+                .map(|hours| hours.minutes_left(minute))
                 .max()?;
             let minute_began = at.as_millis() - at.as_millis().rem_euclid(60_000);
             let end = minute_began + i64::from(lasts) * 60_000;
@@ -92,7 +92,7 @@ impl AttentionSettings {
     }
 
     /// Whether a project is muted, by its name or by a folder that holds it.
-    pub fn mutes(&self, project: &str) -> bool {
+    pub fn is_muted_project(&self, project: &str) -> bool {
         self.muted_projects.contains(project)
             || self.muted_projects.iter().any(|muted| {
                 let folder = Path::new(&**muted);
@@ -128,7 +128,7 @@ impl QuietHours {
     }
 
     /// Whether this minute of the day lies in the span.
-    pub const fn holds(self, minute: u16) -> bool {
+    pub const fn contains_minute(self, minute: u16) -> bool {
         if self.from <= self.to {
             self.from <= minute && minute < self.to
         } else {
@@ -137,7 +137,7 @@ impl QuietHours {
     }
 
     /// How many minutes of the span are left at a minute inside it.
-    const fn lasts(self, minute: u16) -> u16 {
+    const fn minutes_left(self, minute: u16) -> u16 {
         if minute < self.to { self.to - minute } else { self.to + DAY - minute }
     }
 }

@@ -46,7 +46,7 @@ pub struct Chain {
 pub struct Chains {
     chains: Vec<Chain>,
     /// [`Chains::renew`] moved chains into free places, so they are out of order.
-    mixed: bool,
+    out_of_order: bool,
     by_session: HashMap<SessionId, usize>,
 }
 
@@ -67,7 +67,7 @@ impl Chains {
     }
 
     /// Replaces each chain that holds one of `sessions`, as a whole, by the chains in `by`.
-    pub fn renew<'s>(&mut self, sessions: impl IntoIterator<Item = &'s SessionId>, by: Self) {
+    pub fn replace_chains_of<'s>(&mut self, sessions: impl IntoIterator<Item = &'s SessionId>, by: Self) {
         let gone: BTreeSet<usize> =
             sessions.into_iter().filter_map(|session| self.by_session.get(session).copied()).collect();
         // From the end, so that `swap_remove` never moves a chain that is still to be removed.
@@ -80,7 +80,7 @@ impl Chains {
             }
         }
         let before = self.chains.len();
-        self.mixed = true;
+        self.out_of_order = true;
         self.chains.extend(by.chains);
         self.by_session.extend(by.by_session.into_iter().map(|(session, at)| (session, before + at)));
     }
@@ -88,7 +88,7 @@ impl Chains {
     /// All chains, in the order of their first sessions' ids.
     pub fn iter(&self) -> std::vec::IntoIter<&Chain> {
         let mut all: Vec<&Chain> = self.chains.iter().collect();
-        if self.mixed {
+        if self.out_of_order {
             all.sort_unstable_by_key(|chain| &chain.first);
         }
         all.into_iter()
@@ -164,7 +164,7 @@ pub(super) fn assemble(
     let listed = nodes.iter().filter(|(number, node)| node.seen && needed[root[*number]]);
     let mut by_session = HashMap::with_capacity(chains.iter().map(|chain| chain.sessions.len()).sum());
     by_session.extend(listed.map(|(number, node)| (node.id.clone(), place[root[number]])));
-    Chains { chains, mixed: false, by_session }
+    Chains { chains, out_of_order: false, by_session }
 }
 
 /// For each node, the node that its chain began with.
@@ -248,7 +248,7 @@ impl Assembly<'_, '_> {
         let named = active_last(&|n| title(nodes, n).is_some());
         let supersession = |&n: &usize| over(n).map(|(by, at)| (id(n), Supersession { by: id(by), at }));
         let own = ChainId::derive(nodes[first].id);
-        let name = self.said(&own).or_else(|| named.and_then(|n| title(nodes, n)));
+        let name = self.manual_name(&own).or_else(|| named.and_then(|n| title(nodes, n)));
         Chain {
             first: id(first),
             name: name.cloned(),
@@ -264,7 +264,7 @@ impl Assembly<'_, '_> {
     }
 
     /// The name that the user gave the chain, else the name of its newest part that once was a chain of its own.
-    fn said(&self, own: &ChainId) -> Option<&Arc<str>> {
+    fn manual_name(&self, own: &ChainId) -> Option<&Arc<str>> {
         if self.names.is_empty() {
             return None;
         }

@@ -20,7 +20,7 @@ pub(super) struct Forest {
 
 impl Forest {
     /// Takes origins that are free of cycles and decides which sessions they supersede.
-    pub fn grow(nodes: &Nodes<'_>, origins: Vec<Origin>, facts: &Facts<'_>) -> Self {
+    pub fn from_origins(nodes: &Nodes<'_>, origins: Vec<Origin>, facts: &Facts<'_>) -> Self {
         let mut superseded: Vec<Option<(usize, Option<Timestamp>)>> = vec![None; nodes.len()];
         let mut trees = DisjointSets::new(nodes.len());
         for (number, origin) in origins.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Forest {
     /// Gives a session without an origin the parent that a marker suggests, and supersedes that parent.
     ///
     /// The two must be in different trees, so that no cycle can arise.
-    pub fn adopt(&mut self, number: usize, parent: Parent) {
+    pub fn set_marker_parent(&mut self, number: usize, parent: Parent) {
         self.trees.join(number, parent.from);
         self.superseded[parent.from] = Some((number, parent.at));
         self.origins[number] = Origin::Known(parent);

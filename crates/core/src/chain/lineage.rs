@@ -40,7 +40,7 @@ pub struct Lineage {
     /// The segments of the file, in order; at least one.
     pub segments: Vec<Segment>,
     /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
-    #[serde(deserialize_with = "crate::shared_text::all")]
+    #[serde(deserialize_with = "crate::shared_text::arc_strs")]
     pub cwds: Vec<Arc<str>>,
     /// The user's own title, on one line.
     pub custom_title: Option<Arc<str>>,

@@ -48,11 +48,11 @@ pub enum LinkReason {
 impl LinkReason {
     /// Reasons that the transcripts of both sessions show, at any time. If they no longer show such a link, it is
     /// gone. Each other reason was observed once, at its own time.
-    pub const TOLD_BY_TRANSCRIPTS: [Self; 4] =
+    pub const FROM_TRANSCRIPTS: [Self; 4] =
         [Self::ForkedFrom, Self::Process, Self::SharedRecords, Self::CwdRecency];
 
     /// All reasons that tie two sessions without a command of the user.
-    pub const FOUND: [Self; 9] = [
+    pub const WITHOUT_COMMAND: [Self; 9] = [
         Self::Marker,
         Self::Clear,
         Self::ForkedFrom,

@@ -65,7 +65,7 @@ pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Fact
         if let Some((from, reason, confidence)) = candidates.predecessor(nodes, forest, facts, number, marker)
         {
             let at = node.start.or(Some(marker.compacted_at));
-            forest.adopt(number, Parent { from, reason, confidence, at, continues: true });
+            forest.set_marker_parent(number, Parent { from, reason, confidence, at, continues: true });
             candidates.remove(nodes, facts, from);
         }
     }

@@ -25,4 +25,4 @@ pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, S
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};
 pub use resolve::{resolve, resolve_for};
-pub use ties::Ties;
+pub use ties::SessionGroups;

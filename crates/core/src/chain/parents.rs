@@ -83,7 +83,7 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>
             Origin::None | Origin::Known(_) => {}
         }
     }
-    obey(nodes, facts, &mut origins);
+    apply_manual_links(nodes, facts, &mut origins);
     break_cycles(nodes, &mut origins);
     origins
 }
@@ -297,7 +297,7 @@ impl Moves {
 }
 
 /// Applies the user's joins and splits over all other evidence; for each session the newest one counts.
-fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
+fn apply_manual_links(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
     let mut newest: BTreeMap<usize, &ManualLink> = BTreeMap::new();
     for word in facts.manual {
         let Some(number) = nodes.find(word.session()).filter(|&number| nodes[number].seen) else { continue };

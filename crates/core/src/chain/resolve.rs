@@ -24,7 +24,7 @@ pub fn resolve_for(facts: &Facts<'_>, wanted: &dyn Fn(&SessionId) -> bool) -> Ch
     let nodes = Nodes::collect(facts);
     let copies = Copies::find(&nodes);
     let parents = find_parents(&nodes, &copies, facts);
-    let mut forest = Forest::grow(&nodes, parents, facts);
+    let mut forest = Forest::from_origins(&nodes, parents, facts);
     let mut announced = apply_markers(&nodes, &mut forest, facts);
     announced.add_hooks(&nodes, &forest, facts);
     assemble(&nodes, &forest, &announced, facts.names, wanted)

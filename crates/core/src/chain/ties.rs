@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 /// Groups only grow. An outdated fact keeps sessions together that need not be; that costs time, but no result is
 /// wrong. For the same reason terminals and folders are compared by a hash.
 #[derive(Debug)]
-pub struct Ties {
+pub struct SessionGroups {
     numbers: HashMap<SessionId, usize>,
     sessions: Vec<SessionId>,
     sets: DisjointSets,
@@ -41,7 +41,7 @@ struct Folder {
     marked: bool,
 }
 
-impl Default for Ties {
+impl Default for SessionGroups {
     fn default() -> Self {
         Self {
             numbers: HashMap::new(),
@@ -57,7 +57,7 @@ impl Default for Ties {
     }
 }
 
-impl Ties {
+impl SessionGroups {
     /// Adds the facts of a transcript. Call it again when the transcript shows more.
     pub fn add(&mut self, lineage: &Lineage) {
         let number = self.number(&lineage.session);
@@ -65,11 +65,11 @@ impl Ties {
             lineage.process_sessions.iter().chain(&lineage.foreign_sessions).chain(&lineage.forked_from);
         for id in named {
             let other = self.number(id);
-            self.tie_kin(number, other);
+            self.join_activity_sets(number, other);
         }
         for record in lineage.first_record.iter().chain(&lineage.boundaries) {
             let other = *self.records.entry(*record).or_insert(number);
-            self.tie_kin(number, other);
+            self.join_activity_sets(number, other);
         }
         let begun = &mut self.begun[self.kin.lowest(number)].0;
         *begun = (*begun).max(lineage.start());
@@ -176,7 +176,7 @@ impl Ties {
     }
 
     /// Joins the groups of two sessions, and their sets of `kin`.
-    fn tie_kin(&mut self, a: usize, b: usize) {
+    fn join_activity_sets(&mut self, a: usize, b: usize) {
         self.tie(a, b);
         let (a, b) = (self.kin.lowest(a), self.kin.lowest(b));
         if a != b {

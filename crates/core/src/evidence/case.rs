@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::evidence::heard::{self, Heard, Registered};
+use crate::evidence::hook_reading::{self, HookReading, RegistryStatusAt};
 use crate::evidence::registry::{Liveness, RegistryStatus};
-use crate::evidence::times::{AFTER_THE_END, CLAIM_GRACE, GRACE, LULL, SAME_EVENT};
+use crate::evidence::registry_states::{self, StatusReading, status_time};
+use crate::evidence::times::{AFTER_THE_END, CLAIM_GRACE, GRACE, REPORT_GAP, SAME_EVENT};
 use crate::evidence::witness::{
     Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
 };
-use crate::evidence::words::{self, Word, status_time};
 use crate::hook::{HookTurn, HookWitness};
 use crate::ids::Instance;
 use crate::roster::pending;
@@ -37,7 +37,7 @@ pub(super) struct Case<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a> {
     pub instance: &'a InstanceWitness,
-    pub word: Option<Word>,
+    pub word: Option<StatusReading>,
     pub at: Timestamp,
 }
 
@@ -61,19 +61,20 @@ impl Ruling {
 impl<'a> Case<'a> {
     pub fn new(evidence: &'a Evidence<'a>) -> Self {
         let instances = if evidence.live { evidence.instances } else { &[] };
-        let hooks = evidence.hooks.filter(|hooks| evidence.live && speaks(hooks, evidence, instances));
+        let hooks =
+            evidence.hooks.filter(|hooks| evidence.live && hooks_may_count(hooks, evidence, instances));
         let claims = instances.iter().filter(|i| i.liveness != Liveness::Dead).map(|instance| {
             let own = hooks.filter(|hooks| of_process(hooks, &instance.entry.instance));
             Claim {
                 instance,
-                word: words::word_of(instance, evidence.transcript.as_ref(), own, evidence.now),
+                word: registry_states::read_status(instance, evidence.transcript.as_ref(), own, evidence.now),
                 at: status_time(instance, evidence.now),
             }
         });
         let claim = claims.clone().max_by_key(|claim| {
             (
                 claim.instance.liveness == Liveness::Alive,
-                claim.word.map_or(0, Word::need),
+                claim.word.map_or(0, StatusReading::need),
                 claim.at,
                 Reverse(&claim.instance.entry.instance),
             )
@@ -95,7 +96,7 @@ impl<'a> Case<'a> {
 
     /// The time of the newest record or hook event.
     fn sign_of_life(&self) -> Option<Timestamp> {
-        self.activity().max(self.hooks.map(|hooks| hooks.heard_at.min(self.evidence.now)))
+        self.activity().max(self.hooks.map(|hooks| hooks.newest_event_at.min(self.evidence.now)))
     }
 
     /// When the last witness other than the transcript stopped counting: hooks, a status file, and, if no process is
@@ -105,29 +106,29 @@ impl<'a> Case<'a> {
         let hooks =
             self.hooks.filter(|hooks| self.claim.is_none() || !matches!(hooks.turn, HookTurn::Closed(_)));
         let file = e.status_file.map(|file| match file.file.status.state() {
-            Some(_) if !self.was_left_since(file.at(e.now)) => file.until(e.now),
+            Some(_) if !self.has_session_end_since(file.at(e.now)) => file.until(e.now),
             _ => file.at(e.now),
         });
         let left = |at: Option<Timestamp>| at.filter(|_| e.live && self.claim.is_none());
         let gone = left(e.gone.map(|gone| gone.at));
         let dead = left(self.dead.map(|dead| status_time(dead, e.now)));
-        let hooks = hooks.map(|hooks| heard::silent_since(hooks, e.timeouts));
+        let hooks = hooks.map(|hooks| hook_reading::silent_since(hooks, e.timeouts));
         [gone, dead, hooks, file].into_iter().flatten().map(|at| at.min(e.now)).max()
     }
 
     /// Whether a hook reported the end of the session at this time or later. Then earlier statements no longer hold,
     /// even if a process has resumed the session.
-    pub fn was_left_since(&self, at: Timestamp) -> bool {
+    pub fn has_session_end_since(&self, at: Timestamp) -> bool {
         self.hooks.is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)) && hooks.since >= at)
     }
 
     /// The hooks' reading at this moment, compared with the other witnesses.
-    pub fn heard(&self) -> Option<Heard<'a>> {
+    pub fn heard(&self) -> Option<HookReading<'a>> {
         let registered = self.claim.and_then(|claim| {
             let status = claim.instance.entry.status.as_ref()?;
-            Some(Registered { status, at: claim.at })
+            Some(RegistryStatusAt { status, at: claim.at })
         });
-        heard::heard(self.hooks?, self.evidence, registered)
+        hook_reading::heard(self.hooks?, self.evidence, registered)
     }
 
     /// Since when every witness of the claimed session has been silent.
@@ -145,7 +146,7 @@ impl<'a> Case<'a> {
     }
 
     /// When a session that waits for input, by its hooks alone, becomes idle.
-    pub fn rests_until(&self, heard: &Heard<'_>) -> Timestamp {
+    pub fn idle_at_by_hooks(&self, heard: &HookReading<'_>) -> Timestamp {
         self.sign_of_life().map_or(heard.edge, |at| at.max(heard.edge)) + self.evidence.timeouts.idle
     }
 
@@ -159,7 +160,8 @@ impl<'a> Case<'a> {
     /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
     pub fn lull_until(&self) -> Option<Timestamp> {
         // A status from before the clock was set back is no gap: it would last until the clock has caught up.
-        let is_past = |claim: &Claim<'_>| words::said_at(claim.instance) <= self.evidence.now;
+        let is_past =
+            |claim: &Claim<'_>| registry_states::status_written_at(claim.instance) <= self.evidence.now;
         let idle = |claim: &Claim<'_>| claim.instance.entry.status == Some(RegistryStatus::Idle);
         let claim = self.claim.filter(|claim| idle(claim) && is_past(claim))?;
         // The report itself may be written before `busy` is: then the turn has begun after the `idle`.
@@ -167,7 +169,7 @@ impl<'a> Case<'a> {
             t.turn_is_open() && (t.kind == Some(StateKind::Background) || t.since > claim.at)
         };
         let by_records = self.evidence.transcript.filter(goes_on).is_some();
-        (by_records || self.agents_just_ended(claim)).then_some(claim.at + LULL)
+        (by_records || self.agents_just_ended(claim)).then_some(claim.at + REPORT_GAP)
     }
 
     /// A hook reported that the last subagent of an ended turn has ended, and nothing has begun since.
@@ -185,7 +187,7 @@ impl<'a> Case<'a> {
         let outlived = self.activity().is_some_and(|activity| activity > gone.at + AFTER_THE_END);
         let elsewhere = self.hooks.is_some_and(|hooks| {
             let other = hooks.agent.as_ref().is_some_and(|agent| !agent.may_be(&gone.instance));
-            hooks.heard_at > gone.at + AFTER_THE_END || other && hooks.heard_at > gone.at
+            hooks.newest_event_at > gone.at + AFTER_THE_END || other && hooks.newest_event_at > gone.at
         });
         (!outlived && !elsewhere).then_some(gone)
     }
@@ -217,7 +219,7 @@ impl<'a> Case<'a> {
     }
 
     /// Adds how the turn ended, by the status file, if a better witness only reports that it ended.
-    pub fn refined(&self, mut ruling: Ruling) -> Ruling {
+    pub fn with_status_file(&self, mut ruling: Ruling) -> Ruling {
         let ended = (ruling.state, ruling.kind) == (State::WaitingForInput, Some(StateKind::TurnEnded));
         let Some((file, at)) = self.status_file().filter(|_| ended) else { return ruling };
         let finer = [Status::Completed, Status::Blocked, Status::Error].contains(&file.file.status);
@@ -226,7 +228,7 @@ impl<'a> Case<'a> {
         let began = hooks.max(self.evidence.transcript.and_then(|t| t.prompt_at));
         if finer && began.is_none_or(|began| at >= began) {
             ruling.kind = file.file.status.state().and_then(|(_, kind)| kind);
-            let _ = write!(ruling.detail, "; {}", words::status_detail(&file.file));
+            let _ = write!(ruling.detail, "; {}", registry_states::status_detail(&file.file));
         }
         ruling
     }
@@ -249,7 +251,7 @@ impl<'a> Case<'a> {
     /// The earliest future time at which a rule may decide differently.
     fn next(&self) -> Option<Timestamp> {
         let e = self.evidence;
-        let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
+        let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(StatusReading::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
         // Every quiet process is listed as a witness with how the turn ended, even if it does not decide. Its time is
         // not limited to now: otherwise, after the clock was set back, the session would be evaluated twice a second
@@ -258,10 +260,15 @@ impl<'a> Case<'a> {
             matches!(i.entry.status, Some(RegistryStatus::Idle | RegistryStatus::Shell))
         };
         let quiet = e.instances.iter().filter(|_| e.live).filter(quiet);
-        let settled = quiet.filter_map(|i| words::settled_at(&e.transcript?, words::said_at(i)));
-        let hooks =
-            e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
-        let rests = self.heard().map(|heard| self.rests_until(&heard));
+        let settled = quiet.filter_map(|i| {
+            registry_states::settled_at(&e.transcript?, registry_states::status_written_at(i))
+        });
+        let hooks = e
+            .hooks
+            .filter(|_| e.live)
+            .into_iter()
+            .flat_map(|hooks| hook_reading::turning_points(hooks, e.timeouts));
+        let rests = self.heard().map(|heard| self.idle_at_by_hooks(&heard));
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
         let file = e.status_file.map(|file| file.until(e.now));
@@ -276,7 +283,7 @@ pub(super) fn of_process(hooks: &HookWitness, process: &Instance) -> bool {
 }
 
 /// Whether the hooks are of a process that may still run the session.
-fn speaks(hooks: &HookWitness, e: &Evidence<'_>, instances: &[InstanceWitness]) -> bool {
+fn hooks_may_count(hooks: &HookWitness, e: &Evidence<'_>, instances: &[InstanceWitness]) -> bool {
     let Some(agent) = &hooks.agent else { return true };
     let known = instances.iter().find(|i| i.entry.instance.may_be(agent));
     let dead = known.is_some_and(|i| i.liveness == Liveness::Dead);

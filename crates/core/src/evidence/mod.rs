@@ -4,18 +4,18 @@
 //! resolver is pure: the same evidence at the same time gives the same state.
 
 mod case;
-mod heard;
+mod hook_reading;
 pub mod registry;
+mod registry_states;
 pub mod resolve;
 mod rules;
 mod sentences;
 mod testimony;
 mod times;
 pub mod witness;
-mod words;
 
+pub use registry_states::cause_without_prefix;
 pub use resolve::resolve;
 pub use witness::{
     ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
 };
-pub use words::cause;

@@ -54,8 +54,8 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// cannot judge (another pid domain) counts, but its state is inferred.
 pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
     let case = Case::new(evidence);
-    let ruling = RULES.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| rules::unheard(&case));
-    let ruling = case.refined(ruling);
+    let ruling = RULES.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| rules::no_witness(&case));
+    let ruling = case.with_status_file(ruling);
     let reason = ruling.reason();
     let witnesses = testimony(&case, &ruling, &reason);
     case.verdict(&ruling, reason, witnesses)
@@ -68,7 +68,7 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 14] = [
     rules::departed,
     rules::closed,
     rules::unclaimed,
-    rules::faded,
+    rules::out_of_sight,
     rules::hook,
     rules::overtaken,
     rules::lull,

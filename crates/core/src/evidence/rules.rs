@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use crate::evidence::case::{Case, Ruling};
-use crate::evidence::heard::{Class, Heard};
+use crate::evidence::hook_reading::{Class, HookReading};
 use crate::evidence::registry::RegistryStatus;
+use crate::evidence::registry_states::{self, status_time};
 use crate::evidence::sentences;
 use crate::evidence::times::{AFTER_THE_END, SAME_EVENT, STALE_IDLE};
 use crate::evidence::witness::{Departure, TranscriptWitness};
-use crate::evidence::words::{self, status_time};
 use crate::hook::HookTurn;
 use crate::hook::event::EndReason;
 use crate::roster::row::Source;
@@ -25,13 +25,13 @@ pub(super) fn crashed(case: &Case<'_>) -> Option<Ruling> {
         return None;
     }
     // Another process has resumed the session, and its registry file is not there yet.
-    if case.hooks.is_some_and(|hooks| hooks.agent.is_some() && hooks.heard_at > left_at) {
+    if case.hooks.is_some_and(|hooks| hooks.agent.is_some() && hooks.newest_event_at > left_at) {
         return None;
     }
     let pid = dead.entry.instance.pid;
     let mut detail = format!("process {pid} ended unexpectedly");
     if let Some(status) = &dead.entry.status {
-        let _ = write!(detail, "; its registry file still says `{}`", words::spelled(status));
+        let _ = write!(detail, "; its registry file still says `{}`", registry_states::spelled(status));
     }
     Some(Ruling {
         state: State::Ended,
@@ -100,7 +100,7 @@ pub(super) fn unclaimed(case: &Case<'_>) -> Option<Ruling> {
     })
 }
 
-pub(super) fn faded(case: &Case<'_>) -> Option<Ruling> {
+pub(super) fn out_of_sight(case: &Case<'_>) -> Option<Ruling> {
     let claim = case.claim.filter(|claim| !claim.is_certain())?;
     // Silence does not answer a question that the transcript shows as open.
     let asks =
@@ -117,7 +117,7 @@ pub(super) fn faded(case: &Case<'_>) -> Option<Ruling> {
         confidence: Confidence::Inferred,
         detail: format!(
             "nothing for {}, and process {} cannot be seen from here",
-            words::span(case.evidence.timeouts.idle),
+            registry_states::span(case.evidence.timeouts.idle),
             claim.pid()
         ),
         pid: Some(claim.pid()),
@@ -137,13 +137,13 @@ pub(super) fn hook(case: &Case<'_>) -> Option<Ruling> {
 }
 
 /// The hooks' reading as a ruling. A session that waits for input long enough is idle.
-fn by_hooks(case: &Case<'_>, heard: Heard<'_>) -> Ruling {
+fn by_hooks(case: &Case<'_>, heard: HookReading<'_>) -> Ruling {
     let e = case.evidence;
     let transcript = e.transcript.as_ref();
     let mut ruling = Ruling {
         state: heard.state,
         kind: heard.kind.or_else(|| match heard.state {
-            State::Working => words::retrying(transcript),
+            State::Working => registry_states::retrying(transcript),
             // The session was resumed: the last turn ended as the transcript says.
             State::WaitingForInput => transcript?.end()?.kind,
             _ => None,
@@ -154,12 +154,13 @@ fn by_hooks(case: &Case<'_>, heard: Heard<'_>) -> Ruling {
         detail: heard.detail.clone(),
         pid: case.hooks.and_then(|hooks| hooks.agent.as_ref()).map(|agent| agent.pid),
     };
-    let idle_at = case.rests_until(&heard);
+    let idle_at = case.idle_at_by_hooks(&heard);
     if heard.state == State::WaitingForInput && idle_at <= e.now {
         ruling.state = State::Idle;
         ruling.kind = heard.kind.filter(|kind| *kind == StateKind::Background);
         ruling.since = idle_at;
-        let _ = write!(ruling.detail, ", and nothing happened for {}", words::span(e.timeouts.idle));
+        let _ =
+            write!(ruling.detail, ", and nothing happened for {}", registry_states::span(e.timeouts.idle));
     }
     ruling
 }
@@ -200,7 +201,7 @@ pub(super) fn registry(case: &Case<'_>) -> Option<Ruling> {
     let claim = case.claim?;
     let word = claim.word?;
     let e = case.evidence;
-    let mut detail = words::detail(&claim.instance.entry, word, e.transcript.as_ref(), case.hooks);
+    let mut detail = registry_states::detail(&claim.instance.entry, word, e.transcript.as_ref(), case.hooks);
     let (mut state, mut kind, mut since) = (word.state, word.kind, claim.at);
     let idle_at = case.idle_at(claim);
     if word.is_quiet() && idle_at <= e.now {
@@ -209,12 +210,12 @@ pub(super) fn registry(case: &Case<'_>) -> Option<Ruling> {
         since = idle_at;
         detail = format!(
             "registry says `{}`, and nothing happened for {}",
-            claim.instance.entry.status.as_ref().map_or("", words::spelled),
-            words::span(e.timeouts.idle)
+            claim.instance.entry.status.as_ref().map_or("", registry_states::spelled),
+            registry_states::span(e.timeouts.idle)
         );
     }
     if !claim.is_certain() {
-        detail.push_str(words::OUT_OF_SIGHT);
+        detail.push_str(registry_states::OUT_OF_SIGHT);
     }
     if case.processes > 1 {
         let _ = write!(detail, "; {} processes run this session", case.processes);
@@ -266,7 +267,7 @@ pub(super) fn status_file(case: &Case<'_>) -> Option<Ruling> {
     let (state, kind) = file.file.status.state()?;
     let heard = || case.heard().is_some_and(|heard| heard.state != State::Ended);
     let spoken_for =
-        case.claim.is_some_and(|claim| claim.word.is_some()) || heard() || case.was_left_since(at);
+        case.claim.is_some_and(|claim| claim.word.is_some()) || heard() || case.has_session_end_since(at);
     let outdated = case.activity().is_some_and(|activity| activity > at + SAME_EVENT);
     (!spoken_for && !outdated).then(|| Ruling {
         state,
@@ -274,7 +275,7 @@ pub(super) fn status_file(case: &Case<'_>) -> Option<Ruling> {
         since: at,
         source: Source::StatusFile,
         confidence: Confidence::Observed,
-        detail: words::status_detail(&file.file),
+        detail: registry_states::status_detail(&file.file),
         pid: None,
     })
 }
@@ -294,7 +295,7 @@ pub(super) fn transcript(case: &Case<'_>) -> Option<Ruling> {
 
 /// No witness counts at this moment. The verdict dates from when the last one stopped counting, not from the moment
 /// of the question: a verdict must not change while nothing happens.
-pub(super) fn unheard(case: &Case<'_>) -> Ruling {
+pub(super) fn no_witness(case: &Case<'_>) -> Ruling {
     let silent = case.silent_since();
     let (since, source, detail) = match case.claim {
         Some(claim) => {

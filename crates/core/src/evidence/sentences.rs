@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::evidence::heard::Heard;
+use crate::evidence::hook_reading::HookReading;
 use crate::evidence::registry::Liveness;
+use crate::evidence::registry_states::{detail, read_status, spelled, status_detail, status_time};
 use crate::evidence::witness::{
     ChildWitness, Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness,
 };
-use crate::evidence::words::{detail, spelled, status_detail, status_time, word_of};
 use crate::hook::HookWitness;
 use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
@@ -42,7 +42,7 @@ pub(super) fn registry_witness(
     now: Timestamp,
 ) -> Option<Witness> {
     let status = instance.entry.status.as_ref()?;
-    let word = word_of(instance, transcript, hooks, now);
+    let word = read_status(instance, transcript, hooks, now);
     let detail = match word {
         Some(word) => detail(&instance.entry, word, transcript, hooks),
         None => format!("registry says `{}`, an unknown status", spelled(status)),
@@ -96,7 +96,7 @@ pub(super) fn transcript_witness(reading: &TranscriptWitness<'_>) -> Witness {
 }
 
 /// What the hooks alone would say.
-pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<Heard<'_>>, counts: bool) -> Witness {
+pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<HookReading<'_>>, counts: bool) -> Witness {
     let mut detail = match &alone {
         Some(heard) => heard.detail.clone(),
         None => "hooks say nothing about the turn".to_owned(),
@@ -108,7 +108,7 @@ pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<Heard<'_>>, counts
         source: Source::Hook,
         state: alone.as_ref().map(|heard| heard.state),
         kind: alone.as_ref().and_then(|heard| heard.kind),
-        at: Some(alone.as_ref().map_or(hooks.heard_at, |heard| heard.edge)),
+        at: Some(alone.as_ref().map_or(hooks.newest_event_at, |heard| heard.edge)),
         pid: hooks.agent.as_ref().map(|agent| agent.pid),
         detail: Arc::from(detail),
         confidence: alone.map_or(Confidence::Observed, |heard| heard.confidence),

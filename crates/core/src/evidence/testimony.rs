@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::evidence::case::{Case, Ruling, of_process};
-use crate::evidence::heard;
+use crate::evidence::hook_reading;
+use crate::evidence::registry_states::status_time;
 use crate::evidence::sentences;
 use crate::evidence::witness::Witness;
-use crate::evidence::words::status_time;
 use crate::roster::row::{Reason, Source};
 
 /// The winner, then the others by rank of the source and newest first.
@@ -32,7 +32,7 @@ pub(super) fn testimony(case: &Case<'_>, ruling: &Ruling, reason: &Reason) -> Ve
         }
         others.extend(e.gone.map(sentences::gone_witness));
         others.extend(e.hooks.map(|hooks| {
-            let alone = heard::alone(hooks, e.now, e.timeouts);
+            let alone = hook_reading::read_hooks_alone(hooks, e.now, e.timeouts);
             sentences::hook_witness(hooks, alone, case.hooks.is_some())
         }));
         others.extend(e.child.map(sentences::child_witness));

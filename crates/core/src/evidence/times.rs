@@ -23,7 +23,7 @@ pub(super) const AFTER_THE_END: Millis = Millis(2_000);
 /// written, or for a moment carry the throw-away id of `--continue`.
 pub(super) const CLAIM_GRACE: Millis = Millis(2_000);
 /// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
-pub(super) const LULL: Millis = Millis(1_000);
+pub(super) const REPORT_GAP: Millis = Millis(1_000);
 /// How long after a registry's `idle` the end of the turn may still be missing from the transcript.
 pub(super) const SETTLING: Millis = Millis(500);
 /// A status that follows a turn's last record by no more than this belongs to the same event.

@@ -1,6 +1,6 @@
 //! Patterns of paths that the user excludes from the store.
 
-mod named;
+mod mentions;
 mod spelling;
 
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Exclude(Option<Arc<Rules>>);
 #[derive(Debug)]
 struct Rules {
     /// The patterns as the settings have them, with `/` between names.
-    told: Vec<String>,
+    sources: Vec<String>,
     patterns: Vec<Pattern>,
     home: Option<String>,
     links: Option<Arc<dyn Links>>,
@@ -36,7 +36,7 @@ struct Pattern {
     /// that works right in it is no less private.
     names: Vec<String>,
     /// How many leading names hold no wildcard. `root` is the path of these names.
-    plain: usize,
+    literal_names: usize,
     root: String,
 }
 
@@ -47,9 +47,9 @@ impl Pattern {
         if names.last().is_some_and(|name| name == "**") {
             names.pop();
         }
-        let plain = names.iter().take_while(|name| !name.contains(['*', '?'])).count();
-        let root = names[..plain].join("/");
-        Self { names, plain, root }
+        let literal_names = names.iter().take_while(|name| !name.contains(['*', '?'])).count();
+        let root = names[..literal_names].join("/");
+        Self { names, literal_names, root }
     }
 
     fn fits(&self, path: &str) -> bool {
@@ -64,9 +64,9 @@ impl Pattern {
     }
 
     /// Whether the pattern fits the path after the links in `root` are resolved.
-    fn fits_really(&self, path: &str, links: &dyn Links) -> bool {
+    fn fits_resolved(&self, path: &str, links: &dyn Links) -> bool {
         let Some(real) = self.real_root(links).filter(|real| path.starts_with(real)) else { return false };
-        let names = real.split('/').chain(self.names[self.plain..].iter().map(String::as_str));
+        let names = real.split('/').chain(self.names[self.literal_names..].iter().map(String::as_str));
         fits(&names.map(str::to_owned).collect::<Vec<_>>(), path)
     }
 }
@@ -87,16 +87,16 @@ impl Exclude {
         let slashes = |pattern: String| pattern.replace('\\', "/").trim_end_matches('/').to_owned();
         let told: Vec<String> = patterns.into_iter().map(slashes).filter(|told| !told.is_empty()).collect();
         let patterns = told.iter().map(|told| Pattern::new(told)).collect();
-        Self((!told.is_empty()).then(|| Arc::new(Rules { told, patterns, home: None, links: None })))
+        Self((!told.is_empty()).then(|| Arc::new(Rules { sources: told, patterns, home: None, links: None })))
     }
 
     /// The same rules with a home folder, and with links that can be followed.
     #[must_use]
     pub fn on_disk(self, home: Option<String>, links: Arc<dyn Links>) -> Self {
         let on_disk = |rules: Arc<Rules>| {
-            let told = rules.told.clone();
+            let told = rules.sources.clone();
             let patterns = told.iter().map(|told| Pattern::new(told)).collect();
-            Arc::new(Rules { told, patterns, home, links: Some(links) })
+            Arc::new(Rules { sources: told, patterns, home, links: Some(links) })
         };
         Self(self.0.map(on_disk))
     }
@@ -108,30 +108,30 @@ impl Exclude {
 
     /// The patterns, with `/` between names.
     pub fn patterns(&self) -> &[String] {
-        self.0.as_deref().map_or(&[], |rules| &rules.told)
+        self.0.as_deref().map_or(&[], |rules| &rules.sources)
     }
 
     /// Whether the path, or a folder above it, fits a pattern. The spelling of the path does not matter.
-    pub fn leaves_out(&self, path: &str) -> bool {
-        self.leaves_out_in(None, path)
+    pub fn excludes(&self, path: &str) -> bool {
+        self.excludes_in(None, path)
     }
 
     /// The same for a path that may be relative to `cwd`.
-    pub fn leaves_out_in(&self, cwd: Option<&str>, path: &str) -> bool {
-        self.leaves_out_as(cwd, path, true)
+    pub fn excludes_in(&self, cwd: Option<&str>, path: &str) -> bool {
+        self.excludes_as(cwd, path, true)
     }
 
-    fn leaves_out_as(&self, cwd: Option<&str>, path: &str, follow: bool) -> bool {
+    fn excludes_as(&self, cwd: Option<&str>, path: &str, follow: bool) -> bool {
         let Some(rules) = self.0.as_deref().filter(|_| !path.is_empty()) else { return false };
-        let spelled = spelling::whole(path, cwd, rules.home.as_deref());
+        let spelled = spelling::absolute(path, cwd, rules.home.as_deref());
         let plain = spelling::normal(&spelled);
-        rules.fit(&plain) || (follow && rules.fit_really(&spelled, &plain))
+        rules.fit(&plain) || (follow && rules.fit_resolved(&spelled, &plain))
     }
 
     /// Whether all data of a session is left out, because it worked in an excluded folder. A session with more
     /// folders than its lineage keeps may have worked in any folder, so it is left out too.
-    pub fn leaves_out_session(&self, lineage: &Lineage) -> bool {
-        let worked_there = || lineage.cwds.iter().any(|cwd| self.leaves_out(cwd));
+    pub fn excludes_session(&self, lineage: &Lineage) -> bool {
+        let worked_there = || lineage.cwds.iter().any(|cwd| self.excludes(cwd));
         !self.is_empty() && (lineage.cwds.len() >= CWD_LIMIT || worked_there())
     }
 }
@@ -142,12 +142,12 @@ impl Rules {
     }
 
     /// Whether a pattern fits after links are resolved: links in the path, and links in a pattern's `root`.
-    fn fit_really(&self, spelled: &str, plain: &str) -> bool {
+    fn fit_resolved(&self, spelled: &str, plain: &str) -> bool {
         let Some(links) = self.links.as_deref().filter(|_| spelling::is_absolute(plain)) else {
             return false;
         };
         let fits = |path: &str| {
-            self.fit(path) || self.patterns.iter().any(|pattern| pattern.fits_really(path, links))
+            self.fit(path) || self.patterns.iter().any(|pattern| pattern.fits_resolved(path, links))
         };
         // After a link, `..` leads to the parent of the link's target.
         let real = |path: &str| links.real(path).is_some_and(|real| fits(&spelling::normal(&real)));
@@ -230,9 +230,9 @@ mod tests {
             ("**", "/anything", true),
             ("", "/anything", false),
         ] {
-            assert_eq!(exclude(pattern).leaves_out(path), out, "{pattern} {path}");
+            assert_eq!(exclude(pattern).excludes(path), out, "{pattern} {path}");
         }
-        assert!(!exclude("**").leaves_out(""), "no path is no path");
+        assert!(!exclude("**").excludes(""), "no path is no path");
     }
 
     #[test]
@@ -258,17 +258,17 @@ mod tests {
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
         let mut lineage = Lineage::unknown(SessionId::new("s"));
         lineage.cwds = (1..CWD_LIMIT).map(|n| format!("/home/dev/{n}").into()).collect();
-        assert!(!exclude.leaves_out_session(&lineage));
+        assert!(!exclude.excludes_session(&lineage));
         lineage.cwds.push("/home/dev/one more".into());
-        assert!(exclude.leaves_out_session(&lineage));
-        assert!(!Exclude::default().leaves_out_session(&lineage), "nothing is left out");
+        assert!(exclude.excludes_session(&lineage));
+        assert!(!Exclude::default().excludes_session(&lineage), "nothing is left out");
         lineage.cwds = vec!["/home/dev/secret/app".into()];
-        assert!(exclude.leaves_out_session(&lineage));
+        assert!(exclude.excludes_session(&lineage));
     }
 
     #[test]
     fn a_pattern_of_many_stars_is_matched_quickly() {
         let exclude = Exclude::new(["/**/*a*".repeat(200)]);
-        assert!(!exclude.leaves_out(&"/aaaaaaaaaaaaaaaaaaaab".repeat(100)));
+        assert!(!exclude.excludes(&"/aaaaaaaaaaaaaaaaaaaab".repeat(100)));
     }
 }

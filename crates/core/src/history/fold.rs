@@ -28,7 +28,7 @@ pub use open_calls::CALL_LIMIT;
 use open_calls::Calls;
 use part::Part;
 use segments::Segments;
-use turn::{Joins, Turn};
+use turn::{PromptMatches, Turn};
 
 /// The fold of one file: a session's own transcript, or a subagent's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct HistoryFold {
     pub(super) turn: Option<Turn>,
     /// `promptId` of the newest record that has one. In a subagent's file it is the caller's.
     prompt_id: Option<Arc<str>>,
-    pub(super) joins: Joins,
+    pub(super) joins: PromptMatches,
     calls: Calls,
     /// Hashes of the newest title of each kind. The client appends a title again, up to a hundred times.
     titles: [u64; 4],
@@ -103,7 +103,7 @@ impl HistoryFold {
             clock: None,
             turn: None,
             prompt_id: None,
-            joins: Joins::default(),
+            joins: PromptMatches::default(),
             calls: Calls::default(),
             titles: [0; 4],
             plan: None,
@@ -135,8 +135,8 @@ impl HistoryFold {
             return;
         }
         let envelope = &record.envelope;
-        self.works_in(envelope, settings, sink);
-        if !says_something(&record.body) {
+        self.note_folder(envelope, settings, sink);
+        if !gives_rows(&record.body) {
             return;
         }
         self.clock = self.clock.max(envelope.at);
@@ -150,7 +150,7 @@ impl HistoryFold {
             settings,
             sink,
         };
-        if self.repeats_its_parent() || self.is_left_out(settings) {
+        if self.is_copy_of_session() || self.is_left_out(settings) {
             // Only the tokens are kept. In the first case the session's own file holds everything else. In the
             // second case the user excludes everything else.
             if let Body::Assistant(answer) = &record.body {
@@ -159,7 +159,7 @@ impl HistoryFold {
             return;
         }
         if self.agent.is_none() && !envelope.sidechain {
-            self.segments.see(offset, record, step.sink);
+            self.segments.apply(offset, record, step.sink);
         }
         self.dispatch(&record.body, full, &mut step);
     }
@@ -188,7 +188,7 @@ impl HistoryFold {
 
     /// Notes the folder of a record, and gives it to the sink unless the sink got it lately. Later exclusions look
     /// for these folders.
-    fn works_in(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: Sink<'_>) {
+    fn note_folder(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: Sink<'_>) {
         // A record without a folder belongs to the folder of the record before it.
         let Some(cwd) = envelope.cwd.as_deref().filter(|cwd| !cwd.is_empty()) else { return };
         if self.folder.as_deref() == Some(cwd) {
@@ -197,7 +197,7 @@ impl HistoryFold {
         let told = self.told_folders.iter().find(|told| ***told == *cwd).cloned();
         let is_told = told.is_some();
         let folder = told.unwrap_or_else(|| Arc::from(cwd));
-        (self.left_out, self.is_judged) = (settings.exclude.leaves_out(cwd), true);
+        (self.left_out, self.is_judged) = (settings.exclude.excludes(cwd), true);
         if !self.left_out && !is_told {
             sink(Item::Folder(cwd));
             if self.told_folders.len() == FOLDERS {
@@ -214,7 +214,7 @@ impl HistoryFold {
             return false;
         }
         if !std::mem::replace(&mut self.is_judged, true) {
-            self.left_out = self.folder.as_deref().is_some_and(|folder| settings.exclude.leaves_out(folder));
+            self.left_out = self.folder.as_deref().is_some_and(|folder| settings.exclude.excludes(folder));
         }
         self.something_left_out |= self.left_out;
         self.left_out
@@ -227,7 +227,7 @@ impl HistoryFold {
 
     /// Whether the file begins with a copy of nearly all records of its session. Files of the subagents for
     /// compactions and for prompt suggestions do.
-    fn repeats_its_parent(&self) -> bool {
+    fn is_copy_of_session(&self) -> bool {
         self.agent
             .as_deref()
             .is_some_and(|id| id.starts_with("acompact") || id.starts_with("aprompt_suggestion"))
@@ -262,7 +262,7 @@ impl HistoryFold {
 }
 
 /// Whether a record can give a row at all.
-fn says_something(body: &Body<'_>) -> bool {
+fn gives_rows(body: &Body<'_>) -> bool {
     match body {
         Body::System(system) => match system {
             System::TurnDuration { .. } | System::AwaySummary | System::CompactBoundary(_) => true,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::boilerplate::{without_quotes, without_reminders};
 use super::fold::HistoryFold;
-use super::fold::plans::{PLAN_LIMIT, carries_out, plan_text, shows_plan, written};
+use super::fold::plans::{PLAN_LIMIT, content_after_write, execution_of, plan_text, shows_plan};
 use super::fold::turn::prompt_hash;
-use super::private::{closes_before, keep_public, strip_private};
+use super::private::{keep_public, rest_closes_block, strip_private};
 use super::rows::{
-    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
-    PlanWord, Sink,
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanState,
+    PlanVersion, Sink,
 };
 use super::settings::HistorySettings;
 use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};
@@ -36,12 +36,12 @@ impl HistoryFold {
     pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
         let at = heard.origin.at;
         let cwd = heard.payload.cwd.as_deref();
-        if cwd.is_some_and(|cwd| settings.exclude.leaves_out(cwd)) {
+        if cwd.is_some_and(|cwd| settings.exclude.excludes(cwd)) {
             return;
         }
         if let Some(call) = heard.payload.event.call() {
             let input = heard.texts.tool_input.unwrap_or_default();
-            if settings.exclude.is_named_in_call(&call.tool, input, cwd) {
+            if settings.exclude.call_names_excluded(&call.tool, input, cwd) {
                 return;
             }
         }
@@ -96,7 +96,7 @@ impl HistoryFold {
         told.last_activity_at = Some(at);
         told.ended = Some(Ended { status: BatchStatus::Active, at, error: None });
         sink(Item::Batch(Box::new(told)));
-        if let Some(execution) = carries_out(None, &words, id, Some(at)) {
+        if let Some(execution) = execution_of(None, &words, id, Some(at)) {
             sink(Item::Execution(execution));
         }
     }
@@ -133,11 +133,11 @@ impl HistoryFold {
         settings: &HistorySettings,
         sink: Sink<'_>,
     ) {
-        let Some(id) = call.id.clone().filter(|_| !settings.skips(&call.tool)) else { return };
+        let Some(id) = call.id.clone().filter(|_| !settings.skips_tool(&call.tool)) else { return };
         let at = heard.origin.at;
         let input = heard.texts.tool_input.map(Raw::Nested).unwrap_or_default();
         let cwd = heard.payload.cwd.as_deref();
-        let said = |text: &&str| !settings.exclude.is_named_in_output(Some(&call.tool), text, cwd);
+        let said = |text: &&str| !settings.exclude.output_names_excluded(Some(&call.tool), text, cwd);
         let ended = outcome != Outcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {
@@ -174,22 +174,22 @@ impl HistoryFold {
         let field = |key: &str| response.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
         let path = field("filePath");
         let cwd = heard.payload.cwd.as_deref();
-        if path.as_deref().is_some_and(|path| settings.exclude.leaves_out_in(cwd, path)) {
+        if path.as_deref().is_some_and(|path| settings.exclude.excludes_in(cwd, path)) {
             return;
         }
         let path = path.filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
         let batch = self.heard_batch(heard);
         let (plan, content, word) = if shows_plan(&call.tool) {
             let plan = self.plan_name(batch.as_ref());
-            (plan, field("plan"), PlanWord::Approved)
+            (plan, field("plan"), PlanState::Approved)
         } else if let ("Write" | "Edit" | "MultiEdit", Some(path)) = (&*call.tool, &path) {
-            let content = written(&field, response.get("replaceAll").is_true());
-            (Arc::clone(path), content, PlanWord::Written)
+            let content = content_after_write(&field, response.get("replaceAll").is_true());
+            (Arc::clone(path), content, PlanState::Written)
         } else {
             return;
         };
         let at = Some(heard.origin.at);
-        if let (PlanWord::Approved, Some(batch)) = (word, batch.clone()) {
+        if let (PlanState::Approved, Some(batch)) = (word, batch.clone()) {
             sink(Item::Execution(Execution { plan: Some(Arc::clone(&plan)), content: None, batch, at }));
         }
         let content = content.as_deref().and_then(plan_text);
@@ -218,7 +218,7 @@ fn began(ended: Timestamp, duration_ms: Option<u64>) -> Option<Timestamp> {
 /// private blocks cannot be found and nothing is kept.
 pub(super) fn input_json(raw: &str, limit: usize) -> Option<String> {
     let (raw, rest) = raw.split_at(raw.floor_char_boundary(limit));
-    if closes_before(raw, rest) {
+    if rest_closes_block(raw, rest) {
         return None;
     }
     let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));

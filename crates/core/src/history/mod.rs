@@ -11,18 +11,18 @@ pub mod fold;
 pub mod hooks;
 pub mod private;
 pub mod recovery;
+mod row_kinds;
 pub mod rows;
 pub mod settings;
 mod snapshot;
-mod words;
 
 pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
 pub use hooks::Heard;
 pub use private::{keep_public, strip_private};
-pub use recovery::{Recovered, Recovery, RecoverySettings, SessionView, recover};
+pub use recovery::{Correction, Recovery, RecoverySettings, SessionView, recover};
 pub use rows::{
-    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
-    PlanWord, Request, Role, Segment, Text,
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanState,
+    PlanVersion, Request, Role, Segment, Text,
 };
 pub use settings::{ArchiveSettings, HistorySettings};

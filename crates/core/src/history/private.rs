@@ -40,7 +40,7 @@ pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
 
 /// How many of the first `len` bytes of a text may be removed, for example the title of a terminal. A block that
 /// begins in them and does not end there also hides the text that follows, so it must stay.
-pub(crate) fn may_go(text: &str, len: usize) -> usize {
+pub(crate) fn removable_prefix(text: &str, len: usize) -> usize {
     let within = &text[..len];
     let mut at = 0;
     while let Some(found) = memchr(b'<', &within.as_bytes()[at..]) {
@@ -62,11 +62,12 @@ pub(crate) fn may_go(text: &str, len: usize) -> usize {
 
 /// A text was cut into `head` and `rest`, and only the head is kept. Whether the rest closes a block that neither
 /// of them opens: then all of the head is private. Both may hold JSON escapes.
-pub(crate) fn closes_before(head: &str, rest: &str) -> bool {
+pub(crate) fn rest_closes_block(head: &str, rest: &str) -> bool {
     if rest.is_empty() || !may_close(rest) {
         return false;
     }
-    !ends_in_block(&plainly(head)) && matches!(walk(&plainly(rest)), Walk::Closes(_))
+    !ends_in_block(&unescape_tags(head))
+        && matches!(first_unbalanced(&unescape_tags(rest)), Unbalanced::Closes(_))
 }
 
 /// Whether the text may hold a closing tag. The check is cheap, because most texts are long and hold none.
@@ -81,7 +82,7 @@ fn may_close(text: &str) -> bool {
 }
 
 /// Replaces the JSON escapes of the characters in a tag.
-fn plainly(text: &str) -> Cow<'_, str> {
+fn unescape_tags(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
     }
@@ -93,7 +94,7 @@ fn plainly(text: &str) -> Cow<'_, str> {
 }
 
 /// The first unbalanced tag of a text.
-enum Walk {
+enum Unbalanced {
     /// A closing tag without an opening one; the offset after it.
     Closes(usize),
     /// An opening tag without a closing one.
@@ -101,27 +102,27 @@ enum Walk {
     Neither,
 }
 
-fn walk(text: &str) -> Walk {
+fn first_unbalanced(text: &str) -> Unbalanced {
     let mut at = 0;
     while let Some((_, tag)) = next_tag(text, at) {
         at = match tag {
-            Tag::Close(end) => return Walk::Closes(end),
+            Tag::Close(end) => return Unbalanced::Closes(end),
             Tag::Open(open) if open.closed => open.end,
             Tag::Open(open) => match closing(text, open.end, open.name, &mut 0) {
                 Some(end) => end,
-                None => return Walk::StaysOpen,
+                None => return Unbalanced::StaysOpen,
             },
         };
     }
-    Walk::Neither
+    Unbalanced::Neither
 }
 
 fn ends_in_block(mut text: &str) -> bool {
     loop {
-        match walk(text) {
-            Walk::StaysOpen => return true,
-            Walk::Closes(end) => text = &text[end..],
-            Walk::Neither => return false,
+        match first_unbalanced(text) {
+            Unbalanced::StaysOpen => return true,
+            Unbalanced::Closes(end) => text = &text[end..],
+            Unbalanced::Neither => return false,
         }
     }
 }
@@ -305,7 +306,7 @@ mod tests {
             ("a", "b</privateer>", false),
             ("a", "", false),
         ] {
-            assert_eq!(closes_before(head, rest), hidden, "{head} {rest}");
+            assert_eq!(rest_closes_block(head, rest), hidden, "{head} {rest}");
         }
     }
 

@@ -46,7 +46,7 @@ pub struct SessionView {
 
 /// One correction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recovered {
+pub enum Correction {
     /// A turn without a sign is over, since its last sign.
     StuckBatch {
         /// The session.
@@ -79,7 +79,7 @@ pub enum Recovered {
     },
 }
 
-impl Recovered {
+impl Correction {
     /// Its name in the log.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl Recovered {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recovery {
     /// The corrections, in a stable order.
-    pub put_right: Vec<Recovered>,
+    pub corrections: Vec<Correction>,
     /// `None` if nothing can get stuck before the next event.
     pub next: Option<Timestamp>,
 }
@@ -146,8 +146,8 @@ pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timest
                 let mut over = Batch::new(Arc::clone(&batch.id));
                 over.ended = Some(Ended { status: BatchStatus::Completed, at: last, error: None });
                 recovery
-                    .put_right
-                    .push(Recovered::StuckBatch { session: Arc::clone(&session.id), batch: over });
+                    .corrections
+                    .push(Correction::StuckBatch { session: Arc::clone(&session.id), batch: over });
             } else {
                 due.insert(last + settings.stuck);
             }
@@ -155,12 +155,12 @@ pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timest
         if let (true, false, Some(last)) = (session.open, session.alive, session.last_activity_at) {
             if last + settings.stale <= now {
                 let session = Arc::clone(&session.id);
-                recovery.put_right.push(Recovered::StaleSession { session, last_activity_at: last });
+                recovery.corrections.push(Correction::StaleSession { session, last_activity_at: last });
             } else {
                 due.insert(last + settings.stale);
             }
         }
-        adopt(session, &mut recovery.put_right);
+        adopt(session, &mut recovery.corrections);
     }
     recovery.next = due.first().map(|due| (*due).max(now + settings.every));
     recovery
@@ -170,7 +170,7 @@ fn is_open(batch: &Batch) -> bool {
     batch.ended.as_ref().is_none_or(|ended| ended.status == BatchStatus::Active)
 }
 
-fn adopt(session: &SessionView, put_right: &mut Vec<Recovered>) {
+fn adopt(session: &SessionView, put_right: &mut Vec<Correction>) {
     let mut begun: BTreeMap<Timestamp, &BatchId> = BTreeMap::new();
     for batch in &session.batches {
         begun.entry(batch.started_at.unwrap_or_default()).or_insert(&batch.id);
@@ -196,8 +196,9 @@ fn adopt(session: &SessionView, put_right: &mut Vec<Recovered>) {
             }
         };
         let (session, call) = (Arc::clone(&session.id), Arc::clone(&orphan.id));
-        adopted.push(Recovered::OrphanedActivity { session, call, batch });
+        adopted.push(Correction::OrphanedActivity { session, call, batch });
     }
-    put_right.extend(made_up.map(|batch| Recovered::MadeUpBatch { session: Arc::clone(&session.id), batch }));
+    put_right
+        .extend(made_up.map(|batch| Correction::MadeUpBatch { session: Arc::clone(&session.id), batch }));
     put_right.extend(adopted);
 }

@@ -9,7 +9,7 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{CompactBoundary, Usage};
 
-pub use super::words::{BatchOrigin, BatchStatus, Outcome, PlanWord, Role};
+pub use super::row_kinds::{BatchOrigin, BatchStatus, Outcome, PlanState, Role};
 
 /// Where rows go.
 pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
@@ -228,7 +228,7 @@ pub struct PlanVersion {
     /// Its text, without private blocks, cut. `None` if the report has no text.
     pub content: Option<String>,
     /// What happened to it.
-    pub word: PlanWord,
+    pub word: PlanState,
 }
 
 /// A prompt carries out a plan.
@@ -273,11 +273,11 @@ impl Request {
         least(&mut self.model, other.model.clone());
         least(&mut self.agent, other.agent.clone());
         self.copied &= other.copied;
-        self.see(None, other.usage);
+        self.merge_usage(None, other.usage);
     }
 
     /// Adds the tokens of another record.
-    pub(super) fn see(&mut self, at: Option<Timestamp>, theirs: Usage) {
+    pub(super) fn merge_usage(&mut self, at: Option<Timestamp>, theirs: Usage) {
         least(&mut self.at, at);
         let mine = &mut self.usage;
         mine.input = mine.input.max(theirs.input);

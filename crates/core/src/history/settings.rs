@@ -41,7 +41,7 @@ impl Default for HistorySettings {
 
 impl HistorySettings {
     /// Whether calls of this tool give no activities.
-    pub fn skips(&self, tool: &str) -> bool {
+    pub fn skips_tool(&self, tool: &str) -> bool {
         self.skip.iter().any(|skipped| skipped == tool)
     }
 

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::event::ToolCall;
-use super::witness::{HookAsk, HookCall};
+use super::witness::{HookCall, HookRequest};
 use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
 
 /// More open calls than any client makes at once. Beyond it the oldest is dropped.
-pub(super) const CALLS: usize = 64;
+pub(super) const OPEN_CALL_LIMIT: usize = 64;
 /// How many prompts and finished calls are kept, because senders may put events into the wrong order.
 const REMEMBERED: usize = 32;
 /// A call that has begun and not ended, of the turn or of a subagent.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct OpenCall {
     pub shown: HookCall,
     pub input: u64,
     pub agent: Option<Arc<str>>,
@@ -23,14 +23,14 @@ pub(super) struct Call {
 
 /// A request without an answer.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub shown: HookAsk,
+pub(super) struct OpenRequest {
+    pub shown: HookRequest,
     pub input: u64,
 }
 
 /// A call that has ended.
 #[derive(Debug, Clone)]
-pub(super) struct Done {
+pub(super) struct EndedCall {
     pub call: ToolCall,
     pub agent: Option<Arc<str>>,
     pub at: Timestamp,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::hook_state::{Reading, TurnEvent};
 use super::origin::HookOrigin;
 use super::payload::HookPayload;
-use super::turn::{Reading, Said};
 use super::witness::HookWitness;
 use crate::ids::Instance;
 use crate::time::Timestamp;
@@ -28,16 +28,16 @@ pub struct HookFold {
 }
 
 /// Sort key of an event: the sender's clock since boot, which never goes back, then the event's id.
-type Place = (u64, Arc<str>);
+type EventOrder = (u64, Arc<str>);
 
 #[derive(Debug, Clone, Default)]
 struct Window {
     /// The reading of everything before the window.
     base: Reading,
     /// Place of the newest event that `base` holds.
-    base_end: Option<Place>,
+    base_end: Option<EventOrder>,
     /// In order.
-    events: Vec<(Place, Timestamp, Said)>,
+    events: Vec<(EventOrder, Timestamp, TurnEvent)>,
     /// The reading of all events.
     now: Reading,
     /// Wall clock of the newest event.
@@ -71,7 +71,7 @@ impl HookFold {
         {
             window.outer = Arc::from(&origin.ancestors[own + 1..]);
         }
-        window.insert(at, (place, origin.at, Said::of(payload)));
+        window.insert(at, (place, origin.at, TurnEvent::of(payload)));
         true
     }
 
@@ -119,7 +119,7 @@ impl HookFold {
 }
 
 impl Window {
-    fn insert(&mut self, place: usize, event: (Place, Timestamp, Said)) {
+    fn insert(&mut self, place: usize, event: (EventOrder, Timestamp, TurnEvent)) {
         let is_last = place == self.events.len();
         self.events.insert(place, event);
         if is_last {

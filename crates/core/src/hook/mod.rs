@@ -2,15 +2,15 @@
 
 mod calls;
 pub mod event;
+mod event_names;
 pub mod fold;
+mod hook_state;
 pub mod message;
 pub mod moves;
-mod names;
 pub mod origin;
 pub mod payload;
 pub mod terminal;
 pub mod texts;
-mod turn;
 pub mod witness;
 
 pub use event::{HookEvent, ToolCall};
@@ -20,4 +20,4 @@ pub use moves::HookMoves;
 pub use origin::{HookOrigin, TerminalContext};
 pub use payload::{HookError, HookPayload, PAYLOAD_LIMIT, parse_payload};
 pub use texts::HookTexts;
-pub use witness::{HookAsk, HookCall, HookTurn, HookWitness};
+pub use witness::{HookCall, HookRequest, HookTurn, HookWitness};

@@ -11,7 +11,7 @@ use crate::ids::{Instance, SessionId};
 use crate::time::Timestamp;
 
 /// How many changes of one process are kept; a day of `/clear` every ten minutes makes 144.
-const EDGES: usize = 256;
+const EVENT_LIMIT: usize = 256;
 /// How many processes are kept. Beyond it the one that was silent longest is dropped.
 const PROCESSES: usize = 1024;
 
@@ -56,7 +56,7 @@ impl HookMoves {
         let edges = self.processes.entry(agent).or_default();
         let edge = Edge { at: origin.at, session: payload.session.clone(), starts };
         let new = edges.insert((origin.order, Arc::clone(&origin.id)), edge).is_none();
-        if edges.len() > EDGES {
+        if edges.len() > EVENT_LIMIT {
             edges.pop_first();
         }
         new

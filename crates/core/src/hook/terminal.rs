@@ -58,7 +58,7 @@ pub fn capture(env: &dyn Fn(&str) -> Option<OsString>, tty: Option<&str>) -> Opt
 }
 
 /// The terminal variables of an environment, even if they name no terminal. Then the kind is empty.
-pub fn named(env: &dyn Fn(&str) -> Option<OsString>) -> TerminalContext {
+pub fn terminal_variables(env: &dyn Fn(&str) -> Option<OsString>) -> TerminalContext {
     let ids = variables(env);
     TerminalContext { kind: kind(&ids).unwrap_or_default().into(), ids }
 }

@@ -24,7 +24,7 @@ pub struct HookWitness {
     /// A compaction has run since then.
     pub compacting: Option<Timestamp>,
     /// Requests that no hook has answered yet: at most one for the turn and one for each subagent, oldest first.
-    pub asks: Vec<HookAsk>,
+    pub asks: Vec<HookRequest>,
     /// The session's own tool calls that have begun and not ended, oldest first.
     pub calls: Vec<HookCall>,
     /// Subagents that run.
@@ -34,20 +34,20 @@ pub struct HookWitness {
     /// Shells that run in the background, as the last `Stop` reported.
     pub shells_running: u32,
     /// Time of the newest event about the turn, a call or a request.
-    pub edge_at: Timestamp,
+    pub turn_event_at: Timestamp,
     /// Time of the newest event that only happens where the turn's own dialog is closed: a prompt, a result, an end.
     pub answered_at: Option<Timestamp>,
     /// Time of the newest event of any kind.
-    pub heard_at: Timestamp,
+    pub newest_event_at: Timestamp,
 }
 
 /// The state of a session's own turn, as hooks report it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookTurn {
     /// No hook reported it: only subagents, or only signs of life.
-    Unheard,
+    Unreported,
     /// A session began or was resumed, and no prompt has come.
-    NotBegun,
+    NoPrompt,
     /// A turn runs.
     Running,
     /// `Stop`: it ended by itself.
@@ -72,7 +72,7 @@ pub enum HookTurn {
 
 /// A request to the user that no hook has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookAsk {
+pub struct HookRequest {
     /// Permission, question, plan, or a server's dialog.
     pub kind: StateKind,
     /// The tool; empty when there was only a notification.

@@ -3,10 +3,10 @@
 //! No transcript holds this data. It outweighs every witness, is kept in the store, and only the user can undo it.
 //! [`say()`] turns a command ([`Word`]) into [`Change`]s of the stored [`Words`], or refuses it.
 
-mod aside;
-mod say;
-mod words;
+mod decide_command;
+mod deferral;
+mod user_edits;
 
-pub use aside::{Aside, Seen};
-pub use say::{Known, Refusal, say};
-pub use words::{Change, Word, Words};
+pub use decide_command::{CommandFacts, Refusal, say};
+pub use deferral::{Deferral, SeenActivity};
+pub use user_edits::{EditChange, UserEdits, Word};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attention::Need;
-use crate::evidence::cause;
+use crate::evidence::cause_without_prefix;
 use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
 use crate::requests::open::Asked;
@@ -34,7 +34,7 @@ pub struct Row {
     /// The user snoozed it until this time.
     pub snoozed_until: Option<Timestamp>,
     /// When the snooze ended. From then on the session needs the user anew.
-    pub roused_at: Option<Timestamp>,
+    pub snooze_ended_at: Option<Timestamp>,
     /// The user put it away, and nothing new has happened in it since.
     pub put_away: bool,
     /// Tool calls without a result, oldest first.
@@ -101,7 +101,7 @@ pub struct Row {
 impl Row {
     /// Since when its state concerns the user: the end of a snooze counts as a new beginning.
     pub fn needed_since(&self) -> Timestamp {
-        self.roused_at.map_or(self.state_since, |at| at.max(self.state_since))
+        self.snooze_ended_at.map_or(self.state_since, |at| at.max(self.state_since))
     }
 
     /// The cause of an error, a limit or a retry, without the witness. `None` in other states, and if the cause is
@@ -109,7 +109,7 @@ impl Row {
     pub fn error(&self) -> Option<&str> {
         let wrong =
             matches!(self.state_kind, Some(StateKind::Error | StateKind::Limit | StateKind::Retrying));
-        if wrong { cause(&self.state_reason.detail) } else { None }
+        if wrong { cause_without_prefix(&self.state_reason.detail) } else { None }
     }
 }
 

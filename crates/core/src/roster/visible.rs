@@ -28,7 +28,7 @@ impl Filter {
     }
 
     /// When a row that is shown now will be hidden, if nothing happens.
-    pub fn hides_at(&self, row: &Row, now: Timestamp) -> Option<Timestamp> {
+    pub fn hidden_at(&self, row: &Row, now: Timestamp) -> Option<Timestamp> {
         let passes = !self.all && !row.live && self.shows(row, now);
         passes.then(|| row.last_activity_at + self.since + Millis(1))
     }

@@ -21,7 +21,7 @@ pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
 }
 
 /// Whether an error is a usage limit of the account, not a temporary refusal.
-pub(crate) fn is_limit(kind: Option<&str>, text: &str) -> bool {
+pub(crate) fn is_usage_limit(kind: Option<&str>, text: &str) -> bool {
     if !matches!(kind, None | Some("rate_limit" | "unknown")) {
         return false;
     }

@@ -10,11 +10,11 @@ const LIMIT: usize = 4096;
 
 /// Background work of one kind, by the hash of its id.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Running {
+pub struct BackgroundWork {
     started: Vec<(u64, Timestamp)>,
 }
 
-impl Running {
+impl BackgroundWork {
     /// Work with this id was launched.
     pub fn start(&mut self, id: &str, at: Timestamp) {
         let hash = text_hash(id);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn work_ends_once() {
-        let mut running = Running::default();
+        let mut running = BackgroundWork::default();
         running.start("a", Timestamp::from_millis(1));
         running.start("a", Timestamp::from_millis(2));
         running.start("b", Timestamp::from_millis(3));

@@ -14,12 +14,12 @@ use crate::chain::lineage::Lineage;
 use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
 use crate::session::ancestry::Ancestry;
-use crate::session::background::Running;
+use crate::session::background::BackgroundWork;
 use crate::session::effect::{Effect, Reading};
 use crate::session::facts::Facts;
 use crate::session::id_set::IdSet;
 use crate::session::machine::Machine;
-use crate::session::memory::Memory;
+use crate::session::memory::RecordData;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::turn::Turn;
 use crate::session::usage::RequestLedger;
@@ -46,7 +46,7 @@ pub struct SessionFold {
     #[serde(skip)]
     ahead: Option<Box<Machine>>,
     turn: Turn,
-    tasks: Running,
+    tasks: BackgroundWork,
     /// The queued prompts in order; `true` for a notice of the client, which the user did not type.
     queue: Vec<bool>,
     /// The client has reported running subagents once. From then on, no report means that none run.
@@ -73,7 +73,7 @@ impl SessionFold {
             machine: Machine::new(),
             ahead: None,
             turn: Turn::new(timeouts),
-            tasks: Running::default(),
+            tasks: BackgroundWork::default(),
             queue: Vec::new(),
             client_counts_agents: false,
             ended_message: None,
@@ -102,7 +102,7 @@ impl SessionFold {
         match record.body {
             // These records carry no facts. Not even their times count, so that an unknown record cannot move the
             // clock.
-            Body::Silent | Body::Unknown(_) => return,
+            Body::Irrelevant | Body::Unknown(_) => return,
             // The same, but its envelope may name the process that wrote it.
             Body::Attachment(Attachment::Other) => {
                 if !record.envelope.sidechain {
@@ -144,7 +144,7 @@ impl SessionFold {
         self.fold(record, now, &mut scratch);
         self.turn.agents_at = agents_at;
         self.fire_ahead(&mut scratch);
-        self.tell_difference(before, scratch, out);
+        self.report_difference(before, scratch, out);
     }
 
     /// The time of a user's prompt that is older than the records before it by more than [`SET_BACK`]: the clock
@@ -178,15 +178,15 @@ impl SessionFold {
     /// the difference that it makes to the present, not the states in between.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         self.advanced_to = self.advanced_to.max(Some(now));
-        if self.ahead.is_none() && self.unbroken().is_some() {
-            self.fire_anew(self.shown_key(), out);
+        if self.ahead.is_none() && self.machine_before_silence().is_some() {
+            self.fire_and_report(self.shown_key(), out);
         } else {
             self.fire_ahead(out);
         }
     }
 
     /// The clock was wrong and was set back to `now`. Undoes the deadlines that only the wrong time fired.
-    pub fn turn_back(&mut self, now: Timestamp) {
+    pub fn correct_clock(&mut self, now: Timestamp) {
         if self.advanced_to.is_some_and(|advanced| advanced > now) {
             self.advanced_to = Some(now);
             self.ahead = None;
@@ -202,7 +202,7 @@ impl SessionFold {
         let before = self.shown_key();
         self.turn.agents_at = Some(at);
         self.ahead = None;
-        self.fire_anew(before, out);
+        self.fire_and_report(before, out);
     }
 
     /// When [`SessionFold::advance`] next changes something.
@@ -281,8 +281,8 @@ impl SessionFold {
     }
 
     /// The data of each record, for snapshots.
-    pub(crate) fn memory(&mut self) -> Memory<'_> {
-        Memory { seen: &mut self.seen, ledger: &mut self.ledger }
+    pub(crate) fn memory(&mut self) -> RecordData<'_> {
+        RecordData { seen: &mut self.seen, ledger: &mut self.ledger }
     }
 
     /// The same, read only.
@@ -307,7 +307,7 @@ impl SessionFold {
 
     /// If a subagent wrote after the last record of this file: the machine before silence ended the turn. Between
     /// two records that silence counted.
-    fn unbroken(&self) -> Option<Machine> {
+    fn machine_before_silence(&self) -> Option<Machine> {
         let apart = self.turn.agents_at > self.turn.last_activity;
         if apart { self.machine.before_silence() } else { None }
     }
@@ -316,7 +316,7 @@ impl SessionFold {
     fn fire_ahead(&mut self, out: &mut Vec<Effect>) {
         let Some(to) = self.advanced_to else { return };
         if self.ahead.is_none() {
-            self.ahead = self.unbroken().map(Box::new);
+            self.ahead = self.machine_before_silence().map(Box::new);
         }
         if self.deadline().is_some_and(|deadline| deadline <= to) {
             let mut machine = self.ahead.take().unwrap_or_else(|| Box::new(self.machine.clone()));
@@ -326,15 +326,15 @@ impl SessionFold {
     }
 
     /// The same if the state in `before` is no step towards the new one.
-    fn fire_anew(&mut self, before: (State, Option<StateKind>), out: &mut Vec<Effect>) {
+    fn fire_and_report(&mut self, before: (State, Option<StateKind>), out: &mut Vec<Effect>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.fire_ahead(&mut scratch);
-        self.tell_difference(before, scratch, out);
+        self.report_difference(before, scratch, out);
     }
 
     /// Reports one transition from the state in `before` to the current one, if they differ. The steps in `scratch`
     /// are dropped: some of them were reported before, or undone.
-    fn tell_difference(
+    fn report_difference(
         &mut self,
         before: (State, Option<StateKind>),
         mut scratch: Vec<Effect>,

@@ -58,17 +58,17 @@ impl IdSet {
     }
 
     /// Frees the memory and keeps only the number of ids.
-    pub fn put_aside(&mut self) {
+    pub fn release(&mut self) {
         self.slots = Vec::new();
     }
 
     /// Whether the set is put aside.
-    pub fn is_aside(&self) -> bool {
+    pub fn is_released(&self) -> bool {
         self.len > 0 && self.slots.is_empty()
     }
 
     /// Takes back the hashes that were given out; `false` if their number differs.
-    pub fn take_up(&mut self, hashes: &[u64]) -> bool {
+    pub fn restore_pieces(&mut self, hashes: &[u64]) -> bool {
         if hashes.len() != self.len {
             return false;
         }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use statig::blocking::{InitializedStateMachine, IntoStateMachineExt};
 use statig::prelude::*;
 
+use crate::session::describe_state::describe;
 use crate::session::effect::Effect;
 use crate::session::shown::Shown;
 use crate::session::state::{State, StateKind, Timeouts};
 use crate::session::turn::{Turn, past};
-use crate::session::words::describe;
 use crate::time::Timestamp;
 
 /// An event of a turn.
@@ -122,7 +122,7 @@ impl Shown {
                 None => Transition(Phase::working(None)),
             },
             // A retry refutes an inferred permission, but not a question.
-            Event::Retried if context.turn.pending.asking().is_some() => Handled,
+            Event::Retried if context.turn.pending.open_question_kind().is_some() => Handled,
             _ => Super,
         }
     }
@@ -145,7 +145,7 @@ impl Shown {
                 }
                 if *by_timeout {
                     *by_timeout = false;
-                    (self.by_timeout, self.worked) = (false, None);
+                    (self.by_timeout, self.turn_before_silence) = (false, None);
                 }
                 Handled
             }
@@ -222,12 +222,15 @@ impl Shown {
         let refuted = match (state, by_timeout) {
             (State::Idle | State::WaitingForInput, true) => {
                 let work = self.since.filter(|_| from == State::Working).map(|since| (since, self.kind));
-                self.worked = self.worked.or(work);
+                self.turn_before_silence = self.turn_before_silence.or(work);
                 None
             }
             _ => {
                 let goes_on = matches!(context.event, Event::Moved | Event::Retried);
-                self.worked.take().map(|work| work.0).filter(|_| goes_on && state == State::Working)
+                self.turn_before_silence
+                    .take()
+                    .map(|work| work.0)
+                    .filter(|_| goes_on && state == State::Working)
             }
         };
         (self.state, self.kind, self.by_timeout) = (state, kind, by_timeout);
@@ -248,14 +251,20 @@ pub(crate) struct Machine(InitializedStateMachine<Shown>);
 impl Machine {
     /// Starts idle.
     pub fn new() -> Self {
-        Self::showing(Shown { state: State::Idle, kind: None, since: None, by_timeout: false, worked: None })
+        Self::showing(Shown {
+            state: State::Idle,
+            kind: None,
+            since: None,
+            by_timeout: false,
+            turn_before_silence: None,
+        })
     }
 
     /// The machine before silence ended the turn; `None` if silence did not end it.
     pub fn before_silence(&self) -> Option<Self> {
-        let (since, kind) = self.shown().worked?;
+        let (since, kind) = self.shown().turn_before_silence?;
         let (state, since) = (State::Working, Some(since));
-        Some(Self::showing(Shown { state, kind, since, by_timeout: false, worked: None }))
+        Some(Self::showing(Shown { state, kind, since, by_timeout: false, turn_before_silence: None }))
     }
 
     /// The machine that shows this. `shown` determines the phase and its fields.

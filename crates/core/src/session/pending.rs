@@ -75,7 +75,7 @@ impl Mode {
         }
     }
 
-    fn lets_ask(self, ask: Ask) -> bool {
+    fn may_ask(self, ask: Ask) -> bool {
         match (self, ask) {
             (_, Ask::Never) | (Self::NeverAsks, _) | (Self::AcceptsEdits, Ask::Edit) => false,
             (_, Ask::Edit | Ask::Tool | Ask::Question | Ask::Plan) => true,
@@ -167,27 +167,28 @@ impl PendingTools {
     }
 
     /// The kind of an open question or plan. It addresses the user, so it counts at once.
-    pub fn asking(&self) -> Option<StateKind> {
-        self.addressed().map(|call| if call.ask == Ask::Plan { StateKind::Plan } else { StateKind::Question })
+    pub fn open_question_kind(&self) -> Option<StateKind> {
+        self.open_question()
+            .map(|call| if call.ask == Ask::Plan { StateKind::Plan } else { StateKind::Question })
     }
 
     /// The text of the open question or plan.
     pub fn question(&self) -> Option<&Arc<str>> {
-        self.addressed().map(|call| &call.shown.target)
+        self.open_question().map(|call| &call.shown.target)
     }
 
-    fn addressed(&self) -> Option<&Call> {
+    fn open_question(&self) -> Option<&Call> {
         self.calls.iter().find(|call| matches!(call.ask, Ask::Question | Ask::Plan))
     }
 
     /// The oldest call that may be waiting for permission.
-    pub fn suspect(&self) -> Option<&PendingTool> {
-        self.calls.iter().find(|call| self.mode.lets_ask(call.ask)).map(|call| &call.shown)
+    pub fn permission_suspect(&self) -> Option<&PendingTool> {
+        self.calls.iter().find(|call| self.mode.may_ask(call.ask)).map(|call| &call.shown)
     }
 
     /// Since when the call that may be waiting for permission has been silent.
     pub fn suspect_since(&self) -> Option<Timestamp> {
-        self.suspect().map(|call| self.heartbeat.map_or(call.since, |beat| beat.max(call.since)))
+        self.permission_suspect().map(|call| self.heartbeat.map_or(call.since, |beat| beat.max(call.since)))
     }
 }
 
@@ -225,7 +226,7 @@ mod tests {
         ] {
             let mut pending = PendingTools { mode: Mode::of(mode), ..PendingTools::default() };
             pending.call("a", tool, "", false, Timestamp::from_millis(1));
-            assert_eq!(pending.suspect().is_some(), asks, "{tool} in {mode}");
+            assert_eq!(pending.permission_suspect().is_some(), asks, "{tool} in {mode}");
         }
     }
 

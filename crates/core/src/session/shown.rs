@@ -18,5 +18,5 @@ pub(crate) struct Shown {
     pub by_timeout: bool,
     /// While silence alone says that a turn is over: since when the turn ran, and its kind. If the next record
     /// continues it, or a subagent writes, the turn was not over.
-    pub worked: Option<(Timestamp, Option<StateKind>)>,
+    pub turn_before_silence: Option<(Timestamp, Option<StateKind>)>,
 }

@@ -136,14 +136,14 @@ macro_rules! remembers {
             /// before [`Self::take_up`].
             pub fn put_aside(&mut self) {
                 let memory = self.memory();
-                memory.seen.put_aside();
+                memory.seen.release();
                 memory.ledger.put_aside();
             }
 
             /// Whether the pieces are aside. Then [`Self::take_up`] comes before the next record.
             pub fn is_aside(&self) -> bool {
                 let (seen, ledger) = self.remembered();
-                seen.is_aside() || ledger.is_aside()
+                seen.is_released() || ledger.is_aside()
             }
 
             /// Takes back all pieces, in the order in which they were given out.

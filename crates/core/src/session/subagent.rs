@@ -8,7 +8,7 @@ use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
 use crate::session::answer::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
-use crate::session::memory::Memory;
+use crate::session::memory::RecordData;
 use crate::session::pending::PendingTools;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
@@ -17,7 +17,7 @@ use crate::transcript::record::{Attachment, Block, Body, Record, System};
 /// One subagent. Its records never move the parent's turn. They show whether it still runs, and its tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubagentFold {
-    #[serde(deserialize_with = "crate::shared_text::one")]
+    #[serde(deserialize_with = "crate::shared_text::arc_str")]
     agent: Arc<str>,
     parent: Option<SessionId>,
     seen: IdSet,
@@ -47,7 +47,7 @@ impl SubagentFold {
 
     /// Applies the next record of the file.
     pub fn apply(&mut self, record: &Record<'_>) {
-        if matches!(record.body, Body::Silent | Body::Unknown(_) | Body::Attachment(Attachment::Other))
+        if matches!(record.body, Body::Irrelevant | Body::Unknown(_) | Body::Attachment(Attachment::Other))
             || record.envelope.uuid.is_some_and(|id| !self.seen.insert(id))
         {
             return;
@@ -147,8 +147,8 @@ impl SubagentFold {
     }
 
     /// The data of each record, for snapshots.
-    pub(crate) fn memory(&mut self) -> Memory<'_> {
-        Memory { seen: &mut self.seen, ledger: &mut self.ledger }
+    pub(crate) fn memory(&mut self) -> RecordData<'_> {
+        RecordData { seen: &mut self.seen, ledger: &mut self.ledger }
     }
 
     /// The same, read only.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::background::Running;
+use crate::session::background::BackgroundWork;
 use crate::session::pending::PendingTools;
 use crate::session::state::{State, StateKind, Timeouts};
 use crate::time::{Millis, Timestamp};
@@ -23,7 +23,7 @@ pub(crate) struct Turn {
     /// Tool calls without a result.
     pub pending: PendingTools,
     /// Subagents that run by themselves, counted from their launches and notifications.
-    pub agents: Running,
+    pub agents: BackgroundWork,
     /// Subagents that the client itself counted at the end of the turn.
     pub announced_agents: u32,
     /// Time of the newest record that is activity.
@@ -57,7 +57,7 @@ impl Turn {
         Self {
             timeouts,
             pending: PendingTools::default(),
-            agents: Running::default(),
+            agents: BackgroundWork::default(),
             announced_agents: 0,
             last_activity: None,
             stirred_at: None,
@@ -68,7 +68,7 @@ impl Turn {
     }
 
     /// The newest sign of life that is no activity of this file.
-    fn stirred(&self) -> Option<Timestamp> {
+    fn last_outside_sign(&self) -> Option<Timestamp> {
         self.stirred_at.max(self.agents_at)
     }
 
@@ -80,7 +80,7 @@ impl Turn {
     /// What the user is asked, and whether it is only inferred, because a call that may ask has been silent for too
     /// long.
     pub fn asked(&self, now: Timestamp) -> Option<(StateKind, bool)> {
-        let certain = self.pending.asking().map(|kind| (kind, false));
+        let certain = self.pending.open_question_kind().map(|kind| (kind, false));
         certain.or_else(|| past(self.permission_at(), now).then_some((StateKind::Permission, true)))
     }
 
@@ -99,14 +99,15 @@ impl Turn {
         if !self.pending.is_empty() || (kind == Some(StateKind::Background) && self.agents_running() > 0) {
             return None;
         }
-        let quiet_since = self.last_activity.max(self.stirred()).max(self.retry.map(|retry| retry.due))?;
+        let quiet_since =
+            self.last_activity.max(self.last_outside_sign()).max(self.retry.map(|retry| retry.due))?;
         Some(quiet_since + self.timeouts.stale)
     }
 
     /// `IDLE_TIMEOUT_MS`: when a session that has been in this state since then becomes idle. While it works,
     /// writes to a subagent's file count as activity as well.
     pub fn idle_at(&self, state: State, since: Option<Timestamp>) -> Option<Timestamp> {
-        let stirred_at = self.stirred().filter(|_| state == State::Working);
+        let stirred_at = self.last_outside_sign().filter(|_| state == State::Working);
         Some(self.last_activity.max(stirred_at).or(since)? + self.idle_after(state))
     }
 
@@ -114,7 +115,7 @@ impl Turn {
     /// answer it. But no record reports that its process was killed.
     pub fn idle_after(&self, state: State) -> Millis {
         let idle = self.timeouts.idle;
-        let asks = state == State::WaitingForApproval && self.pending.asking().is_some();
+        let asks = state == State::WaitingForApproval && self.pending.open_question_kind().is_some();
         if asks { idle.max(QUESTION_LASTS) } else { idle }
     }
 }

@@ -1,10 +1,10 @@
 //! Slash commands, `!` lines and their output, without the client's tags.
 
+use super::bounded_text::without_escapes;
 use super::user::{command_name, tagged};
-use super::words::without_escapes;
 
 /// One part of a command's record.
-pub(super) enum Said {
+pub(super) enum CommandPart {
     /// The user's input: `/rename new name`, `! ls`.
     Command(String),
     /// The output, without colours.
@@ -12,17 +12,17 @@ pub(super) enum Said {
 }
 
 /// Removes the client's tags.
-pub(super) fn said(text: &str) -> Vec<Said> {
+pub(super) fn command_parts(text: &str) -> Vec<CommandPart> {
     if let Some(name) = command_name(text) {
         let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());
-        return vec![Said::Command(args.map_or(name.clone(), |args| format!("{name} {args}")))];
+        return vec![CommandPart::Command(args.map_or(name.clone(), |args| format!("{name} {args}")))];
     }
     if let Some(input) = tagged(text, "bash-input") {
-        return vec![Said::Command(format!("! {}", input.trim()))];
+        return vec![CommandPart::Command(format!("! {}", input.trim()))];
     }
     ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"]
         .into_iter()
         .filter_map(|tag| tagged(text, tag))
-        .map(|output| Said::Output(without_escapes(output).trim().to_owned()))
+        .map(|output| CommandPart::Output(without_escapes(output).trim().to_owned()))
         .collect()
 }

@@ -54,7 +54,7 @@ pub(super) struct Fields<'a> {
     pub retry_in_ms: Raw<'a>,
 
     /// `attachment`, or `data` of the older `progress`.
-    pub attached: Attached<'a>,
+    pub attached: RawAttachment<'a>,
     pub operation: Raw<'a>,
     pub content: Raw<'a>,
     pub last_prompt: Raw<'a>,
@@ -133,7 +133,7 @@ pub(super) struct ToolUseResult<'a> {
 
 /// An attachment of the client: a queued prompt, the outcome of a hook, ….
 #[derive(Debug, Default)]
-pub(super) struct Attached<'a> {
+pub(super) struct RawAttachment<'a> {
     pub kind: Raw<'a>,
     pub prompt: Raw<'a>,
     pub hook_name: Raw<'a>,
@@ -318,7 +318,7 @@ impl<'a> ToolUseResult<'a> {
     }
 }
 
-impl<'a> Attached<'a> {
+impl<'a> RawAttachment<'a> {
     fn read(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         if cursor.peek()? != b'{' {
             return cursor.value().map(|_| ());

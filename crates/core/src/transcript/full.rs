@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::commands::{Said, said};
+use super::commands::{CommandPart, command_parts};
 use super::fields::{Content, Fields, RawBlock};
 use super::json::{Raw, each_string, unescape_onto};
 use super::record::Prompt;
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
-use crate::history::private::closes_before;
+use crate::history::private::rest_closes_block;
 
 /// The payloads of one record.
 #[derive(Debug, Clone, Copy)]
@@ -73,11 +73,11 @@ impl<'r, 'a> Full<'r, 'a> {
     /// The command that the user typed, and the output of commands.
     pub fn commands(self, limit: usize) -> (Option<String>, Vec<String>) {
         let (mut typed, mut printed) = (None, Vec::new());
-        for part in said(&self.words(limit)) {
+        for part in command_parts(&self.words(limit)) {
             match part {
-                Said::Command(text) => typed = Some(text),
-                Said::Output(text) if !text.is_empty() => printed.push(text),
-                Said::Output(_) => {}
+                CommandPart::Command(text) => typed = Some(text),
+                CommandPart::Output(text) if !text.is_empty() => printed.push(text),
+                CommandPart::Output(_) => {}
             }
         }
         (typed, printed)
@@ -217,7 +217,7 @@ fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
     }
     let room = limit.saturating_sub(buffer.len());
     let cut = unescape_onto(buffer, raw, room);
-    if cut > 0 && closes_before(buffer, &raw[raw.floor_char_boundary(raw.len() - cut)..]) {
+    if cut > 0 && rest_closes_block(buffer, &raw[raw.floor_char_boundary(raw.len() - cut)..]) {
         buffer.clear();
     }
     cut as u64
@@ -227,7 +227,7 @@ fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
 fn decode<'b>(raw: Raw<'b>, limit: usize, buffer: &'b mut String) -> Piece<'b> {
     let Raw::Str(raw) = raw else { return Piece::default() };
     let (head, rest) = raw.split_at(raw.floor_char_boundary(limit));
-    if closes_before(head, rest) {
+    if rest_closes_block(head, rest) {
         return Piece { text: "", cut: raw.len() as u64 };
     }
     if memchr::memchr(b'\\', head.as_bytes()).is_none() {

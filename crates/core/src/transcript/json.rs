@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::block::Block;
-use crate::history::private::closes_before;
+use crate::byte_block::Block;
+use crate::history::private::rest_closes_block;
 
 pub(crate) use strings::each_keyed_string;
 pub(super) use strings::each_string;
@@ -325,7 +325,7 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
 /// beginning is private.
 pub(super) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
     let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
-    if closes_before(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
+    if rest_closes_block(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
 }
 
 /// Decodes onto the end of `out`, at most `room` bytes; returns how many bytes of `raw` were left out.

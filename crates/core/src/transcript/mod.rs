@@ -1,5 +1,6 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+pub(crate) mod bounded_text;
 mod commands;
 mod entry;
 mod fields;
@@ -11,4 +12,3 @@ pub mod record;
 pub(crate) mod target;
 pub mod timeline;
 pub(crate) mod user;
-pub(crate) mod words;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Attached, Content, Fields, RawBlock};
+use super::fields::{Content, Fields, RawAttachment, RawBlock};
 use super::full::Full;
 use super::json::{Cursor, Raw};
 use super::record::{
@@ -197,17 +197,17 @@ fn body<'a>(f: &Fields<'a>) -> Body<'a> {
         Kind::Title(kind) => title(f, kind),
         Kind::PermissionMode => match f.permission_mode.whole() {
             Some(mode) => Body::PermissionMode(mode),
-            None => Body::Silent,
+            None => Body::Irrelevant,
         },
         Kind::LastPrompt => match f.last_prompt.head(TEXT_LIMIT) {
             Some(text) => Body::LastPrompt(text),
-            None => Body::Silent,
+            None => Body::Irrelevant,
         },
         Kind::PullRequest => match (f.pr_number.number(), f.pr_url.whole()) {
             (Some(number), Some(url)) => Body::PullRequest { number, url },
-            _ => Body::Silent,
+            _ => Body::Irrelevant,
         },
-        Kind::Silent => Body::Silent,
+        Kind::Silent => Body::Irrelevant,
     }
 }
 
@@ -336,7 +336,7 @@ fn compact_boundary(metadata: Raw<'_>) -> CompactBoundary {
     boundary
 }
 
-fn attachment<'a>(attached: &Attached<'a>) -> Attachment<'a> {
+fn attachment<'a>(attached: &RawAttachment<'a>) -> Attachment<'a> {
     if attached.kind.word() == Some("queued_command") {
         return Attachment::QueuedCommand { text: user::joined_text(attached.prompt, TEXT_LIMIT) };
     }
@@ -349,7 +349,7 @@ fn attachment<'a>(attached: &Attached<'a>) -> Attachment<'a> {
 /// The source of a SessionStart hook, from `hookName` `SessionStart:clear`.
 ///
 /// The outcome of the hook does not matter: its name alone gives the kind of start.
-fn session_start<'a>(attached: &Attached<'a>) -> Option<Cow<'a, str>> {
+fn session_start<'a>(attached: &RawAttachment<'a>) -> Option<Cow<'a, str>> {
     attached.hook_name.word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
 }
 
@@ -372,6 +372,6 @@ fn title<'a>(f: &Fields<'a>, kind: TitleKind) -> Body<'a> {
     };
     match raw.head(TEXT_LIMIT) {
         Some(text) => Body::Title { kind, text },
-        None => Body::Silent,
+        None => Body::Irrelevant,
     }
 }

@@ -107,7 +107,7 @@ pub enum Body<'a> {
         url: Cow<'a, str>,
     },
     /// A known type without facts about state, lineage, title or usage.
-    Silent,
+    Irrelevant,
     /// A type that this program does not know. Counted, never an error.
     Unknown(Cow<'a, str>),
 }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::commands::{Said, said};
+use super::bounded_text::{Bounded, cut, ellipsis, json_text, result_text, span};
+use super::commands::{CommandPart, command_parts};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
 use super::fields::{Content, Fields};
 use super::json::Raw;
@@ -17,7 +18,6 @@ use super::record::{
 };
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
-use super::words::{Bounded, cut, ellipsis, json_text, result_text, span};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
@@ -29,7 +29,7 @@ pub const PAYLOAD_LIMIT: usize = 16 * 1024;
 
 /// A tool's result, to be joined with its call.
 #[derive(Debug)]
-struct Finished {
+struct PendingResult {
     outcome: Outcome,
     output: Bounded,
     at: Option<Timestamp>,
@@ -45,7 +45,7 @@ pub struct TimelineBuilder {
     /// Where each call without a result stands in `entries`.
     open_calls: HashMap<String, usize>,
     /// Results whose call has not come yet: parallel calls are written in any order.
-    early_results: HashMap<String, Finished>,
+    early_results: HashMap<String, PendingResult>,
     /// A boundary came, and its summary has not come yet.
     awaiting_summary: bool,
 }
@@ -76,7 +76,7 @@ impl TimelineBuilder {
         if envelope.uuid.is_some_and(|uuid| !self.seen.insert(uuid)) {
             return;
         }
-        let place = Place { offset, envelope: &envelope };
+        let place = RecordPlace { offset, envelope: &envelope };
         match body {
             Body::Prompt(p) => {
                 let text = ellipsis(Cow::Owned(prompt_words(f, &p, TEXT_LIMIT + 4)), TEXT_LIMIT);
@@ -110,7 +110,7 @@ impl TimelineBuilder {
         }
     }
 
-    fn add(&mut self, place: &Place<'_>, what: What) {
+    fn add(&mut self, place: &RecordPlace<'_>, what: What) {
         self.entries.push(Entry {
             offset: place.offset,
             uuid: place.envelope.uuid,
@@ -120,14 +120,14 @@ impl TimelineBuilder {
         });
     }
 
-    fn note(&mut self, place: &Place<'_>, text: impl Into<String>) {
+    fn note(&mut self, place: &RecordPlace<'_>, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.add(place, What::Note(text));
         }
     }
 
-    fn answer(&mut self, place: &Place<'_>, f: &Fields<'_>) {
+    fn answer(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
         if let Content::Text(raw) = f.message.content {
             return self.response(place, raw);
         }
@@ -170,14 +170,14 @@ impl TimelineBuilder {
         }
     }
 
-    fn response(&mut self, place: &Place<'_>, raw: Raw<'_>) {
+    fn response(&mut self, place: &RecordPlace<'_>, raw: Raw<'_>) {
         let text = cut(raw, TEXT_LIMIT);
         if !text.trim().is_empty() {
             self.add(place, What::Response(text));
         }
     }
 
-    fn results(&mut self, place: &Place<'_>, f: &Fields<'_>, results: &[ToolResult<'_>]) {
+    fn results(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>, results: &[ToolResult<'_>]) {
         let blocks = f.message.content.blocks().filter(|b| b.kind.word() == Some("tool_result"));
         for (result, block) in results.iter().zip(blocks) {
             let outcome = if result.denied.is_some() {
@@ -189,7 +189,7 @@ impl TimelineBuilder {
             } else {
                 Outcome::Ok
             };
-            let finished = Finished {
+            let finished = PendingResult {
                 outcome,
                 output: result_text(block.content, PAYLOAD_LIMIT),
                 at: place.envelope.at,
@@ -206,16 +206,16 @@ impl TimelineBuilder {
         }
     }
 
-    fn command(&mut self, place: &Place<'_>, text: &str) {
-        for part in said(text) {
+    fn command(&mut self, place: &RecordPlace<'_>, text: &str) {
+        for part in command_parts(text) {
             match part {
-                Said::Command(typed) => self.add(place, What::Command(typed)),
-                Said::Output(output) => self.note(place, output),
+                CommandPart::Command(typed) => self.add(place, What::Command(typed)),
+                CommandPart::Output(output) => self.note(place, output),
             }
         }
     }
 
-    fn system(&mut self, place: &Place<'_>, f: &Fields<'_>, system: &System<'_>) {
+    fn system(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>, system: &System<'_>) {
         match system {
             System::CompactBoundary(boundary) => {
                 self.awaiting_summary = true;
@@ -253,7 +253,7 @@ impl TimelineBuilder {
         }
     }
 
-    fn queued(&mut self, place: &Place<'_>, f: &Fields<'_>) {
+    fn queued(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
         let text = joined_text(f.attached.prompt, TEXT_LIMIT + 4);
         let (text, origin) = match tagged(&text, "summary") {
             Some(summary) if text.trim_start().starts_with("<task-notification>") => {
@@ -269,12 +269,12 @@ const UNKNOWN_BOUNDARY: CompactBoundary =
     CompactBoundary { trigger: CompactTrigger::Unknown, pre_tokens: None, post_tokens: None };
 
 /// Where an entry comes from.
-struct Place<'e> {
+struct RecordPlace<'e> {
     offset: u64,
     envelope: &'e Envelope<'e>,
 }
 
-impl Place<'_> {
+impl RecordPlace<'_> {
     fn agent_id(&self) -> Option<Arc<str>> {
         match &self.envelope.agent_id {
             Some(id) => Some(Arc::from(id.as_ref())),
@@ -283,7 +283,7 @@ impl Place<'_> {
     }
 }
 
-fn join(call: &mut ToolCall, called: Option<Timestamp>, result: Finished) {
+fn join(call: &mut ToolCall, called: Option<Timestamp>, result: PendingResult) {
     call.outcome = result.outcome;
     call.output = Some(result.output.text);
     call.output_cut = result.output.cut;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::fields::{Content, Fields, RawBlock};
 use super::json::Raw;
 use super::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
-use crate::history::private::closes_before;
+use crate::history::private::rest_closes_block;
 
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for tool use]";
@@ -16,7 +16,7 @@ const HEAD: usize = 512;
 pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
     let content = &f.message.content;
     if matches!(content, Content::Absent | Content::Empty) {
-        return Body::Silent;
+        return Body::Irrelevant;
     }
     if is_compact_summary(f) {
         return Body::CompactSummary;
@@ -48,7 +48,7 @@ pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
     }
     let has_picture = || content.blocks().any(|b| matches!(b.kind.word(), Some("image" | "document")));
     if text.is_empty() && !has_picture() {
-        return Body::Silent;
+        return Body::Irrelevant;
     }
     prompt(text, PromptOrigin::Human, None)
 }
@@ -276,7 +276,7 @@ fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, s
     let mut joined = super::json::head(first, limit);
     for text in texts {
         let room = limit.saturating_sub(joined.len() + 1);
-        if closes_before(&joined, &text[text.floor_char_boundary(room)..]) {
+        if rest_closes_block(&joined, &text[text.floor_char_boundary(room)..]) {
             return Cow::Borrowed("");
         }
         if room > 0 {

@@ -1,7 +1,7 @@
 //! The numbered edge cases of identity and lifetime that concern chains.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
-use watchbill_core::chain::{Facts, LinkReason, Segment, Ties};
+use watchbill_core::chain::{Facts, LinkReason, Segment, SessionGroups};
 
 use crate::facts::*;
 
@@ -220,9 +220,9 @@ fn ties_group_only_sessions_with_something_in_common() {
         session("d", &[(20, 30)]).cwds(&["/other"]),
         session("e", &[(40, 50)]).copies("d", 20).cwds(&["/other"]),
     ]);
-    let mut ties = Ties::default();
+    let mut ties = SessionGroups::default();
     world.lineages.iter().for_each(|lineage| ties.add(lineage));
-    let group = |ties: &mut Ties, of: &str, most| {
+    let group = |ties: &mut SessionGroups, of: &str, most| {
         let mut group = ties.groups_of([&id(of)], most)?;
         group.sort();
         Some(group)

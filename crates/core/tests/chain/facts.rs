@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::{
     BeganBy, Chain, Chains, Facts, HookMove, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
-    MoveCause, RegistryMove, Segment, Ties, resolve, resolve_for,
+    MoveCause, RegistryMove, Segment, SessionGroups, resolve, resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -22,10 +22,10 @@ pub fn id(name: &str) -> SessionId {
 }
 
 /// A session that was active in these spans, in `/repo`.
-pub fn session(name: &str, spans: &[(i64, i64)]) -> Told {
+pub fn session(name: &str, spans: &[(i64, i64)]) -> LineageBuilder {
     let spans: Vec<_> = spans.iter().map(|&(a, b)| (at(a), at(b))).collect();
     let (first, last) = (spans.first().map(|s| s.0), spans.last().map(|s| s.1));
-    Told(Lineage {
+    LineageBuilder(Lineage {
         first_record: Some(record(&format!("first record of {name}"))),
         started_at: first,
         own_started_at: first,
@@ -44,9 +44,9 @@ pub fn record(text: &str) -> RecordId {
 
 /// A builder of a lineage.
 #[derive(Debug, Clone)]
-pub struct Told(pub Lineage);
+pub struct LineageBuilder(pub Lineage);
 
-impl Told {
+impl LineageBuilder {
     /// Some process started or resumed with this session: its own records say so.
     pub fn own(mut self) -> Self {
         self.0.own_process_session = true;
@@ -146,12 +146,12 @@ pub struct World {
 
 impl World {
     /// Only these transcripts.
-    pub fn of(told: impl IntoIterator<Item = Told>) -> Self {
+    pub fn of(told: impl IntoIterator<Item = LineageBuilder>) -> Self {
         Self { lineages: told.into_iter().map(|t| t.0).collect(), ..Self::default() }
     }
 
     /// One more transcript.
-    pub fn and(mut self, told: Told) -> Self {
+    pub fn and(mut self, told: LineageBuilder) -> Self {
         self.lineages.push(told.0);
         self
     }
@@ -207,19 +207,19 @@ impl World {
 
     /// The chains that follow from the facts.
     pub fn chains(&self) -> Chains {
-        self.told(&mut |facts| resolve(facts))
+        self.with_facts(&mut |facts| resolve(facts))
     }
 
     /// The chains that hold a `wanted` session.
     pub fn chains_for(&self, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
-        self.told(&mut |facts| resolve_for(facts, wanted))
+        self.with_facts(&mut |facts| resolve_for(facts, wanted))
     }
 
     /// The chains after a change: `chains` is the earlier result, and only `changed` sessions have a new or longer
     /// transcript since.
-    pub fn renewed(&self, mut chains: Chains, ties: &mut Ties, changed: &[SessionId]) -> Chains {
+    pub fn renewed(&self, mut chains: Chains, ties: &mut SessionGroups, changed: &[SessionId]) -> Chains {
         self.lineages.iter().filter(|lineage| changed.contains(&lineage.session)).for_each(|l| ties.add(l));
-        self.told(&mut |facts| {
+        self.with_facts(&mut |facts| {
             ties.add_facts(facts);
             Chains::default()
         });
@@ -228,11 +228,11 @@ impl World {
         let mut part = self.clone();
         part.lineages.retain(|lineage| group.contains(&lineage.session));
         part.live.retain(|session| group.contains(session));
-        chains.renew(&group, part.chains());
+        chains.replace_chains_of(&group, part.chains());
         chains
     }
 
-    fn told(&self, to: &mut dyn FnMut(&Facts<'_>) -> Chains) -> Chains {
+    fn with_facts(&self, to: &mut dyn FnMut(&Facts<'_>) -> Chains) -> Chains {
         let lineages: Vec<&Lineage> = self.lineages.iter().collect();
         to(&Facts {
             lineages: &lineages,
@@ -249,14 +249,14 @@ impl World {
 }
 
 /// Short queries on the result.
-pub trait Ask {
+pub trait ChainQueries {
     fn chain(&self, name: &str) -> &Chain;
     fn sessions(&self, name: &str) -> Vec<&str>;
     fn over_by(&self, name: &str) -> Option<&str>;
     fn link(&self, from: &str, to: &str) -> Option<(LinkReason, LinkConfidence)>;
 }
 
-impl Ask for Chains {
+impl ChainQueries for Chains {
     fn chain(&self, name: &str) -> &Chain {
         self.of(&id(name)).unwrap_or_else(|| panic!("{name} is in no chain"))
     }

@@ -10,6 +10,6 @@ mod facts;
 mod forks;
 mod hooks;
 mod in_process;
+mod manual_links;
 mod properties;
 mod recorded;
-mod words;

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use watchbill_core::chain::{
-    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, Ties,
+    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, SessionGroups,
 };
 use watchbill_core::ids::{Instance, SessionId};
 
@@ -178,7 +178,7 @@ proptest! {
 
     #[test]
     fn renewing_chains_step_by_step_equals_resolving_at_once((mut world, steps) in as_they_come()) {
-        let (mut chains, mut ties, mut changed) = (world.chains(), Ties::default(), Vec::new());
+        let (mut chains, mut ties, mut changed) = (world.chains(), SessionGroups::default(), Vec::new());
         for (lineage, pause) in steps {
             changed.push(lineage.session.clone());
             world.lineages.retain(|known| known.session != lineage.session);

@@ -8,7 +8,7 @@ use watchbill_core::chain::{BeganBy, Lineage, LinkConfidence, LinkReason, Regist
 use watchbill_core::ids::{Instance, RecordId, SessionId};
 use watchbill_core::time::{Millis, Timestamp};
 
-use crate::facts::{Ask, World};
+use crate::facts::{ChainQueries, World};
 
 const CLEAR: &str = include_str!("../../../../tests/fixtures/recordings/06e-clear.ndjson");
 const FIRST: &str = "163d1dba-5055-4d91-bdf7-d331c4ebb9a7";

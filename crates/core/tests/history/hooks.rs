@@ -1,6 +1,6 @@
 //! The transcript and the hooks report the same facts: their rows are joined without doubles, in any order.
 
-use watchbill_core::history::{BatchStatus, Outcome, PlanWord};
+use watchbill_core::history::{BatchStatus, Outcome, PlanState};
 
 use crate::model::Reader;
 
@@ -32,7 +32,7 @@ fn events(prompt_id: bool) -> Vec<(String, i64, String)> {
 }
 
 /// Applies records and hook events in the order that `order` gives: numbers below four are lines.
-fn told(order: &[usize], prompt_id: bool) -> Reader {
+fn apply_in_order(order: &[usize], prompt_id: bool) -> Reader {
     let lines = if prompt_id {
         [PROMPT, CALL, RESULT, ANSWER].map(str::to_owned)
     } else {
@@ -45,7 +45,7 @@ fn told(order: &[usize], prompt_id: bool) -> Reader {
             Some(line) => reader.line(*step as u64 * 1_000, line.as_bytes()),
             None => {
                 let (id, at, payload) = &events[step - 4];
-                reader.hear(id, *at, payload);
+                reader.hook(id, *at, payload);
             }
         }
         reader.settle();
@@ -64,7 +64,7 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
             &[0, 7, 6, 1, 5, 2, 4, 3, 4, 5, 6, 7],
         ];
         for order in orders {
-            let model = told(order, prompt_id).model;
+            let model = apply_in_order(order, prompt_id).model;
             assert_eq!(model.batches.len(), 1, "{order:?} {prompt_id}: {:#?}", model.batches);
             let batch = model.batch("make it so");
             let ended = batch.ended.as_ref().expect("it ended");
@@ -88,7 +88,7 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
 
 #[test]
 fn hooks_alone_give_a_whole_batch() {
-    let model = told(&[4, 6, 7], true).model;
+    let model = apply_in_order(&[4, 6, 7], true).model;
     let batch = model.batch("make it so");
     assert_eq!(batch.ended.as_ref().map(|ended| ended.status), Some(BatchStatus::Completed));
     assert_eq!(model.activities["t"].batch.as_deref(), Some("p-1"));
@@ -99,7 +99,7 @@ fn hooks_alone_give_a_whole_batch() {
 fn the_same_text_an_hour_later_is_another_prompt() {
     let again = PROMPT.replace(r#""promptId":"p-1","#, "").replace("15:00:00", "16:00:00");
     let mut reader = Reader::new("s", None);
-    reader.hear("event", START, &hook("UserPromptSubmit", false, r#""prompt":"make it so""#));
+    reader.hook("event", START, &hook("UserPromptSubmit", false, r#""prompt":"make it so""#));
     reader.line(0, again.as_bytes());
     reader.settle();
     assert_eq!(reader.model.batches.len(), 2);
@@ -109,13 +109,13 @@ fn the_same_text_an_hour_later_is_another_prompt() {
 fn hooks_report_failed_calls_and_turns() {
     let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"false"}"#;
     let mut reader = Reader::new("s", None);
-    reader.hear("1", START, &hook("UserPromptSubmit", true, r#""prompt":"<private>all</private>""#));
-    reader.hear(
+    reader.hook("1", START, &hook("UserPromptSubmit", true, r#""prompt":"<private>all</private>""#));
+    reader.hook(
         "2",
         START,
         &hook("PostToolUseFailure", true, &format!(r#"{call},"error":"Exit code 1\nbad""#)),
     );
-    reader.hear(
+    reader.hook(
         "3",
         START,
         &hook("StopFailure", true, r#""error":"rate_limit","last_assistant_message":"limit""#),
@@ -134,7 +134,7 @@ fn a_background_call_has_the_outcome_background() {
     let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"sleep 9"}"#;
     let mut reader = Reader::new("s", None);
     let post = hook("PostToolUse", true, &format!(r#"{call},"tool_response":{{"backgroundTaskId":"b1"}}"#));
-    reader.hear("1", START, &post);
+    reader.hook("1", START, &post);
     assert_eq!(reader.model.activities["t"].outcome, Some(Outcome::Background));
 }
 
@@ -145,20 +145,23 @@ fn hooks_give_plan_versions_and_executions() {
     let write = format!(
         r#""tool_name":"Write","tool_use_id":"w","tool_input":{{"file_path":"{path}","content":"1. x\n"}},"tool_response":{{"type":"create","filePath":"{path}","content":"1. x\n"}}"#
     );
-    reader.hear("1", START, &hook("PostToolUse", true, &write));
+    reader.hook("1", START, &hook("PostToolUse", true, &write));
     let exit = format!(
         r#""tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{}},"tool_response":{{"plan":"1. x\n2. y","filePath":"{path}"}}"#
     );
-    reader.hear("2", START + 1, &hook("PostToolUse", true, &exit));
+    reader.hook("2", START + 1, &hook("PostToolUse", true, &exit));
     let plans: Vec<_> =
         reader.model.plans.iter().map(|p| (p.word, p.path.as_deref(), p.content.as_deref())).collect();
     assert_eq!(
         plans,
-        [(PlanWord::Written, Some(path), Some("1. x")), (PlanWord::Approved, Some(path), Some("1. x\n2. y")),]
+        [
+            (PlanState::Written, Some(path), Some("1. x")),
+            (PlanState::Approved, Some(path), Some("1. x\n2. y")),
+        ]
     );
     assert_eq!(reader.model.executions.len(), 1);
     let prompt = r#""prompt":"Implement the following plan:\n\n1. x\n2. y""#;
-    reader.hear("3", START + 2, &hook("UserPromptSubmit", true, prompt).replace("p-1", "p-2"));
+    reader.hook("3", START + 2, &hook("UserPromptSubmit", true, prompt).replace("p-1", "p-2"));
     let carried = reader.model.executions.last().expect("an execution");
     assert_eq!((carried.content.as_deref(), &*carried.batch), (Some("1. x\n2. y"), "p-2"));
 }

@@ -37,7 +37,7 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn take(&mut self, item: Item<'_>) {
+    pub fn apply_item(&mut self, item: Item<'_>) {
         match item {
             Item::Folder(folder) => drop(self.folders.insert(folder.to_owned())),
             Item::Text(text) => {
@@ -89,7 +89,7 @@ impl Model {
 }
 
 /// The fold that knows which records were applied.
-enum Beside {
+enum SessionSide {
     Session(Box<SessionFold>),
     Agent(Box<SubagentFold>),
 }
@@ -97,7 +97,7 @@ enum Beside {
 /// Reads lines as the engine does.
 pub struct Reader {
     pub history: HistoryFold,
-    beside: Beside,
+    beside: SessionSide,
     pub settings: HistorySettings,
     pub model: Model,
 }
@@ -107,8 +107,8 @@ impl Reader {
         let id = SessionId::new(session);
         Self {
             beside: match agent {
-                Some(agent) => Beside::Agent(Box::new(SubagentFold::new(agent))),
-                None => Beside::Session(Box::new(SessionFold::new(id.clone(), Timeouts::default()))),
+                Some(agent) => SessionSide::Agent(Box::new(SubagentFold::new(agent))),
+                None => SessionSide::Session(Box::new(SessionFold::new(id.clone(), Timeouts::default()))),
             },
             history: HistoryFold::new(id, agent),
             settings: HistorySettings::default(),
@@ -120,15 +120,15 @@ impl Reader {
         let Self { history, beside, settings, model } = self;
         parse_line_in_full(line, &mut |record, full| {
             let known = record.envelope.uuid.is_some_and(|id| match beside {
-                Beside::Session(fold) => fold.has_record(id),
-                Beside::Agent(fold) => fold.has_record(id),
+                SessionSide::Session(fold) => fold.has_record(id),
+                SessionSide::Agent(fold) => fold.has_record(id),
             });
             if !known {
-                history.apply(offset, &record, full, settings, &mut |item| model.take(item));
+                history.apply(offset, &record, full, settings, &mut |item| model.apply_item(item));
             }
             match beside {
-                Beside::Session(fold) => fold.apply(&record, &mut Vec::new()),
-                Beside::Agent(fold) => fold.apply(&record),
+                SessionSide::Session(fold) => fold.apply(&record, &mut Vec::new()),
+                SessionSide::Agent(fold) => fold.apply(&record),
             }
         });
     }
@@ -143,7 +143,7 @@ impl Reader {
 
     pub fn settle(&mut self) {
         let Self { history, model, .. } = self;
-        history.settle(&mut |item| model.take(item));
+        history.settle(&mut |item| model.apply_item(item));
     }
 
     /// Stores and restores the fold, as a restart does.
@@ -153,7 +153,7 @@ impl Reader {
         self.history = HistoryFold::restore(&bytes, &session, agent.as_deref()).expect("its own bytes");
     }
 
-    pub fn hear(&mut self, id: &str, at: i64, payload: &str) {
+    pub fn hook(&mut self, id: &str, at: i64, payload: &str) {
         let origin = HookOrigin {
             id: id.into(),
             at: watchbill_core::time::Timestamp::from_millis(at),
@@ -166,7 +166,7 @@ impl Reader {
         let payload = parse_payload(payload.as_bytes()).expect("a payload");
         let Self { history, settings, model, .. } = self;
         let heard = Heard { origin: &origin, payload: &payload, texts: &texts };
-        history.hear(heard, settings, &mut |item| model.take(item));
+        history.hear(heard, settings, &mut |item| model.apply_item(item));
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::history::{
-    Activity, Batch, BatchStatus, Ended, Recovered, RecoverySettings, SessionView, recover,
+    Activity, Batch, BatchStatus, Correction, Ended, RecoverySettings, SessionView, recover,
 };
 use watchbill_core::time::{Millis, Timestamp};
 
@@ -30,11 +30,11 @@ fn a_turn_without_a_sign_is_over_after_five_minutes() {
     let settings = RecoverySettings::default();
     let view = session(vec![batch("b", 0, 10, BatchStatus::Active), batch("c", 0, 0, BatchStatus::Failed)]);
     let early = recover(std::slice::from_ref(&view), settings, at(309));
-    assert_eq!((early.put_right.len(), early.next), (0, Some(at(369))), "no sooner than a minute from now");
+    assert_eq!((early.corrections.len(), early.next), (0, Some(at(369))), "no sooner than a minute from now");
     assert_eq!(recover(std::slice::from_ref(&view), settings, at(11)).next, Some(at(310)));
     let late = recover(std::slice::from_ref(&view), settings, at(310));
     assert_eq!(late.next, None, "nothing is left that could get stuck");
-    let [Recovered::StuckBatch { batch: told, .. }] = &late.put_right[..] else { panic!("{late:?}") };
+    let [Correction::StuckBatch { batch: told, .. }] = &late.corrections[..] else { panic!("{late:?}") };
     let mut stored = view.batches[0].clone();
     stored.merge(told);
     assert_eq!(stored.ended.map(|e| (e.status, e.at)), Some((BatchStatus::Completed, at(10))));
@@ -50,7 +50,7 @@ fn silence_means_nothing_while_another_witness_reports_a_running_turn() {
     let mut view = session(vec![batch("b", 0, 10, BatchStatus::Active)]);
     (view.alive, view.open, view.last_activity_at) = (true, true, Some(at(10)));
     let recovery = recover(&[view], RecoverySettings::default(), at(9_999));
-    assert_eq!((recovery.put_right.len(), recovery.next), (0, Some(at(10_059))));
+    assert_eq!((recovery.corrections.len(), recovery.next), (0, Some(at(10_059))));
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn a_session_without_a_sign_is_over_after_an_hour() {
     assert_eq!(recover(std::slice::from_ref(&view), settings, at(3_000)).next, Some(at(3_600)));
     let recovery = recover(std::slice::from_ref(&view), settings, at(3_600));
     assert!(
-        matches!(&recovery.put_right[..], [Recovered::StaleSession { last_activity_at, .. }] if *last_activity_at == at(0))
+        matches!(&recovery.corrections[..], [Correction::StaleSession { last_activity_at, .. }] if *last_activity_at == at(0))
     );
     view.open = false;
-    assert_eq!(recover(&[view], settings, at(3_600)).put_right, []);
+    assert_eq!(recover(&[view], settings, at(3_600)).corrections, []);
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn orphans_go_to_the_turn_of_their_time() {
     let adopted = |view: &SessionView| -> Vec<(String, String)> {
         let recovery = recover(std::slice::from_ref(view), settings, at(9_999));
         recovery
-            .put_right
+            .corrections
             .iter()
             .filter_map(|one| match one {
-                Recovered::OrphanedActivity { call, batch, .. } => {
+                Correction::OrphanedActivity { call, batch, .. } => {
                     Some((call.to_string(), batch.to_string()))
                 }
                 _ => None,
@@ -101,9 +101,9 @@ fn orphans_go_to_the_turn_of_their_time() {
     );
     view.batches.clear();
     let recovery = recover(&[view], settings, at(9_999));
-    let Recovered::MadeUpBatch { batch, .. } = &recovery.put_right[0] else { panic!("{recovery:?}") };
+    let Correction::MadeUpBatch { batch, .. } = &recovery.corrections[0] else { panic!("{recovery:?}") };
     assert_eq!((batch.started_at, batch.last_activity_at), (Some(at(0)), Some(at(500))));
-    assert_eq!(recovery.put_right.len(), 5);
+    assert_eq!(recovery.corrections.len(), 5);
 }
 
 proptest! {
@@ -118,19 +118,19 @@ proptest! {
             batch(&format!("b{n}"), *started, started + more, status)
         }).collect());
         let first = recover(std::slice::from_ref(&view), settings, at(now));
-        for one in &first.put_right {
-            let Recovered::StuckBatch { batch: told, .. } = one else { continue };
+        for one in &first.corrections {
+            let Correction::StuckBatch { batch: told, .. } = one else { continue };
             let stored = view.batches.iter_mut().find(|batch| batch.id == told.id);
             if let Some(stored) = stored { stored.merge(told) }
         }
         let again = recover(std::slice::from_ref(&view), settings, at(now));
-        prop_assert!(again.put_right.is_empty(), "{again:?}");
+        prop_assert!(again.corrections.is_empty(), "{again:?}");
         prop_assert_eq!(again.next, first.next);
         if let Some(next) = first.next {
             prop_assert!(next >= at(now) + settings.every);
         } else {
             let later = recover(std::slice::from_ref(&view), settings, at(1_000_000));
-            prop_assert!(later.put_right.is_empty());
+            prop_assert!(later.corrections.is_empty());
         }
     }
 }
@@ -142,7 +142,7 @@ fn every_correction_has_a_log_sentence() {
     (view.open, view.last_activity_at) = (true, Some(at(10)));
     let recovery = recover(&[view], RecoverySettings::default(), at(9_999));
     let log: Vec<_> = recovery
-        .put_right
+        .corrections
         .iter()
         .map(|one| format!("{} {}: {}", one.session(), one.word(), one.detail()))
         .collect();

@@ -1,6 +1,6 @@
 //! Shapes that recordings do not hold, as the clients of all versions write them.
 
-use watchbill_core::history::{BatchOrigin, BatchStatus, Outcome, PlanWord, Role};
+use watchbill_core::history::{BatchOrigin, BatchStatus, Outcome, PlanState, Role};
 
 use crate::model::{Reader, rows};
 
@@ -216,12 +216,12 @@ fn plans_have_versions_and_executions() {
     assert_eq!(
         versions,
         [
-            (path, PlanWord::Written, Some("1. x")),
-            (path, PlanWord::Written, Some("1. y")),
-            (path, PlanWord::Proposed, Some("1. y")),
-            (path, PlanWord::Rejected, None),
-            (path, PlanWord::Proposed, Some("1. y")),
-            (path, PlanWord::Approved, Some("1. z")),
+            (path, PlanState::Written, Some("1. x")),
+            (path, PlanState::Written, Some("1. y")),
+            (path, PlanState::Proposed, Some("1. y")),
+            (path, PlanState::Rejected, None),
+            (path, PlanState::Proposed, Some("1. y")),
+            (path, PlanState::Approved, Some("1. z")),
         ]
     );
     assert!(model.batch("plan it").plan);

@@ -169,7 +169,7 @@ fn edge_35_a_new_process_starts_afresh() {
     let mut events = vec![event(0, PROMPT), event(50, &ask("t", "Bash", ""))];
     events.push(event_of(9, &[9], 60_000, r#""SessionStart","source":"resume""#));
     let said = fold(&events).witness(&[]).expect("a witness");
-    assert_eq!((said.turn, said.asks.len(), said.agent), (HookTurn::NotBegun, 0, Some(process(9))));
+    assert_eq!((said.turn, said.asks.len(), said.agent), (HookTurn::NoPrompt, 0, Some(process(9))));
 }
 
 #[test]
@@ -343,7 +343,7 @@ proptest! {
     fn a_witness_has_no_time_after_its_events(events in any_events()) {
         let newest = events.last().map(|(origin, _)| origin.at).unwrap_or_default();
         if let Some(said) = fold(&events).witness(&[]) {
-            prop_assert!(said.heard_at <= newest && said.since <= said.heard_at && said.edge_at <= said.heard_at);
+            prop_assert!(said.newest_event_at <= newest && said.since <= said.newest_event_at && said.turn_event_at <= said.newest_event_at);
             prop_assert!(said.asks.iter().all(|ask| ask.at <= newest && ask.at >= newest - Millis(3_000)));
             prop_assert!(said.asks.len() <= 4);
         }
@@ -356,7 +356,7 @@ fn a_call_event_after_its_result_begins_no_turn() {
     let (call, result) = (pre("t", "Bash", ""), post("t", "Bash", ""));
     let said = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
     assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");
-    assert_eq!((said.since, said.edge_at), (at(600), at(600)));
+    assert_eq!((said.since, said.turn_event_at), (at(600), at(600)));
     let left = r#""SessionEnd","reason":"clear""#;
     let said = witness(&[(0, PROMPT), (500, left), (550, &call)]);
     assert_eq!(said.turn, HookTurn::Closed(EndReason::Clear), "who has left calls nothing");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::stage::{ALL, Ears, Line, Shown, names, play, recording};
+use crate::stage::{ALL, Line, Shown, WitnessSet, names, play, recording};
 
 /// The changes of state of each session, one line each.
 fn page(shown: &[Shown]) -> String {
@@ -18,7 +18,7 @@ fn page(shown: &[Shown]) -> String {
 #[test]
 fn the_recordings_as_hooks_and_transcript_tell_them() {
     for name in names() {
-        let shown = play(&recording(&name), Ears { registry: false, ..ALL });
+        let shown = play(&recording(&name), WitnessSet { registry: false, ..ALL });
         insta::with_settings!({ snapshot_suffix => format!("{name}.no_registry") }, {
             insta::assert_snapshot!("recorded", page(&shown));
         });
@@ -78,7 +78,7 @@ fn approvals_match_the_recorded_requests() {
         for (ears, early, late) in [
             (ALL, 200, 400),
             // No hook reports the answer to a dialog before the tool has ended.
-            (Ears { registry: false, ..ALL }, 0, 3_000),
+            (WitnessSet { registry: false, ..ALL }, 0, 3_000),
         ] {
             let shown = play(&lines, ears);
             for (session, spans) in &truth {
@@ -115,7 +115,7 @@ fn lost_hooks_do_not_change_the_approvals_of_the_registry() {
         let lines = recording(&name);
         let all = alarms(&play(&lines, ALL));
         for lost in [2, 3, 5, 7] {
-            assert_eq!(alarms(&play(&lines, Ears { lost, ..ALL })), all, "{name}, every {lost}th lost");
+            assert_eq!(alarms(&play(&lines, WitnessSet { lost, ..ALL })), all, "{name}, every {lost}th lost");
         }
     }
 }

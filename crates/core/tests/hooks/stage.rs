@@ -15,7 +15,7 @@ use watchbill_core::transcript::parse::parse_line;
 
 /// Which witnesses the resolver gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ears {
+pub struct WitnessSet {
     pub hooks: bool,
     pub registry: bool,
     pub transcript: bool,
@@ -23,7 +23,7 @@ pub struct Ears {
     pub lost: usize,
 }
 
-pub const ALL: Ears = Ears { hooks: true, registry: true, transcript: true, lost: 0 };
+pub const ALL: WitnessSet = WitnessSet { hooks: true, registry: true, transcript: true, lost: 0 };
 
 /// One line of a recording.
 pub struct Line {
@@ -79,7 +79,7 @@ struct Stage {
 }
 
 /// Plays a recording and returns the changes.
-pub fn play(lines: &[Line], ears: Ears) -> Vec<Shown> {
+pub fn play(lines: &[Line], ears: WitnessSet) -> Vec<Shown> {
     let mut stage = Stage { begin: begin_of(lines), ..Stage::default() };
     let mut shown: BTreeMap<String, Shown> = BTreeMap::new();
     let mut out = Vec::new();
@@ -88,7 +88,7 @@ pub fn play(lines: &[Line], ears: Ears) -> Vec<Shown> {
     for line in lines {
         while now + 50 < line.t {
             now += 50;
-            stage.look(now, ears, &mut shown, &mut out);
+            stage.evaluate(now, ears, &mut shown, &mut out);
         }
         now = line.t;
         let lost = line.op == "hook" && {
@@ -98,7 +98,7 @@ pub fn play(lines: &[Line], ears: Ears) -> Vec<Shown> {
         if !lost {
             stage.act(line);
         }
-        stage.look(now, ears, &mut shown, &mut out);
+        stage.evaluate(now, ears, &mut shown, &mut out);
     }
     out
 }
@@ -171,7 +171,13 @@ impl Stage {
         self.hooks.entry(payload.session.to_string()).or_default().apply(&origin, &payload);
     }
 
-    fn look(&mut self, t: i64, ears: Ears, shown: &mut BTreeMap<String, Shown>, out: &mut Vec<Shown>) {
+    fn evaluate(
+        &mut self,
+        t: i64,
+        ears: WitnessSet,
+        shown: &mut BTreeMap<String, Shown>,
+        out: &mut Vec<Shown>,
+    ) {
         let now = self.begin + Millis(t);
         let mut ids: Vec<String> = self.folds.keys().chain(self.hooks.keys()).cloned().collect();
         ids.extend(self.registry.values().map(|witness| witness.entry.session.to_string()));
@@ -195,7 +201,7 @@ impl Stage {
         }
     }
 
-    fn verdict(&mut self, id: &str, now: Timestamp, ears: Ears) -> Verdict {
+    fn verdict(&mut self, id: &str, now: Timestamp, ears: WitnessSet) -> Verdict {
         if let Some(fold) = self.folds.get_mut(id) {
             fold.advance(now, &mut Vec::new());
         }

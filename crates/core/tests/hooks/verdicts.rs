@@ -26,10 +26,10 @@ struct Scene {
     registry: Vec<InstanceWitness>,
     status_file: Option<StatusWitness>,
     child: Option<ChildWitness>,
-    told: Option<Told>,
+    told: Option<TranscriptReading>,
 }
 
-struct Told {
+struct TranscriptReading {
     state: State,
     kind: Option<StateKind>,
     since: i64,
@@ -50,7 +50,7 @@ impl Scene {
     }
 
     fn told(mut self, state: State, kind: Option<StateKind>, since: i64) -> Self {
-        self.told = Some(Told { state, kind, since, pending: Vec::new(), silent: false });
+        self.told = Some(TranscriptReading { state, kind, since, pending: Vec::new(), silent: false });
         self
     }
 
@@ -59,7 +59,7 @@ impl Scene {
         let (id, tool, target) = (Arc::from(id), Arc::from("Bash"), Arc::from(id));
         let pending = vec![PendingTool { id, tool, target, since: at(since) }];
         let (state, kind) = if silent { APPROVAL } else { WORKING };
-        self.told = Some(Told { state, kind, since, pending, silent });
+        self.told = Some(TranscriptReading { state, kind, since, pending, silent });
         self
     }
 

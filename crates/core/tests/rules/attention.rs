@@ -58,7 +58,7 @@ fn counted(outcomes: &[Outcome]) -> Option<u32> {
 #[test]
 fn an_approval_counts_after_one_second_and_is_reported_after_two() {
     let mut attention = watching();
-    attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+    attention.apply_sighting(at(1_000), seen(Some(Need::Approval), 1_000));
     assert_eq!(attention.advance(at(1_000)), []);
     assert_eq!(attention.deadline(at(1_000)), Some(at(1_000) + COUNT_DWELL));
     let out = attention.advance(at(2_000));
@@ -67,7 +67,7 @@ fn an_approval_counts_after_one_second_and_is_reported_after_two() {
     let out = attention.advance(at(3_000));
     assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`".to_owned(), None)]);
     assert_eq!((attention.deadline(at(3_000)), attention.advance(at(9_000))), (None, vec![]));
-    attention.see(at(9_500), seen(None, 9_500));
+    attention.apply_sighting(at(9_500), seen(None, 9_500));
     let out = attention.advance(at(9_500));
     assert!(matches!(out[0], Outcome::Cleared { need: Need::Approval, .. }), "{out:?}");
     assert_eq!(counted(&out), Some(0));
@@ -77,9 +77,9 @@ fn an_approval_counts_after_one_second_and_is_reported_after_two() {
 fn edge_02_an_automatic_answer_is_neither_counted_nor_reported() {
     for answered_after in [90, 900] {
         let mut attention = watching();
-        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        attention.apply_sighting(at(1_000), seen(Some(Need::Approval), 1_000));
         let mut out = attention.advance(at(1_000));
-        attention.see(at(1_000 + answered_after), seen(None, 1_000 + answered_after));
+        attention.apply_sighting(at(1_000 + answered_after), seen(None, 1_000 + answered_after));
         for ms in (1_000 + answered_after..10_000).step_by(50) {
             out.extend(attention.advance(at(ms)));
         }
@@ -92,7 +92,7 @@ fn a_need_seen_a_little_late_is_reported_despite_a_second_begin() {
     let mut attention = watching();
     attention.begin(at(5_000));
     assert_eq!(attention.advance(at(5_000)), []);
-    attention.see(at(5_010), seen(Some(Need::Approval), 4_990));
+    attention.apply_sighting(at(5_010), seen(Some(Need::Approval), 4_990));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
 }
 
@@ -101,19 +101,19 @@ fn events_at_the_moment_when_watching_begins_are_reported() {
     // In the same millisecond, and a moment before it by a late witness.
     for since in [0, -1_500] {
         let mut attention = watching();
-        attention.see(at(5), seen(Some(Need::Finished), since));
+        attention.apply_sighting(at(5), seen(Some(Need::Finished), since));
         assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "{since}");
     }
     // The session was seen at work before. So its need is news, however late its file was read.
     let mut attention = Attention::new(AttentionSettings::default());
-    attention.see(at(-20_000), seen(None, -20_000));
+    attention.apply_sighting(at(-20_000), seen(None, -20_000));
     attention.begin(at(0));
-    attention.see(at(5), seen(Some(Need::Approval), -9_000));
+    attention.apply_sighting(at(5), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
     // A session that vanished and came back is like one that is found late.
-    attention.see(at(10_000), seen(None, 10_000));
-    attention.lose(at(11_000), &SessionId::new("a"));
-    attention.see(at(12_000), seen(Some(Need::Approval), -9_000));
+    attention.apply_sighting(at(10_000), seen(None, 10_000));
+    attention.remove_session(at(11_000), &SessionId::new("a"));
+    attention.apply_sighting(at(12_000), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(20_000))), []);
 }
 
@@ -131,14 +131,14 @@ fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
 /// Needs that a mute or quiet hours keep silent; one of them is over before the silence ends.
 fn kept_silent(attention: &mut Attention) {
     let of = |id, need, since| Sighting { session: SessionId::new(id), ..seen(Some(need), since) };
-    attention.see(at(2_000), of("b", Need::Plan, 2_000));
-    attention.see(at(3_000), of("a", Need::Approval, 3_000));
-    attention.see(at(3_000), of("over", Need::Question, 3_000));
-    attention.see(at(3_000), of("done", Need::Finished, 3_000));
+    attention.apply_sighting(at(2_000), of("b", Need::Plan, 2_000));
+    attention.apply_sighting(at(3_000), of("a", Need::Approval, 3_000));
+    attention.apply_sighting(at(3_000), of("over", Need::Question, 3_000));
+    attention.apply_sighting(at(3_000), of("done", Need::Finished, 3_000));
     let out = attention.advance(at(10_000));
     let silent = raised(&out).iter().filter(|(.., silence)| silence.is_some()).count();
     assert_eq!((silent, summed_up(&out).len()), (4, 0), "{out:?}");
-    attention.lose(at(20_000), &SessionId::new("over"));
+    attention.remove_session(at(20_000), &SessionId::new("over"));
     attention.advance(at(20_000));
 }
 
@@ -157,7 +157,7 @@ fn one_summary_lists_what_still_waits_when_a_mute_ends() {
         assert_eq!(attention.deadline(now), Some(now));
         assert_eq!(summed_up(&attention.advance(now)), [["b", "a"]]);
         assert_eq!((attention.deadline(now), attention.advance(at(90_000))), (None, vec![]), "once");
-        attention.lose(at(91_000), &SessionId::new("a"));
+        attention.remove_session(at(91_000), &SessionId::new("a"));
         assert!(matches!(attention.advance(at(91_000))[0], Outcome::Cleared { .. }));
     }
 }
@@ -183,7 +183,7 @@ fn a_mute_holds_the_summary_back_when_quiet_hours_end() {
 #[test]
 fn old_needs_at_a_muted_start_are_reported_when_the_mute_ends() {
     let mut attention = Attention::new(AttentionSettings::default());
-    attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
+    attention.apply_sighting(at(-50_000), seen(Some(Need::Approval), -60_000));
     attention.set_muted_until(Some(at(60_000)));
     attention.begin(at(0));
     assert_eq!(summed_up(&attention.advance(at(10))), Vec::<Vec<&str>>::new());
@@ -221,7 +221,7 @@ fn an_episode_is_reported_once_even_if_its_witnesses_differ_in_time() {
     let mut attention = watching();
     let mut out = Vec::new();
     for (now, since) in [(1_000, 1_000), (1_032, 1_032), (3_000, 1_032), (5_000, 1_000), (8_000, 2_900)] {
-        attention.see(at(now), seen(Some(Need::Approval), since));
+        attention.apply_sighting(at(now), seen(Some(Need::Approval), since));
         out.extend(attention.advance(at(now)));
     }
     out.extend(attention.advance(at(60_000)));
@@ -231,15 +231,15 @@ fn an_episode_is_reported_once_even_if_its_witnesses_differ_in_time() {
 #[test]
 fn another_request_is_another_episode_with_or_without_a_gap() {
     let mut attention = watching();
-    attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+    attention.apply_sighting(at(1_000), seen(Some(Need::Approval), 1_000));
     assert_eq!(raised(&attention.advance(at(4_000))).len(), 1);
     let other = Sighting { wants: Arc::from("wants to edit a.rs"), ..seen(Some(Need::Approval), 6_000) };
-    attention.see(at(6_000), other);
+    attention.apply_sighting(at(6_000), other);
     let out = attention.advance(at(8_000));
     assert!(matches!(out[0], Outcome::Cleared { .. }), "{out:?}");
     assert_eq!(raised(&out).len(), 1);
-    attention.see(at(9_000), seen(None, 9_000));
-    attention.see(at(10_000), seen(Some(Need::Question), 10_000));
+    attention.apply_sighting(at(9_000), seen(None, 9_000));
+    attention.apply_sighting(at(10_000), seen(Some(Need::Question), 10_000));
     assert_eq!(raised(&attention.advance(at(13_000)))[0].0, Need::Question);
 }
 
@@ -247,9 +247,9 @@ fn another_request_is_another_episode_with_or_without_a_gap() {
 fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     let muted_projects = BTreeSet::from([Arc::from("loud")]);
     let mut attention = Attention::new(AttentionSettings { muted_projects, ..AttentionSettings::default() });
-    attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
+    attention.apply_sighting(at(-50_000), seen(Some(Need::Approval), -60_000));
     let done = Sighting { session: SessionId::new("b"), ..seen(Some(Need::Finished), -40_000) };
-    attention.see(at(-50_000), done);
+    attention.apply_sighting(at(-50_000), done);
     assert_eq!(raised(&attention.advance(at(-30_000))), []);
     let muted = Sighting {
         session: SessionId::new("m"),
@@ -257,7 +257,7 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
         projects: [Some(Arc::from("loud")), None],
         ..seen(Some(Need::Plan), -90_000)
     };
-    attention.see(at(-50_000), muted);
+    attention.apply_sighting(at(-50_000), muted);
     attention.begin(at(0));
     let out = attention.advance(at(10));
     let summaries: Vec<&[Episode]> = out
@@ -275,24 +275,26 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     assert_eq!(raised(&out), vec![]);
     // A session that is found late, but has waited since before the start.
     let late = Sighting { session: SessionId::new("c"), ..seen(Some(Need::Plan), -5_000) };
-    attention.see(at(20_000), late);
+    attention.apply_sighting(at(20_000), late);
     let out = attention.advance(at(30_000));
     assert_eq!((raised(&out), counted(&out)), (vec![], Some(3)));
     attention.begin(at(40_000));
     assert_eq!(attention.advance(at(50_000)), []);
-    attention.see(at(60_000), seen(None, 60_000));
+    attention.apply_sighting(at(60_000), seen(None, 60_000));
     let out = attention.advance(at(60_000));
     assert!(matches!(out[0], Outcome::Cleared { .. }), "a summary is over as well: {out:?}");
-    let Some(Outcome::AlreadySo(late)) = attention.already_so(at(61_000)) else { panic!("{attention:?}") };
+    let Some(Outcome::AlreadySo(late)) = attention.standing_needs(at(61_000)) else {
+        panic!("{attention:?}")
+    };
     assert_eq!(late.len(), 1, "who listens only now is told of those that still wait");
 }
 
 #[test]
 fn edge_29_a_turn_between_two_sightings_has_finished() {
     let mut attention = watching();
-    attention.see(at(20_000), seen(Some(Need::Finished), 18_000));
+    attention.apply_sighting(at(20_000), seen(Some(Need::Finished), 18_000));
     assert_eq!(raised(&attention.advance(at(20_000))).len(), 1);
-    attention.see(at(90_000), seen(Some(Need::Finished), 80_000));
+    attention.apply_sighting(at(90_000), seen(Some(Need::Finished), 80_000));
     let out = attention.advance(at(90_000));
     assert_eq!(raised(&out).len(), 1, "the next turn is another one: {out:?}");
     assert_eq!(counted(&out), None, "nobody is waited for");
@@ -301,8 +303,8 @@ fn edge_29_a_turn_between_two_sightings_has_finished() {
 #[test]
 fn edge_15_a_turn_that_a_hook_keeps_going_has_not_finished() {
     let mut attention = watching();
-    attention.see(at(1_000), seen(Some(Need::Finished), 1_000));
-    attention.see(at(2_500), seen(None, 2_500));
+    attention.apply_sighting(at(1_000), seen(Some(Need::Finished), 1_000));
+    attention.apply_sighting(at(2_500), seen(None, 2_500));
     assert_eq!(attention.advance(at(60_000)), []);
 }
 
@@ -310,16 +312,16 @@ fn edge_15_a_turn_that_a_hook_keeps_going_has_not_finished() {
 fn an_inferred_need_waits_for_a_witness() {
     let mut attention = watching();
     let guess = Sighting { inferred: true, ..seen(Some(Need::Approval), 1_000) };
-    attention.see(at(6_000), guess.clone());
+    attention.apply_sighting(at(6_000), guess.clone());
     let out = attention.advance(at(10_000));
     assert_eq!((counted(&out), raised(&out)), (Some(1), vec![]), "the window shows it, nothing rings");
     assert_eq!(attention.deadline(at(10_000)), None);
-    attention.see(at(12_000), Sighting { inferred: false, ..guess.clone() });
+    attention.apply_sighting(at(12_000), Sighting { inferred: false, ..guess.clone() });
     assert_eq!(raised(&attention.advance(at(12_000))).len(), 1);
 
     let mut attention = Attention::new(AttentionSettings { inferred: true, ..AttentionSettings::default() });
     attention.begin(at(0));
-    attention.see(at(6_000), guess);
+    attention.apply_sighting(at(6_000), guess);
     assert_eq!(raised(&attention.advance(at(10_000))).len(), 1);
 }
 
@@ -366,7 +368,7 @@ fn settings_decide_which_alerts_are_silent() {
         attention.begin(at(0));
         attention.set_muted_until(muted_until);
         attention.set_in_front(if front { BTreeSet::from([SessionId::new("a")]) } else { BTreeSet::new() });
-        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        attention.apply_sighting(at(1_000), seen(Some(Need::Approval), 1_000));
         let out = attention.advance(at(4_000));
         assert_eq!(
             raised(&out),
@@ -382,7 +384,7 @@ fn the_dwell_setting_decides_how_long_a_need_must_last() {
         let mut attention =
             Attention::new(AttentionSettings { dwell: Millis(dwell), ..AttentionSettings::default() });
         attention.begin(at(0));
-        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        attention.apply_sighting(at(1_000), seen(Some(Need::Approval), 1_000));
         assert_eq!(raised(&attention.advance(at(told - 1))), [], "{dwell}");
         assert_eq!(raised(&attention.advance(at(told))).len(), 1, "{dwell}");
     }
@@ -430,7 +432,7 @@ fn quiet_hours_cross_midnight_in_local_time_summer_and_winter() {
 #[test]
 fn a_superseded_session_needs_nobody() {
     let mut attention = watching();
-    attention.see(at(1_000), Sighting { superseded: true, ..seen(Some(Need::Approval), 1_000) });
+    attention.apply_sighting(at(1_000), Sighting { superseded: true, ..seen(Some(Need::Approval), 1_000) });
     assert_eq!(attention.advance(at(60_000)), []);
 }
 
@@ -492,7 +494,7 @@ proptest! {
             prop_assert_eq!(attention.clone().advance(target), vec![]);
             now += wait;
             let session = SessionId::new(["a", "b", "c"][usize::from(who)]);
-            attention.see(at(now), Sighting { session, inferred, ..seen(need, now - back) });
+            attention.apply_sighting(at(now), Sighting { session, inferred, ..seen(need, now - back) });
             attention.advance(at(now));
         }
     }
@@ -506,7 +508,7 @@ proptest! {
         for (wait, need, back, inferred, who) in steps {
             now += wait;
             let session = SessionId::new(["a", "b", "c"][usize::from(who)]);
-            attention.see(at(now), Sighting { session, inferred, ..seen(need, now - back) });
+            attention.apply_sighting(at(now), Sighting { session, inferred, ..seen(need, now - back) });
             for outcome in attention.advance(at(now)) {
                 match outcome {
                     Outcome::Raised { episode, .. } => prop_assert!(open.insert((episode.session, episode.need))),
@@ -524,10 +526,10 @@ proptest! {
 fn a_need_with_a_future_time_counts_once_the_clock_is_set_right() {
     let (hour, mut attention) = (3_600_000, Attention::new(AttentionSettings::default()));
     attention.begin(at(hour));
-    attention.see(at(hour + 1_000), seen(Some(Need::Approval), hour + 1_000));
-    attention.see(at(2_000), seen(Some(Need::Approval), 2_000));
+    attention.apply_sighting(at(hour + 1_000), seen(Some(Need::Approval), hour + 1_000));
+    attention.apply_sighting(at(2_000), seen(Some(Need::Approval), 2_000));
     assert_eq!(counted(&attention.advance(at(3_000))), Some(1), "not an hour later");
-    attention.lose(at(3_000), &SessionId::new("a"));
-    attention.see(at(5_000), seen(Some(Need::Question), 5_000));
+    attention.remove_session(at(3_000), &SessionId::new("a"));
+    attention.apply_sighting(at(5_000), seen(Some(Need::Question), 5_000));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "what came after is nothing of the past");
 }

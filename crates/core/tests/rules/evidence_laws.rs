@@ -20,7 +20,7 @@ fn at(offset: i64) -> Timestamp {
 
 /// A possible reading of a transcript; the witness borrows from it.
 #[derive(Debug, Clone)]
-struct Told {
+struct TranscriptReading {
     state: State,
     kind: Option<StateKind>,
     since: i64,
@@ -32,7 +32,7 @@ struct Told {
 #[derive(Debug, Clone)]
 struct Scene {
     now: i64,
-    told: Option<Told>,
+    told: Option<TranscriptReading>,
     instances: Vec<InstanceWitness>,
     gone: Option<GoneInstance>,
     hooks: Option<HookWitness>,
@@ -95,7 +95,7 @@ fn any_status() -> impl Strategy<Value = Option<RegistryStatus>> {
     ]
 }
 
-fn any_told(now: i64) -> impl Strategy<Value = Told> {
+fn any_told(now: i64) -> impl Strategy<Value = TranscriptReading> {
     let readings = vec![
         (State::Working, None),
         (State::Working, Some(StateKind::Compacting)),
@@ -116,7 +116,7 @@ fn any_told(now: i64) -> impl Strategy<Value = Told> {
                 target: Arc::from("x"),
                 since: at(since),
             });
-            Told { state, kind, since, active, silent, pending: pending.collect() }
+            TranscriptReading { state, kind, since, active, silent, pending: pending.collect() }
         },
     )
 }
@@ -360,7 +360,7 @@ proptest! {
     fn more_witnesses_make_no_false_approval(mut scene in any_scene(), quiet in any::<bool>()) {
         scene.told = None;
         scene.gone = None;
-        let heard = scene.hooks.as_ref().map_or(at(0), |hooks| hooks.heard_at);
+        let heard = scene.hooks.as_ref().map_or(at(0), |hooks| hooks.newest_event_at);
         let status = if quiet { RegistryStatus::Idle } else { RegistryStatus::Busy };
         let mut entry = RegistryEntry::unregistered(Instance { pid: 1, proc_start: None }, SessionId::new("s"));
         (entry.status, entry.status_at) = (Some(status), Some(heard + Millis(1)));

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, needs_person};
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Aside, Change, Known, Refusal, Seen, Word, Words, say};
+use watchbill_core::person::{
+    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, UserEdits, Word, say,
+};
 use watchbill_core::roster::row::{Reason, Row, Source};
 use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
 use watchbill_core::session::state::{Confidence, State, StateKind};
@@ -31,28 +33,33 @@ fn asks(since: i64) -> Row {
 }
 
 /// The changes of one command, given at `now` for this row.
-fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<Change>, Refusal> {
-    let known =
-        Known { now: at(now), words: &Words::default(), chains: &Chains::default(), began: &|_| None, row };
+fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
+    let known = CommandFacts {
+        now: at(now),
+        words: &UserEdits::default(),
+        chains: &Chains::default(),
+        began: &|_| None,
+        row,
+    };
     say(&known, word)
 }
 
-fn marked(aside: Aside, mut row: Row, now: i64) -> Row {
-    aside.mark(&mut row, at(now));
+fn marked(aside: Deferral, mut row: Row, now: i64) -> Row {
+    aside.apply_to_row(&mut row, at(now));
     row
 }
 
 #[test]
 fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
-    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     let mut asking = asks(10);
-    assert_eq!(aside.mark(&mut asking, at(20)), Some(at(900)), "its end is a deadline");
+    assert_eq!(aside.apply_to_row(&mut asking, at(20)), Some(at(900)), "its end is a deadline");
     assert_eq!((asking.snoozed_until, group_of(&asking)), (Some(at(900)), Group::Idle));
     assert_eq!(OrderKey::of(&asking).group, Group::Idle);
     assert_eq!((needs_person(&asking), Sighting::of(&asking).need), (None, None));
     assert!(Filter::default().shows(&asking, at(20)), "it is still to be seen");
 
-    assert_eq!(aside.mark(&mut asking, at(900)), None);
+    assert_eq!(aside.apply_to_row(&mut asking, at(900)), None);
     assert_eq!((asking.snoozed_until, group_of(&asking)), (None, Group::Working), "it counts anew");
     asking.needs = Some(Need::Approval);
     assert_eq!(group_of(&asking), Group::NeedsYou);
@@ -66,11 +73,11 @@ fn a_need_that_outlasts_a_snooze_alerts_anew() {
     let mut attention = Attention::default();
     attention.begin(at(0));
     let raised = |attention: &mut Attention, row: &Row, now: i64| {
-        attention.see(at(now), Sighting::of(row));
+        attention.apply_sighting(at(now), Sighting::of(row));
         let told = attention.advance(at(now));
         told.iter().filter(|told| matches!(told, Outcome::Raised { .. })).count()
     };
-    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     assert_eq!(raised(&mut attention, &asks(10), 13), 1);
     assert_eq!(raised(&mut attention, &marked(aside, asks(10), 20), 20), 0);
     assert_eq!(raised(&mut attention, &marked(aside, asks(10), 899), 899), 0);
@@ -81,7 +88,7 @@ fn a_need_that_outlasts_a_snooze_alerts_anew() {
 
 #[test]
 fn the_end_of_a_snoozed_turn_raises_no_alert() {
-    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     let ended = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
     assert_eq!(Sighting::of(&ended).need, Some(Need::Finished));
     assert_eq!(Sighting::of(&marked(aside, ended, 20)).need, None);
@@ -92,8 +99,8 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
     let seen = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
     let word = Word::PutAway { session: SessionId::new("s"), away: true };
     let changes = said(&word, 20, Some(&seen)).unwrap();
-    let [Change::Aside(_, aside)] = changes[..] else { panic!("{changes:?}") };
-    assert_eq!(aside.away, Some(Seen { active_at: at(10), since: at(10) }));
+    let [EditChange::SetDeferral(_, aside)] = changes[..] else { panic!("{changes:?}") };
+    assert_eq!(aside.away, Some(SeenActivity { active_at: at(10), since: at(10) }));
     let shows = |row: Row| {
         let row = marked(aside, row, 5_000);
         assert!(
@@ -115,7 +122,8 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
 
 #[test]
 fn an_inferred_end_stays_put_away_and_an_inferred_need_comes_back() {
-    let aside = Aside { away: Some(Seen { active_at: at(10), since: at(10) }), snoozed_until: None };
+    let aside =
+        Deferral { away: Some(SeenActivity { active_at: at(10), since: at(10) }), snoozed_until: None };
     let by_silence = |mut row: Row| {
         row.state_reason.source = Source::Timeout;
         marked(aside, row, 100).put_away
@@ -135,20 +143,20 @@ fn impossible_commands_are_refused_with_a_message() {
     let unknown = Word::PutAway { session: session.clone(), away: true };
     assert_eq!(said(&unknown, 5, None).unwrap_err().to_string(), "nothing is known of session s any more");
     let off = said(&Word::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
-    assert_eq!(off, [Change::Aside(session, Aside::default())]);
+    assert_eq!(off, [EditChange::SetDeferral(session, Deferral::default())]);
 }
 
 #[test]
 fn snooze_and_put_away_are_independent() {
     let session = SessionId::new("s");
-    let mut words = Words::default();
+    let mut words = UserEdits::default();
     let row = asks(1);
     for word in [
         Word::Snooze { session: session.clone(), until: Some(at(99)) },
         Word::PutAway { session: session.clone(), away: true },
         Word::Snooze { session: session.clone(), until: None },
     ] {
-        let known = Known {
+        let known = CommandFacts {
             now: at(9),
             words: &words,
             chains: &Chains::default(),
@@ -157,9 +165,12 @@ fn snooze_and_put_away_are_independent() {
         };
         say(&known, &word).unwrap().into_iter().for_each(|change| words.apply(change));
     }
-    assert_eq!(words.aside(&session), Some(&Aside { snoozed_until: None, away: Some(Seen::of(&row)) }));
-    words.apply(Change::Aside(session.clone(), Aside::default()));
-    assert_eq!(words.asides().count(), 0);
+    assert_eq!(
+        words.deferral_of(&session),
+        Some(&Deferral { snoozed_until: None, away: Some(SeenActivity::of(&row)) })
+    );
+    words.apply(EditChange::SetDeferral(session.clone(), Deferral::default()));
+    assert_eq!(words.deferrals().count(), 0);
 }
 
 proptest! {
@@ -170,7 +181,7 @@ proptest! {
         state in 0..5usize,
     ) {
         let states = [State::Working, State::WaitingForApproval, State::WaitingForInput, State::Idle, State::Ended];
-        let aside = Aside { away: Some(Seen { active_at: at(seen.0), since: at(seen.1) }), snoozed_until: Some(at(1_000)) };
+        let aside = Deferral { away: Some(SeenActivity { active_at: at(seen.0), since: at(seen.1) }), snoozed_until: Some(at(1_000)) };
         let row = marked(aside, row(states[state], None, since, active), 1_000);
         prop_assert_eq!(row.snoozed_until, None, "a snooze ends at its time");
         if active > seen.0 || state == 1 && since > seen.1 {

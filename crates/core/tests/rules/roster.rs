@@ -193,10 +193,10 @@ fn the_default_filter_shows_heads_that_are_live_or_recently_active() {
     let all = Filter { all: true, ..usual };
     assert!([&recent, &old, &live, &superseded].iter().all(|row| all.shows(row, now)));
 
-    let hides = usual.hides_at(&recent, now).unwrap();
+    let hides = usual.hidden_at(&recent, now).unwrap();
     assert!(usual.shows(&recent, hides - Millis(1)) && !usual.shows(&recent, hides));
-    assert_eq!([&old, &live, &superseded].map(|row| usual.hides_at(row, now)), [None; 3]);
-    assert_eq!(all.hides_at(&recent, now), None);
+    assert_eq!([&old, &live, &superseded].map(|row| usual.hidden_at(row, now)), [None; 3]);
+    assert_eq!(all.hidden_at(&recent, now), None);
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub fn bare(id: &str) -> Row {
         needs: None,
         request: None,
         snoozed_until: None,
-        roused_at: None,
+        snooze_ended_at: None,
         put_away: false,
         tokens: None,
         context_used: None,

@@ -7,7 +7,7 @@ use crate::script::*;
 
 /// A turn that leaves a subagent behind.
 fn delegated() -> Vec<watchbill_core::transcript::record::Record<'static>> {
-    vec![prompt(0.0, "delegate"), calls(1.0, "a", "Agent"), goes_on_as_agent(1.3, "a", "agent-1")]
+    vec![prompt(0.0, "delegate"), calls(1.0, "a", "Agent"), result_with_agent(1.3, "a", "agent-1")]
 }
 
 /// The text of a notice.
@@ -18,8 +18,8 @@ fn edge_31_a_background_shell_leaves_the_turn_ended() {
     let mut play = Play::of([
         prompt(0.0, "start the server"),
         calls(1.0, "a", "Bash"),
-        goes_on_as_task(1.3, "a", "b1"),
-        closes(2.0, "It runs."),
+        result_with_task(1.3, "a", "b1"),
+        answer_ends(2.0, "It runs."),
         turn_over(2.1),
     ]);
     assert_eq!(play.now(), ENDED);
@@ -33,7 +33,7 @@ fn edge_31_a_background_shell_leaves_the_turn_ended() {
 #[test]
 fn edge_31_a_killed_shell_no_longer_runs() {
     let mut play =
-        Play::of([prompt(0.0, "go"), calls(1.0, "a", "Bash"), goes_on_as_task(1.3, "a", "make it so")]);
+        Play::of([prompt(0.0, "go"), calls(1.0, "a", "Bash"), result_with_task(1.3, "a", "make it so")]);
     assert_eq!(play.fold.facts().background_tasks, 1);
     play.apply(&calls(5.0, "k", "KillShell"));
     assert_eq!(play.fold.facts().background_tasks, 0, "the call names the shell it kills");
@@ -42,7 +42,7 @@ fn edge_31_a_killed_shell_no_longer_runs() {
 #[test]
 fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
     let mut play = Play::of(delegated());
-    play.apply(&closes(2.0, "It is running in the background."));
+    play.apply(&answer_ends(2.0, "It is running in the background."));
     assert_eq!(play.now(), BACKGROUND);
     play.apply(&turn_over_with(2.1, 1));
     assert_eq!(play.now(), BACKGROUND);
@@ -58,7 +58,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
     play.apply(&queue(301.1, QueueOperation::Dequeue));
     play.apply(&notification(301.2, "agent-1"));
     assert_eq!(play.now(), WORKING);
-    play.apply(&closes(303.0, "Got its result."));
+    play.apply(&answer_ends(303.0, "Got its result."));
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.fold.facts().subagents_running, 0);
     assert_eq!(play.fold.facts().subagents_launched, 1);
@@ -72,7 +72,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
 #[test]
 fn edge_32_an_unanswered_notice_does_not_keep_the_turn_open() {
     let mut play = Play::of(delegated());
-    play.apply(&closes(2.0, "It is running."));
+    play.apply(&answer_ends(2.0, "It is running."));
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
     assert_eq!(play.advance(302.0).now(), BACKGROUND);
     assert_eq!(play.advance(361.0).now(), ENDED);
@@ -84,7 +84,7 @@ fn edge_32_a_notice_taken_into_the_running_turn() {
     let mut play = Play::of(delegated());
     play.apply(&record(1.8, Body::Attachment(Attachment::QueuedCommand { text: NOTICE.into() })));
     assert_eq!(play.fold.facts().subagents_running, 0);
-    play.apply(&closes(2.0, "Both are done."));
+    play.apply(&answer_ends(2.0, "Both are done."));
     assert_eq!(play.now(), ENDED);
 }
 
@@ -95,7 +95,7 @@ fn edge_32_the_clients_count_is_believed() {
     assert_eq!(play.now(), BACKGROUND);
     assert_eq!(play.fold.facts().subagents_running, 2);
     play.apply(&notification(9.0, "agent-7"));
-    play.apply(&closes(10.0, "one is done"));
+    play.apply(&answer_ends(10.0, "one is done"));
     assert_eq!(play.now(), BACKGROUND);
     play.apply(&turn_over(10.1));
     assert_eq!(play.now(), ENDED, "a client that counts and reports no count has none");
@@ -103,7 +103,7 @@ fn edge_32_the_clients_count_is_believed() {
 
 #[test]
 fn edge_32_a_late_count_reopens_a_turn_that_a_text_closed() {
-    let mut play = Play::of([prompt(0.0, "go"), closes(2.0, "delegated")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(2.0, "delegated")]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.apply(&turn_over_with(2.1, 1)).now(), BACKGROUND);
 }
@@ -118,11 +118,11 @@ fn an_interrupt_outweighs_subagents() {
 #[test]
 fn background_work_dies_with_its_process() {
     let mut play = Play::of(delegated());
-    play.apply(&closes(2.0, "It is running."));
+    play.apply(&answer_ends(2.0, "It is running."));
     play.apply(&session_start(100.0, "resume"));
     assert_eq!(play.fold.facts().subagents_running, 0);
     play.apply(&prompt(101.0, "again"));
-    assert_eq!(play.apply(&closes(102.0, "done")).now(), ENDED);
+    assert_eq!(play.apply(&answer_ends(102.0, "done")).now(), ENDED);
     let compacted = Play::of({
         let mut records = delegated();
         records.push(session_start(3.0, "compact"));
@@ -134,14 +134,14 @@ fn background_work_dies_with_its_process() {
 #[test]
 fn a_session_with_lost_subagents_becomes_idle() {
     let mut play = Play::of(delegated());
-    play.apply(&closes(2.0, "It is running."));
+    play.apply(&answer_ends(2.0, "It is running."));
     assert_eq!(play.advance(602.0).now(), IDLE);
 }
 
 #[test]
 fn a_session_whose_subagents_write_is_not_idle() {
     let mut play = Play::of(delegated());
-    play.apply(&closes(2.0, "It is running."));
+    play.apply(&answer_ends(2.0, "It is running."));
     play.fold.subagent_active(at(500.0), &mut play.out);
     assert_eq!(play.advance(700.0).now(), BACKGROUND);
     assert_eq!(play.advance(1_100.0).now(), IDLE);
@@ -155,7 +155,7 @@ fn a_session_whose_subagents_write_is_not_idle() {
 
 #[test]
 fn a_subagents_write_neither_begins_nor_keeps_a_turn() {
-    let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")]);
     play.fold.subagent_active(at(500.0), &mut play.out);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.advance(601.0).now(), IDLE);
@@ -187,9 +187,9 @@ fn a_turn_that_goes_on_after_a_long_silence_has_never_stopped() {
     assert_eq!((live.now(), live.reading().since), (WORKING, at(0.0)));
     assert_eq!(Play::of(delegates.to_vec()).reading(), live.reading(), "a cold fold gives the same");
 
-    let mut silent = Play::of([prompt(0.0, "go"), closes(1.0, "done"), prompt(2.0, "more")]);
+    let mut silent = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done"), prompt(2.0, "more")]);
     assert_eq!(silent.advance(70.0).now(), ENDED, "inferred");
-    silent.apply(&says(80.0, "still at it"));
+    silent.apply(&answer_goes_on(80.0, "still at it"));
     assert_eq!((silent.now(), silent.reading().since), (WORKING, at(2.0)), "the guess was wrong");
     silent.advance(200.0);
     silent.apply(&prompt(300.0, "again"));
@@ -219,7 +219,7 @@ fn silent_records_do_not_end_the_work_of_subagents() {
     }
 
     let mut apart = Play::of(delegated());
-    apart.apply(&closes(2.0, "It is running in the background."));
+    apart.apply(&answer_ends(2.0, "It is running in the background."));
     apart.fold.subagent_active(at(690.0), &mut apart.out);
     apart.apply(&silent_records(705.0)[5]).advance(706.0);
     assert_eq!((apart.now(), apart.reading().since), (BACKGROUND, at(2.0)), "as it was before the silence");

@@ -18,7 +18,7 @@ fn later(records: Vec<Record<'static>>, by: f64) -> Vec<Record<'static>> {
 
 #[test]
 fn after_the_clock_goes_back_deadlines_count_from_the_next_prompt() {
-    let mut play = Play::of([prompt(HOUR, "go"), closes(HOUR + 5.0, "done"), prompt(10.0, "again")]);
+    let mut play = Play::of([prompt(HOUR, "go"), answer_ends(HOUR + 5.0, "done"), prompt(10.0, "again")]);
     play.apply(&calls(12.0, "a", "Bash"));
     assert_eq!(play.now(), (State::Working, None));
     assert_eq!(play.advance(18.0).now(), (State::WaitingForApproval, Some(StateKind::Permission)));
@@ -44,7 +44,7 @@ fn copied_history_sets_no_clock_back() {
 }
 
 /// The facts that do not depend on the time before the clock was set.
-fn goes_on(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
+fn timeless_facts(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
     let (state, kind) = play.now();
     (state, kind, play.fold.deadline())
 }
@@ -70,13 +70,13 @@ proptest! {
         if let Some(secs) = looked {
             // The clock advanced the fold while it was wrong.
             wrong.advance(now + ahead + secs);
-            wrong.fold.turn_back(at(now));
+            wrong.fold.correct_clock(at(now));
         }
         for play in [&mut right, &mut wrong] {
             play.apply(&begins);
             goes.iter().for_each(|record| { play.apply(record); });
             play.advance(now + waits);
         }
-        prop_assert_eq!(goes_on(&wrong), goes_on(&right));
+        prop_assert_eq!(timeless_facts(&wrong), timeless_facts(&right));
     }
 }

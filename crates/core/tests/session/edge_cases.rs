@@ -41,7 +41,7 @@ fn edge_01_a_heartbeat_shows_that_the_tool_runs() {
     assert_eq!(play.now(), WORKING);
     assert_eq!(play.fold.deadline(), Some(at(13.0)));
     assert_eq!(play.fold.facts().last_activity_at, Some(at(8.0)));
-    let after = Play::of([prompt(0.0, "go"), closes(1.0, "done"), record(2.0, Body::Progress)]);
+    let after = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done"), record(2.0, Body::Progress)]);
     assert_eq!(after.now(), ENDED, "a hook's progress after the end is no new turn");
 }
 
@@ -90,7 +90,7 @@ fn edge_08_a_subagents_records_do_not_move_the_parent() {
     for record in [
         side(prompt(2.0, "look")),
         side(calls(3.0, "x", "AskUserQuestion")),
-        side(closes(4.0, "found")),
+        side(answer_ends(4.0, "found")),
         side(turn_over(5.0)),
         side(interrupt(6.0)),
         side(fails(7.0, "server_error", "no")),
@@ -101,7 +101,7 @@ fn edge_08_a_subagents_records_do_not_move_the_parent() {
     assert_eq!(play.fold.pending_tools().len(), 1);
     assert_eq!(play.fold.facts().goal.as_deref(), Some("go"));
     assert_eq!(play.fold.facts().last_activity_at, Some(at(7.0)), "but they show that the turn is alive");
-    let mut after = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    let mut after = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")]);
     after.apply(&side(calls(9.0, "x", "Bash")));
     assert_eq!(after.now(), ENDED);
     assert_eq!(after.fold.facts().last_activity_at, Some(at(1.0)));
@@ -160,7 +160,7 @@ fn edge_13_a_refusal_by_rule_goes_on_working() {
 
 #[test]
 fn edge_14_a_question_in_words_is_the_end_of_a_turn() {
-    let play = Play::of([prompt(0.0, "go"), closes(3.0, "Shall I go on?"), turn_over(3.2)]);
+    let play = Play::of([prompt(0.0, "go"), answer_ends(3.0, "Shall I go on?"), turn_over(3.2)]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.path(), [WORKING, ENDED], "turn_duration adds nothing");
 }
@@ -169,12 +169,12 @@ fn edge_14_a_question_in_words_is_the_end_of_a_turn() {
 fn edge_15_a_stop_hook_that_blocks_makes_the_turn_go_on() {
     let mut play = Play::of([
         prompt(0.0, "go"),
-        closes(3.0, "done"),
+        answer_ends(3.0, "done"),
         record(3.1, Body::System(System::StopHookSummary { prevented: true })),
         record(3.2, Body::Meta),
     ]);
     assert_eq!(play.now(), ENDED);
-    play.apply(&says(5.0, "so I run the tests"));
+    play.apply(&answer_goes_on(5.0, "so I run the tests"));
     assert_eq!(play.now(), WORKING, "an answer without a prompt is work all the same");
     assert_eq!(play.apply(&calls(5.1, "a", "Read")).now(), WORKING);
 }
@@ -183,7 +183,7 @@ fn edge_15_a_stop_hook_that_blocks_makes_the_turn_go_on() {
 fn edge_16_a_stop_hooks_summary_is_not_the_end() {
     let play = Play::of([
         prompt(0.0, "go"),
-        says(3.0, "well"),
+        answer_goes_on(3.0, "well"),
         record(3.1, Body::System(System::StopHookSummary { prevented: false })),
     ]);
     assert_eq!(play.now(), WORKING);
@@ -205,7 +205,7 @@ fn edge_17_the_stop_reason_alone_ends_a_turn() {
 fn edge_17_thinking_with_the_final_reason_is_not_the_end() {
     let mut play = Play::of([prompt(0.0, "go"), answer(1.0, Block::Thinking, Some(StopReason::EndTurn))]);
     assert_eq!(play.now(), WORKING);
-    assert_eq!(play.apply(&closes(2.0, "done")).now(), ENDED);
+    assert_eq!(play.apply(&answer_ends(2.0, "done")).now(), ENDED);
     let mut late = assistant(Block::Thinking, Some(StopReason::EndTurn));
     late.message_id = Some("msg_at_2".into());
     play.apply(&record(2.1, Body::Assistant(late)));
@@ -214,7 +214,7 @@ fn edge_17_thinking_with_the_final_reason_is_not_the_end() {
 
 #[test]
 fn edge_18_an_interrupt_settles_at_once() {
-    let mut play = Play::of([prompt(0.0, "go"), says(1.0, "well"), interrupt(2.0)]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_goes_on(1.0, "well"), interrupt(2.0)]);
     assert_eq!(play.now(), INTERRUPTED);
     let mut cut = assistant(Block::Text("half a sen".into()), None);
     cut.aborted = true;
@@ -234,7 +234,7 @@ fn edge_19_a_turn_without_a_recorded_end_times_out() {
 
 #[test]
 fn edge_20_a_queued_prompt_is_counted_and_starts_nothing() {
-    let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")]);
     play.apply(&queue(2.0, QueueOperation::Enqueue { text: "then this".into() }));
     play.apply(&queue(2.1, QueueOperation::Enqueue { text: "and that".into() }));
     assert_eq!(play.now(), ENDED);
@@ -253,7 +253,7 @@ fn edges_21_and_24_silent_records_change_no_state() {
     for (story, before) in [
         ("new", Play::new()),
         ("working", Play::of([prompt(0.0, "go")])),
-        ("ended", Play::of([prompt(0.0, "go"), closes(1.0, "done")])),
+        ("ended", Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")])),
         ("asked", Play::of([prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion")])),
     ] {
         for record in silent_records(2.0) {
@@ -275,7 +275,7 @@ fn edges_21_and_24_silent_records_change_no_state() {
 
 #[test]
 fn edge_22_a_prompt_of_images_alone_is_a_prompt() {
-    let play = Play::of([prompt(0.0, ""), closes(1.0, "nice"), prompt(5.0, "and now the text")]);
+    let play = Play::of([prompt(0.0, ""), answer_ends(1.0, "nice"), prompt(5.0, "and now the text")]);
     assert_eq!(play.path(), [WORKING, ENDED, WORKING]);
     assert_eq!(play.fold.facts().goal.as_deref(), Some("and now the text"));
 }
@@ -297,7 +297,7 @@ fn edge_25_a_retry_is_work() {
     assert_eq!(play.reading().detail, "retrying, 429, 3 of 10");
     assert_eq!(play.reading().since, at(0.0), "it is the same work");
     assert_eq!(play.fold.deadline(), Some(at(91.0)), "no record is expected before the retry");
-    assert_eq!(play.apply(&says(35.0, "here I am")).now(), WORKING);
+    assert_eq!(play.apply(&answer_goes_on(35.0, "here I am")).now(), WORKING);
     assert_eq!(play.fold.deadline(), Some(at(95.0)));
 }
 
@@ -338,7 +338,7 @@ fn edge_27_a_usage_limit_differs_from_a_passing_rate_limit() {
 fn edge_28_a_turn_longer_than_any_window() {
     let mut play = Play::of([prompt(0.0, "go"), calls(1.0, "first", "Bash")]);
     for n in 0..5_000 {
-        play.apply(&says(1.0 + f64::from(n) / 10_000.0, "…"));
+        play.apply(&answer_goes_on(1.0 + f64::from(n) / 10_000.0, "…"));
     }
     assert_eq!(play.fold.pending_tools().len(), 1, "the call at its start is still known");
     assert_eq!(play.fold.facts().goal.as_deref(), Some("go"));
@@ -348,7 +348,7 @@ fn edge_28_a_turn_longer_than_any_window() {
 fn edge_29_a_whole_turn_between_two_reads_is_reported_in_full() {
     let mut play = Play::new();
     play.advance(10.0);
-    for record in [prompt(11.0, "go"), closes(12.0, "done"), turn_over(12.1)] {
+    for record in [prompt(11.0, "go"), answer_ends(12.0, "done"), turn_over(12.1)] {
         play.apply(&record);
     }
     assert_eq!(play.path(), [WORKING, ENDED]);
@@ -359,7 +359,7 @@ fn edge_29_a_whole_turn_between_two_reads_is_reported_in_full() {
 fn edge_39_a_compaction_summary_is_no_prompt() {
     let mut play = Play::of([
         prompt(0.0, "go"),
-        closes(1.0, "done"),
+        answer_ends(1.0, "done"),
         boundary(50.0, CompactTrigger::Manual),
         record(49.5, Body::CompactSummary),
         record(40.0, Body::Meta),
@@ -368,7 +368,8 @@ fn edge_39_a_compaction_summary_is_no_prompt() {
     ]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.advance(500.0).now(), ENDED, "and no turn waits to become stale");
-    let mut stale = Play::of([prompt(0.0, "go"), says(1.0, "well"), boundary(50.0, CompactTrigger::Manual)]);
+    let mut stale =
+        Play::of([prompt(0.0, "go"), answer_goes_on(1.0, "well"), boundary(50.0, CompactTrigger::Manual)]);
     assert_eq!(stale.now(), ENDED, "a compaction by hand means that no turn runs");
     assert_eq!(stale.apply(&prompt(60.0, "more")).now(), WORKING);
 }
@@ -384,15 +385,15 @@ fn edge_39_an_automatic_compaction_in_the_middle_of_a_turn() {
     ]);
     assert_eq!(play.now(), WORKING);
     assert_eq!(play.fold.facts().context_used, Some(3_000));
-    assert_eq!(play.apply(&closes(31.0, "done")).now(), ENDED);
-    let quiet = Play::of([prompt(0.0, "go"), closes(1.0, "done"), boundary(2.0, CompactTrigger::Auto)]);
+    assert_eq!(play.apply(&answer_ends(31.0, "done")).now(), ENDED);
+    let quiet = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done"), boundary(2.0, CompactTrigger::Auto)]);
     assert_eq!(quiet.now(), ENDED, "nor does it begin one");
 }
 
 #[test]
 fn edge_40_history_appended_again_changes_nothing() {
     let history =
-        [prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion"), returns(2.0, "a"), closes(3.0, "done")];
+        [prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion"), returns(2.0, "a"), answer_ends(3.0, "done")];
     let mut play = Play::of(history.clone());
     let (told, total) = (play.out.len(), play.fold.ledger().total());
     for record in &history {
@@ -420,7 +421,7 @@ fn edge_41_a_rewind_leaves_nothing_pending() {
 #[test]
 fn orphaned_calls_end_with_their_turn() {
     let open = [prompt(0.0, "go"), calls(1.0, "a", "Bash")];
-    for end in [turn_over(2.0), interrupt(2.0), closes(2.0, "done"), fails(2.0, "server_error", "no")] {
+    for end in [turn_over(2.0), interrupt(2.0), answer_ends(2.0, "done"), fails(2.0, "server_error", "no")] {
         let mut play = Play::of(open.clone());
         play.apply(&end);
         assert!(play.fold.pending_tools().is_empty(), "{end:?}");
@@ -448,7 +449,7 @@ fn a_resumed_session_forgets_calls_of_the_old_process() {
 fn texts_of_the_client_itself_begin_no_turn() {
     let mut remark = assistant(Block::Text("No response requested.".into()), Some(StopReason::StopSequence));
     remark.model = Some("<synthetic>".into());
-    let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")]);
     play.advance(2_000.0);
     play.apply(&record(2_001.0, Body::Assistant(remark.clone())));
     assert_eq!(play.now(), IDLE);

@@ -8,8 +8,8 @@ use crate::script::*;
 fn the_goal_is_the_first_prompt_and_the_summary_the_newest_answer() {
     let play = Play::of([
         prompt(0.0, "Fix the\n  parser, please"),
-        says(1.0, "I look."),
-        closes(2.0, "## Fixed\n\nThe torn tail is kept."),
+        answer_goes_on(1.0, "I look."),
+        answer_ends(2.0, "## Fixed\n\nThe torn tail is kept."),
         prompt(9.0, "thanks"),
     ]);
     let facts = play.fold.facts();

@@ -21,7 +21,7 @@ fn a_title_that_names_the_chain_is_one_harmless_line() {
 fn an_ordinary_session_names_only_itself() {
     let first = prompt(0.0, "go");
     let id = first.envelope.uuid;
-    let play = Play::of([title(TitleKind::Ai, "x"), first, closes(1.0, "done")]);
+    let play = Play::of([title(TitleKind::Ai, "x"), first, answer_ends(1.0, "done")]);
     let lineage = play.fold.lineage();
     assert_eq!(lineage.session.as_str(), SESSION);
     assert_eq!(lineage.first_record, id);
@@ -41,7 +41,7 @@ fn each_boundary_begins_a_segment() {
     let id = cut.envelope.uuid.expect("an id");
     let play = Play::of([
         prompt(0.0, "go"),
-        closes(1.0, "done"),
+        answer_ends(1.0, "done"),
         cut,
         record(49.0, Body::CompactSummary),
         prompt(60.0, "more"),
@@ -74,7 +74,7 @@ fn a_session_after_clear_names_the_process_and_the_command() {
         record(0.0, Body::Meta),
         record(0.1, Body::LocalCommand { name: Some("/clear".into()) }),
         prompt(5.0, "second"),
-        own(closes(6.0, "done")),
+        own(answer_ends(6.0, "done")),
         own(prompt(7.0, "third")),
     ]);
     let lineage = play.fold.lineage();
@@ -82,7 +82,7 @@ fn a_session_after_clear_names_the_process_and_the_command() {
     assert_eq!(lineage.process_sessions.iter().map(|id| id.as_str()).collect::<Vec<_>>(), [OTHER]);
     assert!(!lineage.own_process_session);
     // A later resume runs in a process of its own.
-    play.apply(&with(closes(100.0, "x"), |e| e.process_session_id = Some(SESSION.into())));
+    play.apply(&with(answer_ends(100.0, "x"), |e| e.process_session_id = Some(SESSION.into())));
     assert!(play.fold.lineage().own_process_session);
     assert_eq!(play.fold.lineage().own_started_at, Some(at(0.0)), "all of it is the session's own");
 }
@@ -91,7 +91,7 @@ fn a_session_after_clear_names_the_process_and_the_command() {
 fn clear_in_the_middle_is_no_beginning() {
     let play = Play::of([
         prompt(0.0, "go"),
-        closes(1.0, "done"),
+        answer_ends(1.0, "done"),
         record(2.0, Body::LocalCommand { name: Some("/clear".into()) }),
         session_start(2.1, "clear"),
     ]);
@@ -105,7 +105,7 @@ fn a_fork_that_marks_its_copies() {
     let play = Play::of([
         copied(record(0.0, Body::LocalCommand { name: Some("/clear".into()) })),
         copied(prompt(0.1, "go")),
-        copied(closes(1.0, "done")),
+        copied(answer_ends(1.0, "done")),
         prompt(500.0, "on my own"),
     ]);
     let lineage = play.fold.lineage();
@@ -121,9 +121,9 @@ fn a_fork_shown_only_by_its_process() {
         |record, id: &'static str| with(record, |envelope| envelope.process_session_id = Some(id.into()));
     let play = Play::of([
         prompt(0.0, "go"),
-        by(closes(1.0, "done"), OTHER),
+        by(answer_ends(1.0, "done"), OTHER),
         prompt(500.0, "on my own"),
-        by(closes(501.0, "yes"), SESSION),
+        by(answer_ends(501.0, "yes"), SESSION),
     ]);
     let lineage = play.fold.lineage();
     assert_eq!(lineage.own_started_at, Some(at(500.0)));
@@ -156,7 +156,7 @@ fn subagents_are_no_lineage() {
 
 #[test]
 fn spans_are_split_by_silence_and_bounded() {
-    let mut play = Play::of([prompt(0.0, "go"), closes(59.0, "done"), prompt(119.0, "more")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(59.0, "done"), prompt(119.0, "more")]);
     assert_eq!(play.fold.lineage().spans, [(at(0.0), at(59.0)), (at(119.0), at(119.0))]);
     for n in 0..200 {
         play.apply(&prompt(1_000.0 + f64::from(n) * 100.0, "again"));
@@ -170,7 +170,7 @@ fn spans_are_split_by_silence_and_bounded() {
 
 #[test]
 fn the_revision_rises_with_facts_and_not_with_time() {
-    let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_ends(1.0, "done")]);
     let before = play.fold.lineage_revision();
     for n in 2..50 {
         play.apply(&prompt(f64::from(n) * 100.0, "more"));

@@ -91,7 +91,7 @@ proptest! {
         let plain = Play::of(records.clone());
         let mut mixed = records;
         for (place, secs, unknown) in places {
-            let body = if unknown { Body::Unknown("new".into()) } else { Body::Silent };
+            let body = if unknown { Body::Unknown("new".into()) } else { Body::Irrelevant };
             mixed.insert(place.min(mixed.len()), record(secs, body));
         }
         let mixed = Play::of(mixed);

@@ -98,12 +98,12 @@ pub fn assistant(block: Block<'static>, stop: Option<StopReason>) -> Assistant<'
 }
 
 /// A text that does not end the turn.
-pub fn says(secs: f64, text: &'static str) -> Record<'static> {
+pub fn answer_goes_on(secs: f64, text: &'static str) -> Record<'static> {
     answer(secs, Block::Text(text.into()), Some(StopReason::ToolUse))
 }
 
 /// A text that ends the turn.
-pub fn closes(secs: f64, text: &'static str) -> Record<'static> {
+pub fn answer_ends(secs: f64, text: &'static str) -> Record<'static> {
     answer(secs, Block::Text(text.into()), Some(StopReason::EndTurn))
 }
 
@@ -133,12 +133,12 @@ pub fn refused(secs: f64, id: &'static str, by: Denial) -> Record<'static> {
 }
 
 /// A result that leaves a background shell.
-pub fn goes_on_as_task(secs: f64, id: &'static str, task: &'static str) -> Record<'static> {
+pub fn result_with_task(secs: f64, id: &'static str, task: &'static str) -> Record<'static> {
     record(secs, Body::ToolResults(vec![ToolResult { background_task: Some(task.into()), ..result(id) }]))
 }
 
 /// A result that leaves a subagent.
-pub fn goes_on_as_agent(secs: f64, id: &'static str, agent: &'static str) -> Record<'static> {
+pub fn result_with_agent(secs: f64, id: &'static str, agent: &'static str) -> Record<'static> {
     record(secs, Body::ToolResults(vec![ToolResult { async_agent: Some(agent.into()), ..result(id) }]))
 }
 
@@ -202,7 +202,7 @@ pub fn silent_records(secs: f64) -> Vec<Record<'static>> {
         record(secs, Body::System(System::AwaySummary)),
         record(secs, Body::System(System::Other("informational".into()))),
         record(secs, Body::Attachment(Attachment::Other)),
-        record(secs, Body::Silent),
+        record(secs, Body::Irrelevant),
         record(secs, Body::Unknown("a-type-of-tomorrow".into())),
         bare(Body::LastPrompt("do it".into())),
         bare(Body::Title { kind: TitleKind::Ai, text: "a title".into() }),

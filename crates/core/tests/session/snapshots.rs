@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
-use watchbill_core::session::{RestingFold, SessionFold, SubagentFold};
+use watchbill_core::session::{LazyFold, SessionFold, SubagentFold};
 use watchbill_core::transcript::parse::parse_line;
 
 use crate::properties::a_transcript;
@@ -35,12 +35,12 @@ fn all_of(fold: &SessionFold) -> String {
 }
 
 /// A fold whose pieces are stored apart, as in the engine.
-struct Kept {
+struct StoredPieces {
     fold: SessionFold,
     pieces: Vec<u8>,
 }
 
-impl Kept {
+impl StoredPieces {
     fn new(id: &SessionId) -> Self {
         let mut fold = SessionFold::new(id.clone(), Timeouts::default());
         fold.note_new();
@@ -76,7 +76,7 @@ proptest! {
         restarts in prop::collection::vec((0usize..31, any::<bool>()), 0..6),
         again_from in 0usize..31,
     ) {
-        let mut kept = Kept::new(&SessionId::new(SESSION));
+        let mut kept = StoredPieces::new(&SessionId::new(SESSION));
         let mut plain = Play::new();
         let mut out = Vec::new();
         for (n, record) in records.iter().enumerate() {
@@ -110,19 +110,19 @@ proptest! {
         records in a_transcript(),
         asked in prop::collection::vec((0u8..8, 0u32..400), 0..12),
     ) {
-        let mut kept = Kept::new(&SessionId::new(SESSION));
+        let mut kept = StoredPieces::new(&SessionId::new(SESSION));
         for record in &records {
             kept.fold.apply(record, &mut Vec::new());
         }
         let (id, bytes) = (SessionId::new(SESSION), kept.fold.snapshot());
         let mut plain = SessionFold::restore(&bytes, &id, Timeouts::default()).expect("ours");
-        let mut rests = RestingFold::restore(&bytes, &id, Timeouts::default()).expect("ours");
+        let mut rests = LazyFold::restore(&bytes, &id, Timeouts::default()).expect("ours");
         for (what, secs) in asked {
             let (when, mut out) = (at(f64::from(secs)), Vec::new());
             match what {
                 0 => (plain.note_new(), rests.note_new()),
                 1 => (plain.subagent_active(when, &mut out), rests.subagent_active(when, &mut out)),
-                2 => (plain.turn_back(when), rests.turn_back(when)),
+                2 => (plain.correct_clock(when), rests.turn_back(when)),
                 3 => {
                     let idle = watchbill_core::time::Millis::from_secs(i64::from(secs));
                     let timeouts = Timeouts { idle, ..Timeouts::default() };
@@ -153,7 +153,7 @@ proptest! {
         bit in 0u8..8,
         cut in any::<prop::sample::Index>(),
     ) {
-        let mut kept = Kept::new(&SessionId::new(SESSION));
+        let mut kept = StoredPieces::new(&SessionId::new(SESSION));
         for record in &records {
             kept.fold.apply(record, &mut Vec::new());
         }
@@ -232,7 +232,7 @@ fn recorded_transcripts_survive_a_restart_after_any_line() {
         }
         let id = SessionId::new(&stem);
         let mut plain = SessionFold::new(id.clone(), Timeouts::default());
-        let mut kept = Kept::new(&id);
+        let mut kept = StoredPieces::new(&id);
         let (mut told, mut kept_told) = (Vec::new(), Vec::new());
         for line in text.lines() {
             kept.restart(restarts % 2 == 0);
@@ -256,7 +256,7 @@ fn a_snapshot_belongs_to_one_session_and_one_version() {
     let bytes = play.fold.snapshot();
     let restore = |bytes: &[u8], id: &str| {
         let id = SessionId::new(id);
-        let rests = RestingFold::restore(bytes, &id, Timeouts::default()).map(drop);
+        let rests = LazyFold::restore(bytes, &id, Timeouts::default()).map(drop);
         assert_eq!(rests, SessionFold::restore(bytes, &id, Timeouts::default()).map(drop));
         rests
     };

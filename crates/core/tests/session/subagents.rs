@@ -18,7 +18,8 @@ fn fold(records: &[Record<'static>]) -> SubagentFold {
 
 #[test]
 fn a_subagent_runs_until_its_records_end_it() {
-    let story = [prompt(0.0, "look"), says(1.0, "I look"), calls(1.1, "x", "Bash"), returns(4.0, "x")];
+    let story =
+        [prompt(0.0, "look"), answer_goes_on(1.0, "I look"), calls(1.1, "x", "Bash"), returns(4.0, "x")];
     let running = fold(&story);
     assert_eq!(&**running.agent(), "a1");
     assert!(running.is_running(at(5.0), SILENCE));
@@ -26,7 +27,7 @@ fn a_subagent_runs_until_its_records_end_it() {
     assert_eq!(running.last_activity(), Some(at(4.0)));
     assert_eq!(running.deadline(SILENCE), Some(at(604.0)));
     assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process never reports its end");
-    for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
+    for end in [answer_ends(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
         let mut done = running.clone();
         done.apply(&end);
         assert!(!done.is_running(at(5.0), SILENCE), "{end:?}");
@@ -44,7 +45,7 @@ fn open_calls_of_a_subagent_are_listed() {
     assert_eq!(names(&fold), ["x", "y"]);
     fold.apply(&returns(4.0, "x"));
     assert_eq!(names(&fold), ["y"]);
-    for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
+    for end in [answer_ends(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
         let mut done = fold.clone();
         done.apply(&end);
         assert!(names(&done).is_empty(), "{end:?}");
@@ -53,7 +54,7 @@ fn open_calls_of_a_subagent_are_listed() {
 
 #[test]
 fn the_meta_file_decides_over_the_records() {
-    let mut fold = fold(&[prompt(0.0, "look"), says(1.0, "I look")]);
+    let mut fold = fold(&[prompt(0.0, "look"), answer_goes_on(1.0, "I look")]);
     fold.set_finished(true);
     assert!(!fold.is_running(at(2.0), SILENCE));
     fold.set_finished(false);
@@ -63,7 +64,7 @@ fn the_meta_file_decides_over_the_records() {
 
 #[test]
 fn a_compaction_workers_copied_requests_count_once() {
-    let story = [prompt(0.0, "go"), closes(1.0, "done")];
+    let story = [prompt(0.0, "go"), answer_ends(1.0, "done")];
     let parent = Play::of(story.clone());
     let mut worker = fold(&story);
     worker.apply(&story[1]);
@@ -76,7 +77,7 @@ fn a_compaction_workers_copied_requests_count_once() {
 fn silent_records_are_no_activity() {
     let fold = fold(&[
         prompt(0.0, "look"),
-        record(50.0, Body::Silent),
+        record(50.0, Body::Irrelevant),
         record(51.0, Body::Unknown("x".into())),
         record(52.0, Body::Meta),
     ]);

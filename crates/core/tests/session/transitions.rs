@@ -51,16 +51,16 @@ fn approval_to_working_on_the_tools_result() {
 
 #[test]
 fn working_to_input_when_the_turn_ends() {
-    let play = Play::of([prompt(0.0, "go"), closes(3.0, "done")]);
+    let play = Play::of([prompt(0.0, "go"), answer_ends(3.0, "done")]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.reading().confidence, Confidence::Observed);
-    let play = Play::of([prompt(0.0, "go"), says(3.0, "done"), turn_over(40.0)]);
+    let play = Play::of([prompt(0.0, "go"), answer_goes_on(3.0, "done"), turn_over(40.0)]);
     assert_eq!(play.now(), ENDED, "turn_duration says so as well");
 }
 
 #[test]
 fn working_to_input_when_silent_for_sixty_seconds() {
-    let mut play = Play::of([prompt(0.0, "go"), says(3.0, "well")]);
+    let mut play = Play::of([prompt(0.0, "go"), answer_goes_on(3.0, "well")]);
     assert_eq!(play.fold.deadline(), Some(at(63.0)));
     assert_eq!(play.advance(62.9).now(), WORKING);
     assert_eq!(play.advance(63.0).now(), ENDED);
@@ -70,7 +70,7 @@ fn working_to_input_when_silent_for_sixty_seconds() {
     assert_eq!(reading.detail, "silent for 1 min: the turn may have ended");
     // Either the turn had not ended, or it had and the client reports it now.
     let mut later = Play { fold: play.fold.clone(), out: Vec::new() };
-    assert_eq!(later.apply(&says(64.0, "and")).now(), WORKING);
+    assert_eq!(later.apply(&answer_goes_on(64.0, "and")).now(), WORKING);
     play.apply(&turn_over(64.0));
     assert_eq!(play.now(), ENDED);
     assert!(!play.reading().by_timeout, "the inferred end is confirmed");
@@ -78,7 +78,7 @@ fn working_to_input_when_silent_for_sixty_seconds() {
 
 #[test]
 fn input_to_working_on_a_prompt() {
-    let play = Play::of([prompt(0.0, "go"), closes(3.0, "done"), prompt(20.0, "more")]);
+    let play = Play::of([prompt(0.0, "go"), answer_ends(3.0, "done"), prompt(20.0, "more")]);
     assert_eq!(play.now(), WORKING);
     assert_eq!(play.path(), [WORKING, ENDED, WORKING]);
 }
@@ -88,7 +88,7 @@ fn any_state_to_idle_after_ten_minutes_without_activity() {
     let stories: [(&str, Vec<_>); 3] = [
         ("working", vec![prompt(0.0, "go"), calls(1.0, "a", "Agent")]),
         ("permission", vec![prompt(0.0, "go"), calls(1.0, "a", "Bash")]),
-        ("ended", vec![prompt(0.0, "go"), closes(1.0, "done")]),
+        ("ended", vec![prompt(0.0, "go"), answer_ends(1.0, "done")]),
     ];
     for (story, records) in stories {
         let mut play = Play::of(records);
@@ -146,7 +146,7 @@ fn the_timeouts_are_settings() {
 #[test]
 fn timeouts_fire_between_records_as_they_would_have_live() {
     // A day between two turns, read in one go: the history contains the idle time.
-    let play = Play::of([prompt(0.0, "go"), closes(3.0, "done"), prompt(86_400.0, "more")]);
+    let play = Play::of([prompt(0.0, "go"), answer_ends(3.0, "done"), prompt(86_400.0, "more")]);
     assert_eq!(play.path(), [WORKING, ENDED, IDLE, WORKING]);
     let Effect::Transition { at: when, .. } = &play.out[2];
     assert_eq!(*when, at(603.0), "at its own time, not at that of the next record");

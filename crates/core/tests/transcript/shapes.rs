@@ -342,14 +342,14 @@ fn each_smaller_type_is_read() {
             r#"{"type":"summary","summary":"Old title","leafUuid":"x"}"#,
             Body::Title { kind: TitleKind::Summary, text: "Old title".into() },
         ),
-        (r#"{"type":"custom-title"}"#, Body::Silent),
+        (r#"{"type":"custom-title"}"#, Body::Irrelevant),
         (
             r#"{"type":"pr-link","prNumber":12,"prUrl":"https://example.test/12","prRepository":"a/b"}"#,
             Body::PullRequest { number: 12, url: "https://example.test/12".into() },
         ),
-        (r#"{"type":"pr-link","prNumber":"12"}"#, Body::Silent),
-        (r#"{"type":"api-request-blob","message":{"role":"user","content":"no turn"}}"#, Body::Silent),
-        (r#"{"type":"fork-context-ref","agentId":"a","parentSessionId":"p"}"#, Body::Silent),
+        (r#"{"type":"pr-link","prNumber":"12"}"#, Body::Irrelevant),
+        (r#"{"type":"api-request-blob","message":{"role":"user","content":"no turn"}}"#, Body::Irrelevant),
+        (r#"{"type":"fork-context-ref","agentId":"a","parentSessionId":"p"}"#, Body::Irrelevant),
     ] {
         parse_line(line.as_bytes(), &mut |record| assert_eq!(record.body, want, "{line}"));
     }

@@ -25,14 +25,14 @@ use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_protocol::why::Why;
-use watchbill_terminal::Seat;
+use watchbill_terminal::SessionLocation;
 use watchbill_watch::fs::Fs;
 
 use crate::clock::{Clock, SystemClock};
-use crate::doctor::{self, scopes_in_time};
+use crate::doctor::{self, scopes_with_timeout};
 use crate::engine::Engine;
 use crate::focus;
-use crate::hook_setup::Judge;
+use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
@@ -158,7 +158,7 @@ impl Handle {
     }
 
     /// Whether this is the demo. Its sessions need no alerts.
-    pub fn is_made_up(&self) -> bool {
+    pub fn is_demo(&self) -> bool {
         self.made_up
     }
 
@@ -169,7 +169,7 @@ impl Handle {
     pub fn select(&self, asked: &str) -> Result<(), ApiError> {
         let asked = asked.to_owned();
         let id = self.ask_loop(move |engine, _| engine.find(&asked))??;
-        let _ = self.inbox.send(Message::Tell(RosterMessage::Select { session_id: id.to_string() }));
+        let _ = self.inbox.send(Message::Broadcast(RosterMessage::Select { session_id: id.to_string() }));
         Ok(())
     }
 
@@ -305,7 +305,7 @@ impl Handle {
         Ok(watchbill_terminal::resume_command(&seat.session, seat.cwd.as_deref()))
     }
 
-    fn seat(&self, session: &str) -> Result<Seat, ApiError> {
+    fn seat(&self, session: &str) -> Result<SessionLocation, ApiError> {
         let session = session.to_owned();
         self.ask_loop(move |engine, _| engine.seat(&session))?
     }
@@ -332,7 +332,7 @@ impl Handle {
     /// When the engine has stopped.
     pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
         let projects = self.ask_loop(|engine, _| doctor::working_folders(engine))?;
-        Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
+        Ok(scopes_with_timeout(ExpectedHooks::without_client_versions(&self.settings()), projects))
     }
 
     /// An offer to archive: how much it would take and save.
@@ -367,7 +367,7 @@ impl Handle {
     /// When a filter makes no sense, or the store cannot be read.
     pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
         let answer = self.searcher.search(&*self.fs, &self.settings().history, asked);
-        if self.searcher.has_met_damage() {
+        if self.searcher.take_damage_met() {
             let _ = self.inbox.send(Message::IndexDamaged);
         }
         answer

@@ -27,8 +27,8 @@ impl Alerting {
 
     /// Shows a row of the default roster to the policy, and sets the row's `needs`. Gives the time when a pending need
     /// will count, if nothing else happens.
-    pub fn attend(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
-        self.policy.see(now, Sighting::of(row));
+    pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
+        self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
         let (_, counts_at) = self.policy.need_of(&row.session_id)?;
         (counts_at > now).then_some(counts_at)
@@ -40,8 +40,8 @@ impl Alerting {
     }
 
     /// The roster does not show the session, so it gets no alerts.
-    pub fn disregard(&mut self, id: &SessionId, now: Timestamp) {
-        self.policy.lose(now, id);
+    pub fn remove(&mut self, id: &SessionId, now: Timestamp) {
+        self.policy.remove_session(now, id);
     }
 
     /// Mutes alerts until then; `None` unmutes.
@@ -72,7 +72,7 @@ impl Alerting {
 
     /// The present needs, for a subscriber that begins to listen now.
     pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
-        self.policy.already_so(now)
+        self.policy.standing_needs(now)
     }
 
     /// The first scan is over: from now on, each new need gives an alert.

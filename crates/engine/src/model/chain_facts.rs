@@ -6,7 +6,7 @@ use std::sync::Arc;
 use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use watchbill_core::chain::resolve::{Facts, ManualLink};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Words;
+use watchbill_core::person::UserEdits;
 use watchbill_core::time::Timestamp;
 
 use crate::witnesses::Witnesses;
@@ -18,14 +18,14 @@ pub(crate) struct ChainFacts<'w> {
     hook_moves: Vec<HookMove>,
     terminals: BTreeMap<SessionId, Arc<str>>,
     manual: Vec<ManualLink>,
-    words: &'w Words,
+    words: &'w UserEdits,
 }
 
 impl<'w> ChainFacts<'w> {
     /// Collects the facts up to a time, with the markers in these working folders.
     pub fn of(
         witnesses: &'w Witnesses,
-        words: &'w Words,
+        words: &'w UserEdits,
         until: Option<Timestamp>,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
     ) -> Self {

@@ -8,9 +8,9 @@ use watchbill_core::chain::chains::{Chain, Chains};
 use watchbill_core::chain::lineage::{Activity, BeganBy, Lineage, Marker};
 use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::Facts;
-use watchbill_core::chain::ties::Ties;
+use watchbill_core::chain::ties::SessionGroups;
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 
 use crate::model::sessions::Sessions;
 
@@ -32,7 +32,7 @@ pub(crate) struct ChainState {
     /// Number of sessions when all were last tied.
     tied: usize,
     /// `None` until a caller asks for a part: a start that finds everything unchanged ties all sessions once.
-    ties: Option<Ties>,
+    ties: Option<SessionGroups>,
     /// The working folders of all sessions. Filled together with `ties`.
     cwds: FxHashSet<Arc<str>>,
     /// The markers that counted when all sessions were last tied.
@@ -94,7 +94,7 @@ impl ChainState {
     }
 
     /// The session has a transcript again. Says whether it was removed or emptied before.
-    pub fn is_back(&mut self, id: &SessionId) -> bool {
+    pub fn take_gone(&mut self, id: &SessionId) -> bool {
         self.gone.remove(id)
     }
 
@@ -188,7 +188,7 @@ impl ChainState {
             self.origins.remove(id);
         }
         self.origins.extend(origins);
-        self.chains.renew(group, part);
+        self.chains.replace_chains_of(group, part);
         LinkChange { new, old }
     }
 
@@ -258,8 +258,8 @@ impl ChainState {
             self.note_ties(sessions);
         }
         if self.ties.is_none() {
-            let mut ties = Ties::default();
-            let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(RestingFold::lineage).collect();
+            let mut ties = SessionGroups::default();
+            let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(LazyFold::lineage).collect();
             lineages.iter().for_each(|lineage| ties.add(lineage));
             self.cwds = lineages.iter().flat_map(|lineage| &lineage.cwds).cloned().collect();
             self.ties = Some(ties);
@@ -295,7 +295,7 @@ fn unties(sessions: &Sessions, chains: &Chains, untold: &Link) -> bool {
             && link.confidence == LinkConfidence::Proven
     };
     before.is_some()
-        && (LinkReason::TOLD_BY_TRANSCRIPTS.contains(reason) || chain.links.iter().any(is_of_another))
+        && (LinkReason::FROM_TRANSCRIPTS.contains(reason) || chain.links.iter().any(is_of_another))
 }
 
 /// Whether a session that began by `/clear` now has a new transcript that tells of no `/clear`.

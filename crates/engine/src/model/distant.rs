@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use watchbill_core::chain::resolve::Facts;
-use watchbill_core::chain::ties::Ties;
+use watchbill_core::chain::ties::SessionGroups;
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
 
 use crate::model::resting::is_over;
-use crate::model::work::Work;
+use crate::model::work::WorkCount;
 use crate::problems::Problems;
 use crate::transcripts::{Fold, Loaded};
 
@@ -27,14 +27,14 @@ pub(crate) struct Distant {
     sessions: FxHashMap<SessionId, Transcripts>,
     /// Facts that may tie them to each other and, after the first [`Self::meets_held`], to the sessions that the engine
     /// holds.
-    ties: Ties,
+    ties: SessionGroups,
     /// The working folders of all these sessions.
     cwds: FxHashSet<Arc<str>>,
     /// The ties include the sessions that the engine holds.
     knows_held: bool,
     /// Problems in the transcripts. The engine reports them although it keeps no transcript.
     problems: Problems,
-    work: Work,
+    work: WorkCount,
 }
 
 /// The transcripts of one session.
@@ -93,7 +93,7 @@ impl Distant {
     }
 
     /// The work of reading them.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> WorkCount {
         self.work
     }
 
@@ -108,7 +108,7 @@ impl Distant {
     }
 
     /// Adds the facts that may tie a session to others.
-    pub fn add(&mut self, fold: &RestingFold) {
+    pub fn add(&mut self, fold: &LazyFold) {
         self.ties.add(fold.lineage());
         // Many sessions work in one folder; store its name once.
         for cwd in &fold.lineage().cwds {

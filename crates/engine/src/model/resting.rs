@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::time::Timestamp;
 
 use crate::model::sessions::Sessions;
@@ -25,23 +25,23 @@ pub(crate) struct Resting {
     /// The first look is over. These sessions get their rows, from the end of the list.
     waking: Vec<SessionId>,
     /// Sessions with a changed chain, hidden in the default roster. Their rows are made later.
-    late: BTreeSet<SessionId>,
+    chain_changed: BTreeSet<SessionId>,
 }
 
 /// Whether the session has begun, and was last active before `oldest`. The default roster shows its row only if a
 /// process runs it. For a session that has not begun, only making the row can tell.
-pub(crate) fn is_over(fold: &RestingFold, oldest: Timestamp) -> bool {
+pub(crate) fn is_over(fold: &LazyFold, oldest: Timestamp) -> bool {
     fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
 }
 
 impl Resting {
     /// No caller will ever ask for all rows.
-    pub fn rest_for_good(&mut self) {
+    pub fn never_make_rows(&mut self) {
         self.for_good = true;
     }
 
     /// Whether no caller will ever ask for all rows.
-    pub fn for_good(&self) -> bool {
+    pub fn rows_never_made(&self) -> bool {
         self.for_good
     }
 
@@ -51,7 +51,7 @@ impl Resting {
     }
 
     /// Puts exactly the sessions of these folds to rest.
-    pub fn lay_to_rest(&mut self, old: &[&RestingFold]) {
+    pub fn set_resting(&mut self, old: &[&LazyFold]) {
         self.sessions = old.iter().map(|fold| fold.lineage().session.clone()).collect();
         let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
         self.cwds_due = cwds.collect::<FxHashSet<_>>().into_iter().cloned().collect();
@@ -79,23 +79,23 @@ impl Resting {
 
     /// The session gets its row. Says whether it was at rest.
     pub fn end(&mut self, id: &SessionId) -> bool {
-        self.late.remove(id);
+        self.chain_changed.remove(id);
         self.sessions.remove(id)
     }
 
     /// The session's row must show another chain, and may be made later.
     pub fn set_late(&mut self, id: &SessionId) {
-        self.late.insert(id.clone());
+        self.chain_changed.insert(id.clone());
     }
 
     /// Whether rows wait to show other chains.
     pub fn any_late(&self) -> bool {
-        !self.late.is_empty()
+        !self.chain_changed.is_empty()
     }
 
     /// Whether sessions will get their rows when there is time.
     pub fn is_waking(&self) -> bool {
-        !(self.waking.is_empty() && self.late.is_empty())
+        !(self.waking.is_empty() && self.chain_changed.is_empty())
     }
 
     /// From now on there is time for sessions at rest, unless no caller will ever ask.
@@ -117,10 +117,10 @@ impl Resting {
         most: usize,
         due: &BTreeSet<SessionId>,
     ) -> (BTreeSet<SessionId>, BTreeSet<SessionId>) {
-        let late: BTreeSet<SessionId> = self.late.iter().take(most).cloned().collect();
+        let late: BTreeSet<SessionId> = self.chain_changed.iter().take(most).cloned().collect();
         let from = self.waking.len().saturating_sub(most - late.len());
         let mut woken: BTreeSet<SessionId> = self.waking.drain(from..).collect();
-        let ends = |id: &SessionId| due.contains(id) || self.late.contains(id);
+        let ends = |id: &SessionId| due.contains(id) || self.chain_changed.contains(id);
         woken.retain(|id| self.sessions.contains(id) && !ends(id));
         (late, woken)
     }

@@ -13,7 +13,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::CompactTrigger;
 
 use crate::model::session::{minus, plus};
-use crate::model::verdict::{Makings, open_calls, verdict};
+use crate::model::verdict::{RowInputs, open_calls, verdict};
 use crate::witnesses::hooks::HookSession;
 
 /// A session that has only a registry file gets a row when it is this old: with `--continue` the
@@ -32,7 +32,7 @@ fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
 }
 
 /// The registry file that represents a session. A running process's file goes before a dead one's.
-fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
+fn entry<'a>(makings: &RowInputs<'a>) -> Option<&'a InstanceWitness> {
     makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
         // Compare the file's own times, not our read times: another program must choose the same file.
         let entry = &witness.entry;
@@ -41,7 +41,7 @@ fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
 }
 
 /// The time when a session that only a registry file knows gets its row.
-pub fn ripe_at(witness: &InstanceWitness) -> Timestamp {
+pub fn row_due_at(witness: &InstanceWitness) -> Timestamp {
     witness.entry.started_at.unwrap_or(witness.seen_at) + NEW_SESSION_DWELL
 }
 
@@ -60,7 +60,7 @@ fn terminal(told: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<T
 }
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
-pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
+pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(makings)?;
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let witness = entry(makings);
@@ -68,7 +68,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let told = makings.hooks.filter(|_| makings.live);
     let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(HookSession::first_at));
     // A session that sends hooks keeps its id; a registry file alone may name a temporary session.
-    let ripe = told.is_some() || witness.is_some_and(|witness| ripe_at(witness) <= makings.now);
+    let ripe = told.is_some() || witness.is_some_and(|witness| row_due_at(witness) <= makings.now);
     if makings.fold.is_none() && !(verdict.live && ripe) {
         return None;
     }
@@ -103,7 +103,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         needs: None,
         request: None,
         snoozed_until: None,
-        roused_at: None,
+        snooze_ended_at: None,
         put_away: false,
         pending_tools,
         goal: facts.and_then(|facts| facts.goal.clone()),
@@ -158,7 +158,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
     };
-    let rouses = makings.aside.and_then(|aside| aside.mark(&mut row, makings.now));
+    let rouses = makings.set_aside.and_then(|aside| aside.apply_to_row(&mut row, makings.now));
     Some((row, verdict.next.into_iter().chain(rouses).min()))
 }
 

@@ -37,7 +37,7 @@ struct View {
 
 /// Changes to the views: rows to put in, sessions to take out.
 #[derive(Default)]
-pub(crate) struct Made {
+pub(crate) struct RowChanges {
     shown: [Vec<Row>; 2],
     hidden: [Vec<SessionId>; 2],
 }
@@ -109,19 +109,19 @@ impl Rows {
 
     /// Whether the session has a row or is about to get one. Others rest for good, and no caller asks for their chains.
     pub fn may_be_made(&self, id: &SessionId) -> bool {
-        !self.resting.for_good() || !self.resting.contains(id) || self.due.contains(id)
+        !self.resting.rows_never_made() || !self.resting.contains(id) || self.due.contains(id)
     }
 
     /// Whether a session that rested for good wakes now. Its chain was never resolved.
-    pub fn wakes_unchained(&self) -> bool {
-        self.resting.for_good() && self.due.iter().any(|id| self.resting.contains(id))
+    pub fn wakes_without_chain(&self) -> bool {
+        self.resting.rows_never_made() && self.due.iter().any(|id| self.resting.contains(id))
     }
 
     /// The session's chain changed. `reading`: the first scan runs, and chains of thousands of sessions may change at
     /// once. Then a hidden row is made later, when there is time.
     pub fn chain_differs(&mut self, id: &SessionId, reading: bool) {
         let is_made = self.resting.contains(id) || self.made(id).is_some();
-        let waits = reading && !self.resting.for_good() && is_made;
+        let waits = reading && !self.resting.rows_never_made() && is_made;
         if waits && self.shown(id).is_none() && !self.due.contains(id) {
             self.resting.set_late(id);
         } else {
@@ -173,7 +173,7 @@ impl Rows {
 
     /// When the default roster hides the row.
     pub fn hides_at(&self, row: &Row, now: Timestamp) -> Option<Timestamp> {
-        self.views[0].filter.hides_at(row, now)
+        self.views[0].filter.hidden_at(row, now)
     }
 
     /// Notes the state of a session. Says whether it is new or changed.
@@ -187,7 +187,7 @@ impl Rows {
     }
 
     /// Sorts a row into the views, unless rows are only stored (`alone`). Says whether the default roster shows it.
-    pub fn sort(&self, row: &Row, now: Timestamp, made: &mut Made, alone: bool) -> bool {
+    pub fn sort(&self, row: &Row, now: Timestamp, made: &mut RowChanges, alone: bool) -> bool {
         let mut is_shown = false;
         for (n, view) in self.views.iter().enumerate() {
             if view.filter.shows(row, now) && !alone {
@@ -201,7 +201,7 @@ impl Rows {
     }
 
     /// Applies the changes to the views. Says whether anything changed.
-    pub fn apply(&mut self, made: Made) -> bool {
+    pub fn apply(&mut self, made: RowChanges) -> bool {
         let mut changed = false;
         let revision = self.revision + 1;
         for (view, (shown, hidden)) in self.views.iter_mut().zip(made.shown.into_iter().zip(made.hidden)) {
@@ -211,7 +211,7 @@ impl Rows {
     }
 }
 
-impl Made {
+impl RowChanges {
     /// The session has no row.
     pub fn hide(&mut self, id: &SessionId) {
         self.hidden.iter_mut().for_each(|list| list.push(id.clone()));

@@ -28,7 +28,7 @@ pub struct Session {
     /// Tokens that it copied from its fork's origin. They count there.
     pub inherited: Usage,
     /// The request counts from which `inherited` and the tokens of `copies` were computed.
-    pub shared: Option<Shared>,
+    pub request_counts: Option<RequestCounts>,
     /// Number of requests in its transcript when its copies were last compared.
     pub requests: usize,
     /// Open calls of running subagents, by file.
@@ -43,7 +43,7 @@ pub struct Session {
 
 /// Numbers of requests. While they are unchanged, so are the values computed from them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shared {
+pub struct RequestCounts {
     /// In its own transcript.
     pub own: usize,
     /// In the origin's transcript, with the origin's id.

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use watchbill_core::chain::lineage::Activity;
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::usage::RequestLedger;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 use watchbill_watch::tail::TailError;
 
 use crate::model::files::Files;
 use crate::model::paths::FilePath;
 use crate::model::problem_report::ProblemReport;
-use crate::model::session::{Session, Shared, minus};
-use crate::persist::kept::Counted;
+use crate::model::session::{RequestCounts, Session, minus};
+use crate::persist::file_state::Counted;
 use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 
 /// See the module.
@@ -103,7 +103,7 @@ impl Sessions {
             return session.mains.first().and_then(known);
         }
         let by_activity = |(path, file): &(&'a Path, &TrackedFile)| {
-            (file.main().and_then(RestingFold::last_activity_at), *path)
+            (file.main().and_then(LazyFold::last_activity_at), *path)
         };
         session.mains.iter().filter_map(known).max_by_key(by_activity)
     }
@@ -114,13 +114,13 @@ impl Sessions {
     }
 
     /// The fold of that transcript.
-    pub fn fold(&self, id: &SessionId) -> Option<&RestingFold> {
+    pub fn fold(&self, id: &SessionId) -> Option<&LazyFold> {
         self.main_file(id).and_then(|(_, file)| file.main())
     }
 
     /// The folds of all sessions, unordered. If each session has one transcript, reads the files in table order: a
     /// lookup for each of thousands of sessions would take longer than the caller's work.
-    pub fn folds(&self) -> Vec<&RestingFold> {
+    pub fn folds(&self) -> Vec<&LazyFold> {
         if self.by_id.values().any(|session| session.mains.len() > 1) {
             self.by_id.keys().filter_map(|id| self.fold(id)).collect()
         } else {
@@ -135,8 +135,8 @@ impl Sessions {
     }
 
     /// The known path of a file that has appeared under another path.
-    pub fn twin_of(&self, path: &Path, place: &Place, fs: &dyn Fs) -> Option<PathBuf> {
-        let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
+    pub fn known_path_of(&self, path: &Path, place: &ClientPath, fs: &dyn Fs) -> Option<PathBuf> {
+        let (ClientPath::Transcript { session, .. } | ClientPath::Subagent { session, .. }) = place else {
             return None;
         };
         let session = self.by_id.get(session)?;
@@ -180,7 +180,7 @@ impl Sessions {
 
     /// A subagent was active. A parent that waits for its subagents writes nothing, so their records keep it from being
     /// idle.
-    pub fn stir(&mut self, parent: &SessionId, active: Option<Timestamp>) {
+    pub fn note_subagent_activity(&mut self, parent: &SessionId, active: Option<Timestamp>) {
         let Some(at) = active else { return };
         let main = self.main_path(parent);
         if let Some(main) = main.and_then(|path| self.files.get_mut(&path)) {
@@ -192,11 +192,11 @@ impl Sessions {
     pub fn stir_by_agents(&mut self, id: &SessionId) {
         let agents = self.by_id.get(id).into_iter().flat_map(|session| session.agents.keys());
         let active = agents.filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
-        self.stir(id, active);
+        self.note_subagent_activity(id, active);
     }
 
     /// Several transcripts in the restore have data about this session.
-    pub fn told_by_several(&mut self, id: SessionId) {
+    pub fn add_several(&mut self, id: SessionId) {
         self.of_several.insert(id);
     }
 
@@ -240,7 +240,7 @@ impl Sessions {
         let Some(path) = self.main_path(id) else { return Advanced::None };
         let Some(file) = self.files.get_mut(&path) else { return Advanced::None };
         file.advance(until, &mut Vec::new());
-        if file.main().is_some_and(RestingFold::is_unreadable) {
+        if file.main().is_some_and(LazyFold::is_unreadable) {
             return Advanced::Unreadable(path);
         }
         Advanced::To(file.main().and_then(|fold| fold.cwd().cloned()))
@@ -272,7 +272,7 @@ impl Sessions {
                 let id = fold.lineage().session.clone();
                 let session = self.by_id.get(&id);
                 let inherited = session.map(|session| session.inherited).unwrap_or_default();
-                let shared = session.and_then(|session| session.shared.clone());
+                let shared = session.and_then(|session| session.request_counts.clone());
                 Some((Some(id), Counted::Session { inherited, shared }))
             }
             Fold::Agent(_) => {
@@ -287,10 +287,10 @@ impl Sessions {
     }
 
     /// The request counts that token sharing depends on. `origin` is the session that this one was copied from.
-    pub fn shared(&self, id: &SessionId, origin: Option<&SessionId>) -> Option<Shared> {
+    pub fn shared(&self, id: &SessionId, origin: Option<&SessionId>) -> Option<RequestCounts> {
         let session = self.by_id.get(id)?;
-        let requests = |id: &SessionId| self.fold(id).map(RestingFold::requests);
-        Some(Shared {
+        let requests = |id: &SessionId| self.fold(id).map(LazyFold::requests);
+        Some(RequestCounts {
             own: requests(id).unwrap_or(0),
             origin: origin.and_then(|from| Some((from.clone(), requests(from)?))),
             copies: self.copies(session).map(|(_, copy)| copy.len()).sum(),

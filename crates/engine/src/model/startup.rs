@@ -36,7 +36,7 @@ impl Startup {
     }
 
     /// Leaves a new file to the first scan. `false` if that is over.
-    pub fn put_off(&mut self, path: &Path) -> bool {
+    pub fn defer(&mut self, path: &Path) -> bool {
         let Self::Reading { put_off, .. } = self else { return false };
         put_off.insert(path.to_path_buf());
         true

@@ -9,7 +9,7 @@ use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
 use watchbill_core::ids::{Instance, SessionId};
-use watchbill_core::person::Aside;
+use watchbill_core::person::Deferral;
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
@@ -22,7 +22,7 @@ use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
 
 /// All data for a row, borrowed from the engine.
-pub struct Makings<'a> {
+pub struct RowInputs<'a> {
     /// The session.
     pub id: &'a SessionId,
     /// The engine's data about it.
@@ -40,7 +40,7 @@ pub struct Makings<'a> {
     /// All chains.
     pub chains: &'a Chains,
     /// How the user has set it aside: a snooze, or put away.
-    pub aside: Option<&'a Aside>,
+    pub set_aside: Option<&'a Deferral>,
     /// Whether live evidence counts.
     pub live: bool,
     /// The source document's timeouts.
@@ -49,7 +49,7 @@ pub struct Makings<'a> {
     pub now: Timestamp,
 }
 
-impl Makings<'_> {
+impl RowInputs<'_> {
     /// The processes that may run the session.
     pub fn instances(&self) -> Vec<InstanceWitness> {
         processes_of(self.registry, self.hooks.filter(|_| self.live), self.id)
@@ -57,7 +57,7 @@ impl Makings<'_> {
 }
 
 /// Weighs the witnesses of one session. `None` if there are none.
-pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
+pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
     let instances = makings.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
     let hooks = makings.hooks.and_then(|told| told.witness(&running));
@@ -98,7 +98,7 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
 
 /// The open calls that the user may still answer. Leaves out calls from before the start of every process that runs the
 /// session now: those ended with an earlier process.
-pub fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
+pub fn open_calls(makings: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
     let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
     let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
@@ -113,7 +113,7 @@ pub fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<P
 
 /// The open calls of running subagents, newest first. If the client asks the user about one of them, it is the newest;
 /// the earlier ones most likely run already.
-fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
+fn agents_calls(makings: &RowInputs<'_>) -> Vec<PendingTool> {
     let Some(session) = makings.session else { return Vec::new() };
     let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
     let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();

@@ -4,7 +4,7 @@ use crate::transcripts::ReadCount;
 
 /// The work so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct WorkCount {
     /// Started reads of transcripts.
     pub reads: u64,
     /// Bytes of transcripts.
@@ -17,7 +17,7 @@ pub struct Work {
     pub chains: u64,
 }
 
-impl Work {
+impl WorkCount {
     /// Adds the count of one read.
     pub fn count(&mut self, count: ReadCount) {
         self.bytes += count.bytes;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::chain::lineage::{Marker, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Change;
+use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::answers::AnswerRow;
@@ -35,7 +35,7 @@ pub struct Changes {
     /// Former links that the transcripts no longer tell of.
     pub old_links: Vec<Link>,
     /// User edits, in order.
-    pub words: Vec<Change>,
+    pub words: Vec<EditChange>,
     /// Answers of the user to requests, and what came of them, in order.
     pub answers: Vec<AnswerChange>,
     /// The commands that make these edits, with the other recent commands.
@@ -43,7 +43,7 @@ pub struct Changes {
     /// Forgotten sessions, when their list was removed with the store.
     pub forgotten: BTreeSet<SessionId>,
     /// The facts that no file holds any more, if they changed.
-    pub facts: Option<Facts>,
+    pub facts: Option<SeenFacts>,
     /// From now on, transcripts are stored ahead of rows, or rows ahead of their chains.
     pub rows_behind: bool,
     /// With these rows, all sessions have one, also those whose transcripts were stored ahead.
@@ -84,14 +84,14 @@ pub enum FileChange {
 
 /// Facts that the engine saw live. No file holds them, or their file may be gone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct SeenFacts {
     /// Processes that changed sessions.
     pub moves: Vec<RegistryMove>,
     /// Read markers, by their files.
     pub markers: Vec<(String, Vec<Marker>)>,
 }
 
-impl Facts {
+impl SeenFacts {
     /// The sessions that these facts name.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         let moved = self.moves.iter().flat_map(|seen| [&seen.from, &seen.to]);

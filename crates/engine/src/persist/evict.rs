@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::tables::states::StateRow;
+use watchbill_store::tables::engine_states::StateRow;
 
 use crate::environment::Environment;
 use crate::model::files::Files;
 use crate::model::problem_report::ProblemReport;
-use crate::persist::kept::KeptFile;
+use crate::persist::file_state::StoredFile;
 use crate::persist::pending::Pending;
 use crate::transcripts::TrackedFile;
 
@@ -22,7 +22,7 @@ const QUIET: Millis = Millis::from_secs(30);
 const LOOKS: usize = 4;
 
 /// The source of the pieces of evicted files.
-pub trait Recall: Send + Sync {
+pub trait EvictedStates: Send + Sync {
     /// The stored state of a file.
     fn recall(&self, path: &Path) -> Option<StateRow>;
 }
@@ -30,9 +30,9 @@ pub trait Recall: Send + Sync {
 /// Files that may be evicted.
 #[derive(Default)]
 pub(crate) struct EvictedFolds {
-    recall: Option<Arc<dyn Recall>>,
+    recall: Option<Arc<dyn EvictedStates>>,
     /// Stored files that are in memory, in the order of the checks.
-    up: VecDeque<PathBuf>,
+    in_memory: VecDeque<PathBuf>,
     /// The set of files in `up`.
     waiting: HashSet<PathBuf>,
     /// The times of the restores. A restored file need not have new writes: each request of a session that shares
@@ -42,7 +42,7 @@ pub(crate) struct EvictedFolds {
 
 impl EvictedFolds {
     /// Sets the source of evicted files.
-    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
+    pub fn set_recall(&mut self, recall: Arc<dyn EvictedStates>) {
         self.recall = Some(recall);
     }
 
@@ -61,18 +61,18 @@ impl EvictedFolds {
             if !is_kept {
                 self.waiting.remove(&path);
             } else if !self.evict_if_quiet(&path, files, now) && self.waiting.insert(path.clone()) {
-                self.up.push_back(path);
+                self.in_memory.push_back(path);
             }
         }
-        for _ in 0..looks.min(self.up.len()) {
-            let Some(path) = self.up.pop_front() else { return };
+        for _ in 0..looks.min(self.in_memory.len()) {
+            let Some(path) = self.in_memory.pop_front() else { return };
             if !self.waiting.contains(&path) {
                 continue;
             }
             if self.evict_if_quiet(&path, files, now) {
                 self.waiting.remove(&path);
             } else {
-                self.up.push_back(path);
+                self.in_memory.push_back(path);
             }
         }
     }
@@ -87,7 +87,7 @@ impl EvictedFolds {
         let is_quiet = file.written_before(quiet_since)
             && self.restored.get(path).is_none_or(|at| *at < quiet_since || *at > now);
         if is_quiet {
-            file.put_aside();
+            file.evict_records();
             self.restored.remove(path);
         }
         is_quiet
@@ -102,22 +102,22 @@ impl EvictedFolds {
         pending: &mut Pending,
         problems: &mut ProblemReport,
     ) {
-        let Some(file) = files.get_mut(path).filter(|file| file.is_aside()) else { return };
+        let Some(file) = files.get_mut(path).filter(|file| file.is_evicted()) else { return };
         let kept = self.recall.as_ref().and_then(|recall| recall.recall(path));
         self.restored.insert(path.to_path_buf(), env.now());
-        if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
+        if kept.as_ref().is_some_and(|kept| file.restore_records(&kept.pieces).is_ok()) {
             // The caller may only compare the file with another one, and not store it again.
             if self.waiting.insert(path.to_path_buf()) {
-                self.up.push_back(path.to_path_buf());
+                self.in_memory.push_back(path.to_path_buf());
             }
             return;
         }
         // Another process may have stored a newer state since.
         let newer = kept.and_then(|StateRow { head, pieces }| {
-            let kept = KeptFile::from_bytes(&head).ok()?;
+            let kept = StoredFile::from_bytes(&head).ok()?;
             let newer = TrackedFile::restore(file.place.clone(), &kept, env.settings().timeouts).ok()?;
-            let mut newer = newer.leaving_out(&env.settings().history.exclude);
-            newer.take_up(&pieces).ok()?;
+            let mut newer = newer.with_exclude(&env.settings().history.exclude);
+            newer.restore_records(&pieces).ok()?;
             Some(newer)
         });
         let mut new = newer.unwrap_or_else(|| {
@@ -126,10 +126,10 @@ impl EvictedFolds {
         });
         new.counted_with.clone_from(&file.counted_with);
         if pending.is_on() {
-            new.note_new();
+            new.collect_records();
         }
         if new.is_unread() {
-            pending.begin_anew(path);
+            pending.read_from_start(path);
         }
         *file = new;
         problems.met_mut().forget(&path.to_string_lossy());

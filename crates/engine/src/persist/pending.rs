@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Change;
+use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
 
 use crate::persist::changes::{AnswerChange, Changes};
@@ -49,7 +49,7 @@ pub(crate) struct Pending {
     links: bool,
     new_links: Vec<Link>,
     old_links: Vec<Link>,
-    words: Vec<Change>,
+    words: Vec<EditChange>,
     answers: Vec<AnswerChange>,
     markers: bool,
     last_move: Option<RegistryMove>,
@@ -74,7 +74,7 @@ impl Pending {
     }
 
     /// Whether rows are made only to be stored.
-    pub fn is_alone(&self) -> bool {
+    pub fn is_store_only(&self) -> bool {
         self.alone
     }
 
@@ -161,7 +161,7 @@ impl Pending {
     }
 
     /// A user edit was made, or has ended.
-    pub fn word(&mut self, change: &Change) {
+    pub fn word(&mut self, change: &EditChange) {
         if self.on {
             self.words.push(change.clone());
         }
@@ -185,7 +185,7 @@ impl Pending {
     }
 
     /// The stored state of a file is unusable, so it must be read from its beginning.
-    pub fn begin_anew(&mut self, path: &Path) {
+    pub fn read_from_start(&mut self, path: &Path) {
         self.begun_anew.push(path.to_path_buf());
     }
 

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use watchbill_history::Shelf;
-use watchbill_store::tables::states::StateRow;
+use watchbill_history::SharedStore;
+use watchbill_store::tables::engine_states::StateRow;
 
-use super::evict::Recall;
+use super::evict::EvictedStates;
 
-impl Recall for Shelf {
+impl EvictedStates for SharedStore {
     fn recall(&self, path: &Path) -> Option<StateRow> {
-        let store = self.at_once("recall of a file");
+        let store = self.lock_urgent("recall of a file");
         store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
             tracing::warn!(%error, "the stored state of a file cannot be read; the file is read again");
             None

@@ -14,8 +14,8 @@ use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 use watchbill_store::{Step, Store, StoreError};
 
-use super::changes::{AnswerChange, COMMANDS, Changes, FACTS, Facts, FileChange};
-use super::words::{self, MANUAL};
+use super::changes::{AnswerChange, COMMANDS, Changes, FACTS, FileChange, SeenFacts};
+use super::user_edits::{self, MANUAL};
 
 /// Sessions that the user has forgotten. The store takes nothing of them, though their transcripts still exist.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Forgotten {
 }
 
 /// Whether the store holds the record memory of a file after these changes are stored.
-pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Forgotten) -> bool {
+pub fn will_hold_records(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Forgotten) -> bool {
     match change {
         FileChange::Read { session, .. } => {
             path.to_str().is_some() && !forgotten.is(session) && !changes.left_out.contains(session.as_str())
@@ -61,9 +61,9 @@ pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Fo
 }
 
 /// The engine's knowledge about stored data.
-pub struct Seen<'e> {
+pub struct EngineKnowledge<'e> {
     /// Whether a transcript lies below this engine's roots.
-    pub is_ours: &'e dyn Fn(&str) -> bool,
+    pub is_below_our_roots: &'e dyn Fn(&str) -> bool,
     /// Whether the engine knows that such a link no longer holds.
     pub has_untied: &'e dyn Fn(&Link) -> bool,
 }
@@ -74,16 +74,16 @@ pub fn write(
     changes: &Changes,
     forgotten: &Forgotten,
     exclude: &Exclude,
-    seen: &Seen<'_>,
+    seen: &EngineKnowledge<'_>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     // The removal of these rules still needs the stored states: they tell which sessions the rules exclude.
-    let is_due = !exclude.is_empty() && !store.is_left_out_by(exclude.patterns())?;
+    let is_due = !exclude.is_empty() && !store.are_rules_applied(exclude.patterns())?;
     let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
     let mut step = store.step()?;
     if changes.rows_behind {
-        step.rows_are_behind()?;
+        step.mark_rows_behind()?;
     }
     for (path, change) in &changes.files {
         // Paths that are not UTF-8 are rare, so each start reads them again.
@@ -101,7 +101,7 @@ pub fn write(
         step.put_session(&session_row(row))?;
     }
     for id in changes.gone.iter().filter(|id| !untold(id.as_str())) {
-        step.end_of_showing(id)?;
+        step.end_shown_state(id)?;
     }
     for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
@@ -116,7 +116,7 @@ pub fn write(
     }
     // These links come from this step, or from one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &untold)?;
-    words::write(&mut step, &changes.words)?;
+    user_edits::write(&mut step, &changes.words)?;
     for change in &changes.answers {
         match change {
             AnswerChange::Given(row) if untold(&row.session_id) => {}
@@ -128,7 +128,7 @@ pub fn write(
         step.note_forgotten(session.as_str(), now)?;
     }
     if changes.all_rows {
-        step.rows_are_there(seen.is_ours)?;
+        step.rows_are_there(seen.is_below_our_roots)?;
     }
     if let Some(carried_out) = &changes.carried_out {
         step.put_fact(COMMANDS, &to_bytes(carried_out))?;
@@ -138,7 +138,7 @@ pub fn write(
     }
     step.commit()?;
     if !changes.forgotten.is_empty()
-        && let Err(error) = store.remind()
+        && let Err(error) = store.write_forgotten_list()
     {
         tracing::warn!(%error, "should the store be damaged, it may not be known what was forgotten");
     }
@@ -155,16 +155,21 @@ pub fn facts_without(
 ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
     let Some(bytes) = store.fact(FACTS)? else { return Ok(None) };
     // Facts of another version are unusable, and may name these sessions, so drop them.
-    let facts: Facts = from_bytes(&bytes).unwrap_or_default();
+    let facts: SeenFacts = from_bytes(&bytes).unwrap_or_default();
     let rest = facts.without(untold);
     Ok((rest != facts || to_bytes(&facts) != bytes).then(|| (FACTS, to_bytes(&rest))))
 }
 
 /// Removes links that a transcript once told of and later told otherwise. An example: a session and its origin, after
 /// the transcript of a third session between them was read.
-fn remove_old_links(step: &mut Step<'_>, known: &[LinkRow], seen: &Seen<'_>) -> Result<(), StoreError> {
+fn remove_old_links(
+    step: &mut Step<'_>,
+    known: &[LinkRow],
+    seen: &EngineKnowledge<'_>,
+) -> Result<(), StoreError> {
     for row in known {
-        let Some(reason) = LinkReason::FOUND.into_iter().find(|reason| reason.word() == row.reason) else {
+        let Some(reason) = LinkReason::WITHOUT_COMMAND.into_iter().find(|reason| reason.word() == row.reason)
+        else {
             continue;
         };
         let link = Link {
@@ -235,7 +240,7 @@ fn session_row(row: &Row) -> SessionRow {
 fn transition_row(row: &Row, exclude: &Exclude) -> TransitionRow {
     let mut detail = row.state_reason.detail.to_string();
     // A witness's own text may name anything.
-    if exclude.is_named_in_text(&detail, row.cwd.as_deref()) {
+    if exclude.text_names_excluded(&detail, row.cwd.as_deref()) {
         detail.clear();
     }
     TransitionRow {

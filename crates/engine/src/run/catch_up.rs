@@ -7,7 +7,7 @@ use watchbill_watch::hints::Hint;
 use super::Loop;
 use crate::input::Input;
 use crate::run::message::LookStart;
-use crate::run::rescans::Asked;
+use crate::run::rescans::ScanStart;
 
 impl Loop {
     /// When all watches stand, looks again at the shown transcripts and at the registry. A working session must not
@@ -44,8 +44,8 @@ impl Loop {
         let look = self.startup.look(self.clock.now());
         match self.rescans.ask(&self.engine.settings().roots, look) {
             // A file behind the running scan's position may have changed, so another scan may follow.
-            Asked::Begun | Asked::Later => {}
-            Asked::Here(found) => self.take_rescan(found, LookStart { had_read_all: true, ..look }),
+            ScanStart::Begun | ScanStart::Later => {}
+            ScanStart::Here(found) => self.take_rescan(found, LookStart { had_read_all: true, ..look }),
         }
     }
 }

@@ -11,29 +11,33 @@ use crate::engine::Engine;
 use crate::environment::World;
 use crate::first_scan::FirstScan;
 use crate::run::message::Message;
-use crate::transcripts::Terms;
+use crate::transcripts::LoadOptions;
 
 /// The handle of the thread, which waits for the list of known files.
-pub(crate) struct FirstLook(Sender<Box<Known>>);
+pub(crate) struct FirstScanThread(Sender<Box<KnownFiles>>);
 
 /// The files that the store knew.
-struct Known {
+struct KnownFiles {
     files: crate::model::paths::Paths,
-    terms: Terms,
+    terms: LoadOptions,
 }
 
 /// Starts the thread. After [`FirstLook::go_on`], it sends its findings as messages.
-pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) -> FirstLook {
+pub(crate) fn spawn(
+    engine: &Engine,
+    world: &World,
+    sender: &mpsc::UnboundedSender<Message>,
+) -> FirstScanThread {
     let fs = Arc::clone(&world.fs);
     let roots = engine.settings().roots.clone();
     let recent_since = engine.now() - engine.settings().recent;
     let instead = sender.clone();
     let sender = sender.clone();
-    let (told, waits) = channel::<Box<Known>>();
+    let (told, waits) = channel::<Box<KnownFiles>>();
     let read = move || {
         let listed = scan(&*fs, &roots);
         let Ok(known) = waits.recv() else { return };
-        let Known { files, terms } = *known;
+        let KnownFiles { files, terms } = *known;
         let scan = FirstScan::of(listed, recent_since, &|path| files.contains(path.as_os_str()));
         // A failed send means that the loop has stopped, so stop reading.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
@@ -50,19 +54,19 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
         // This fails only if the loop has stopped.
         let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
     }
-    FirstLook(told)
+    FirstScanThread(told)
 }
 
-impl FirstLook {
+impl FirstScanThread {
     /// The store was read: the thread skips the files that the engine knows now.
     pub fn go_on(self, engine: &Engine) {
-        let terms = Terms {
+        let terms = LoadOptions {
             timeouts: engine.settings().timeouts,
             until: None,
-            keep: engine.keeps(),
+            keep: engine.collects_changes(),
             exclude: engine.settings().history.exclude.clone(),
         };
         // This fails if the thread could not be started.
-        let _ = self.0.send(Box::new(Known { files: engine.known_files(), terms }));
+        let _ = self.0.send(Box::new(KnownFiles { files: engine.known_files(), terms }));
     }
 }

@@ -23,12 +23,12 @@ pub struct FolderLooks(Arc<Shared>);
 struct Shared {
     fs: Arc<dyn Fs>,
     tell: Box<dyn Fn(FolderLook) -> bool + Send + Sync>,
-    asked: Mutex<Asked>,
+    asked: Mutex<LookQueue>,
     bell: Condvar,
 }
 
 #[derive(Default)]
-struct Asked {
+struct LookQueue {
     waiting: BTreeSet<PathBuf>,
     under_way: BTreeSet<PathBuf>,
     threads: usize,
@@ -79,7 +79,7 @@ impl Drop for FolderLooks {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Asked> {
+    fn lock(&self) -> MutexGuard<'_, LookQueue> {
         // The sets and the number stay consistent after any panic.
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,7 +125,7 @@ mod tests {
     use std::path::Path;
     use std::sync::mpsc;
 
-    use watchbill_watch::fs::{FileKind, FileStat, Name, ReadAt, Walk, Want};
+    use watchbill_watch::fs::{FileKind, FileStat, Name, ReadAt, Walk, WalkChoice};
     use watchbill_watch::mem::MemFs;
 
     use super::*;
@@ -153,7 +153,7 @@ mod tests {
             self.rest.list(dir)
         }
 
-        fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+        fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
             self.rest.walk(top, want)
         }
 

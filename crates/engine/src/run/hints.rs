@@ -8,7 +8,7 @@ use watchbill_watch::hints::Hint;
 
 use super::Loop;
 use crate::input::Input;
-use crate::run::hook_listener::Ear;
+use crate::run::hook_listener::HookListener;
 
 impl Loop {
     pub(super) fn take_hints(&mut self) {
@@ -50,7 +50,7 @@ impl Loop {
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.source.problems();
         match &self.ear {
-            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
+            Ok(ear) => problems.extend(ear.iter().flat_map(HookListener::problems)),
             Err(deaf) => problems.push(deaf.clone()),
         }
         problems

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use watchbill_core::time::Timestamp;
 
 use super::Loop;
-use crate::kept_state::KeptState;
+use crate::live_state::StoredLiveState;
 use crate::run::hook_listener;
 use watchbill_history::worker::{Historian, HistorianParts};
 
@@ -25,7 +25,7 @@ impl Loop {
                 data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),
-                live: Arc::new(KeptState),
+                live: Arc::new(StoredLiveState),
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }

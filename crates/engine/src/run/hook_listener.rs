@@ -11,8 +11,8 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
-use watchbill_hooks::places::{Places, read_ordinary};
-use watchbill_hooks::{Listener, Options, ReceiverError, journal, spool};
+use watchbill_hooks::places::{HookPaths, read_ordinary};
+use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
 
 /// Capacity of the queue to the loop. When it is full, the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;
@@ -26,7 +26,7 @@ const LOOKED_THROUGH: u64 = 4 << 20;
 const SPOOLED: usize = 4096;
 
 /// An open receiver of hook events. Dropping it ends the receiver's thread.
-pub struct Ear {
+pub struct HookListener {
     // Dropped first, so that a receiver that waits for room in the queue stops waiting.
     events: Receiver<HookMessage>,
     receiver: watchbill_hooks::Receiver,
@@ -34,7 +34,7 @@ pub struct Ear {
     spool: PathBuf,
 }
 
-impl Ear {
+impl HookListener {
     /// Listens at a data folder. Calls `wake` when an event came, or a problem begins or ends; `wake` must not block.
     /// Events of excluded folders or forgotten sessions reach the loop, but are not recorded.
     ///
@@ -55,11 +55,11 @@ impl Ear {
             wake();
         };
         let (on_event, on_trouble) = (Box::new(hear), Box::new(move || woken()));
-        let places = Places::new(data_dir);
+        let places = HookPaths::new(data_dir);
         let folder = Arc::from(places.root().to_string_lossy());
         let (root, spool) = (places.root().to_path_buf(), places.spool());
-        let forgotten = Some(watchbill_store::forgotten_in(data_dir));
-        let listener = Listener { options, exclude, forgotten, on_event, on_trouble };
+        let forgotten = Some(watchbill_store::forgotten_list_path(data_dir));
+        let listener = ReceiverSetup { options, exclude, forgotten, on_event, on_trouble };
         let receiver = watchbill_hooks::Receiver::open_for(places, listener)?;
         // Hints use the canonical name of the folder.
         let root = root.canonicalize().unwrap_or(root);
@@ -74,12 +74,12 @@ impl Ear {
 
     /// Reads events that came into the spool.
     pub fn look_into_spool(&self) {
-        self.receiver.sweep();
+        self.receiver.run_round();
     }
 
     /// Excludes other paths from now on.
     pub fn leave_out(&self, exclude: Exclude) {
-        self.receiver.leave_out(exclude);
+        self.receiver.set_exclude(exclude);
     }
 
     /// The next events in order of arrival, at most so many that a step stays short. Says whether more may be waiting.
@@ -115,15 +115,15 @@ impl Ear {
 }
 
 /// The problem for a failed start of the listener.
-pub fn deaf(data_dir: &Path, error: &ReceiverError) -> Problem {
-    let path = Arc::from(Places::new(data_dir).root().to_string_lossy());
+pub fn listen_problem(data_dir: &Path, error: &ReceiverError) -> Problem {
+    let path = Arc::from(HookPaths::new(data_dir).root().to_string_lossy());
     Problem { path, kind: ProblemKind::LostHooks, count: 1, detail: Arc::from(error.to_string()) }
 }
 
 /// The events of the last hour, for a look that stores and removes nothing: from the journal of the program that
 /// listens, and from the spool if none does.
 pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
-    let places = Places::new(data_dir);
+    let places = HookPaths::new(data_dir);
     let mut messages: Vec<HookMessage> = Vec::new();
     let mut keep = |envelope: &Envelope, payload: &[u8]| {
         if now.since(envelope.at) <= RECENT {

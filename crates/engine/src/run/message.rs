@@ -9,7 +9,7 @@ use watchbill_core::person::Word;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
-use watchbill_history::worker::{OnRemoved, Settled};
+use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::request::AnswerGiven;
 use watchbill_protocol::roster::RosterMessage;
@@ -31,10 +31,10 @@ use crate::witnesses::folders::FolderLook;
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
 /// A question about the present roster.
-pub(crate) type Look = Box<dyn FnOnce(&Engine) + Send>;
+pub(crate) type RosterQuestion = Box<dyn FnOnce(&Engine) + Send>;
 
 /// The result of a user command.
-pub(crate) enum Done {
+pub(crate) enum CommandOutcome {
     /// The command is stored. Holds the whole id of its session.
     Stored(SessionId),
     /// Another program holds the store and must carry this command out. The command has whole ids.
@@ -42,7 +42,7 @@ pub(crate) enum Done {
 }
 
 /// Takes the result of a command.
-pub(crate) type Told = Box<dyn FnOnce(Result<Done, ApiError>) + Send>;
+pub(crate) type OnCommandDone = Box<dyn FnOnce(Result<CommandOutcome, ApiError>) + Send>;
 
 /// Takes what came of an answer.
 pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;
@@ -73,15 +73,15 @@ pub(crate) enum Message {
     Listen(AlertSink),
     /// The user muted or unmuted alerts, or looks at other sessions.
     Attention(AttentionInput),
-    Tell(RosterMessage),
+    Broadcast(RosterMessage),
     Ask(Question),
     /// A question about the roster, after all known changes were taken in. `all`: include long idle sessions.
     Look {
         all: bool,
-        question: Look,
+        question: RosterQuestion,
     },
     /// A user command with its id.
-    Command(CommandId, Word, Told),
+    Command(CommandId, Word, OnCommandDone),
     /// A hook process asks and waits.
     HookAsks(Box<Request>, HookMessage, AskSink),
     /// A hook process has printed its answer.
@@ -99,7 +99,7 @@ pub(crate) enum Message {
     /// A removal has ended.
     Removed,
     /// A socket client waits until everything is stored.
-    Settle(Settled),
+    Settle(OnSettled),
     LookAgain,
     /// A search has met damage in the full-text index.
     IndexDamaged,

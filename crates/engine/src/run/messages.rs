@@ -75,7 +75,7 @@ impl Loop {
     /// Compares a scan of everything with the known files. Ends the first scan if all its files were read before the
     /// look began.
     pub(super) fn take_rescan(&mut self, found: Scan, look: LookStart) {
-        let ends = self.startup.looked(look);
+        let ends = self.startup.look_ended(look);
         if ends {
             self.step(Input::ScanEnded(Vec::new()));
         }
@@ -117,7 +117,7 @@ impl Loop {
             }
             Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
             Message::Attention(input) => self.step(Input::Attention(input)),
-            Message::Tell(message) => {
+            Message::Broadcast(message) => {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
             Message::Ask(question) => {
@@ -170,7 +170,7 @@ impl Loop {
             Message::LookAgain => self.look_again(),
             Message::IndexDamaged => {
                 if let Some(historian) = &self.historian {
-                    historian.mend_index();
+                    historian.check_index();
                 }
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}

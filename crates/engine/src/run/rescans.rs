@@ -10,7 +10,7 @@ use watchbill_watch::scan::{Scan, scan};
 use crate::run::message::{LookStart, Message};
 
 /// The result of a request for a scan.
-pub(crate) enum Asked {
+pub(crate) enum ScanStart {
     /// The scan has begun. Its result will come.
     Begun,
     /// A scan is under way. Another one will follow it.
@@ -35,10 +35,10 @@ impl Rescans {
     }
 
     /// Begins a scan, or notes that another one must follow.
-    pub fn ask(&mut self, roots: &[PathBuf], start: LookStart) -> Asked {
+    pub fn ask(&mut self, roots: &[PathBuf], start: LookStart) -> ScanStart {
         if self.under_way {
             self.again = true;
-            return Asked::Later;
+            return ScanStart::Later;
         }
         let (fs, roots_there, inbox) = (Arc::clone(&self.fs), roots.to_vec(), self.inbox.clone());
         let look = move || {
@@ -48,11 +48,11 @@ impl Rescans {
         match std::thread::Builder::new().name("watchbill-rescan".into()).spawn(look) {
             Ok(_) => {
                 self.under_way = true;
-                Asked::Begun
+                ScanStart::Begun
             }
             Err(error) => {
                 tracing::error!(%error, "the system gives no thread; the loop scans everything itself");
-                Asked::Here(scan(&*self.fs, roots))
+                ScanStart::Here(scan(&*self.fs, roots))
             }
         }
     }

@@ -23,13 +23,13 @@ enum Stage {
 }
 
 /// The loop's startup state.
-pub(super) struct Startup {
+pub(super) struct LoopStartup {
     stage: Stage,
     /// All watches stand, and the loop is catching up with changes from before.
     caught_up: bool,
 }
 
-impl Startup {
+impl LoopStartup {
     /// Nothing was read yet. `known`: the store knew sessions.
     pub fn new(known: bool) -> Self {
         Self { stage: Stage::Listing { known }, caught_up: false }
@@ -78,7 +78,7 @@ impl Startup {
     }
 
     /// A look at everything is complete. Says whether it ends the first scan.
-    pub fn looked(&mut self, look: LookStart) -> bool {
+    pub fn look_ended(&mut self, look: LookStart) -> bool {
         match &mut self.stage {
             Stage::ReadAll { folders_until } if look.had_read_all => {
                 self.stage = Stage::Over { folders_until: *folders_until, looked: look.began };
@@ -130,29 +130,29 @@ mod tests {
 
     #[test]
     fn a_look_ends_the_scan_only_if_it_began_after_all_files_were_read() {
-        let mut startup = Startup::new(false);
+        let mut startup = LoopStartup::new(false);
         startup.scan_began(2);
         let early = startup.look(NOW);
         startup.scan_ended(NOW);
-        assert!(!startup.looked(early), "files may have grown behind it");
+        assert!(!startup.look_ended(early), "files may have grown behind it");
         assert!(startup.is_fresh(NOW + Millis(60_000)), "the end of the scan is a look");
         let late = startup.look(NOW);
-        assert!(startup.looked(late));
-        assert!(!startup.looked(startup.look(NOW)), "a scan ends once");
+        assert!(startup.look_ended(late));
+        assert!(!startup.look_ended(startup.look(NOW)), "a scan ends once");
         assert!(startup.is_fresh(NOW + Millis(999)) && !startup.is_fresh(NOW + Millis(1_000)));
         assert!(!startup.is_fresh(NOW - Millis(1)), "a clock that went back");
     }
 
     #[test]
     fn the_first_snapshot_waits_for_recent_files_unless_the_store_knew_some() {
-        let mut startup = Startup::new(false);
+        let mut startup = LoopStartup::new(false);
         startup.scan_began(2);
         for n in [0, 5, 1] {
             assert!(!startup.has_recent());
             startup.loaded(n);
         }
         assert!(startup.has_recent());
-        let mut startup = Startup::new(true);
+        let mut startup = LoopStartup::new(true);
         assert!(startup.has_recent());
         startup.scan_began(2);
         assert!(startup.has_recent());

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use watchbill_core::person::Word;
 use watchbill_history::removal::Removal;
-use watchbill_history::worker::{OnRemoved, Settled};
+use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::Loop;
 use crate::input::Input;
 use crate::persist::Persist;
-use crate::run::message::{Done, Message};
+use crate::run::message::{CommandOutcome, Message};
 use crate::socket::access::CommandId;
 use crate::socket::holder;
 use crate::socket::server::Server;
@@ -24,7 +24,7 @@ impl Loop {
         let Some(data_dir) = self.engine.settings().data_dir.clone() else { return };
         match &self.persist {
             Some(persist) if persist.writes() => {
-                self.holder.let_go();
+                self.holder.stop_following();
                 remove_wishes(&data_dir);
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
                     Ok(server) => Some(server),
@@ -43,13 +43,13 @@ impl Loop {
     pub(super) fn reach_holder(&mut self) {
         self.step(Input::ReleaseAll);
         self.socket = None;
-        if !self.holder.is_looked_for() {
+        if !self.holder.is_following() {
             self.open_socket();
         }
     }
 
     /// Carries a command out and stores it. If another program holds the store, gives the command back.
-    pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<Done, ApiError> {
+    pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<CommandOutcome, ApiError> {
         let now = self.clock.now();
         let reading = self.engine.is_reading();
         let unknown = |error: ApiError| match error.code {
@@ -59,7 +59,7 @@ impl Loop {
             }
             _ => error,
         };
-        let command = self.engine.meant(command).map_err(unknown)?;
+        let command = self.engine.with_whole_ids(command).map_err(unknown)?;
         let session = command.session().clone();
         if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
             // The holder may have just ended.
@@ -68,19 +68,23 @@ impl Loop {
         }
         match &self.persist {
             Some(persist) if !persist.writes() => {
-                return match persist.trouble().filter(|_| !self.holder.is_followed()) {
+                return match persist.trouble().filter(|_| !self.holder.is_connected()) {
                     // No program holds the store: it cannot be written.
                     Some(trouble) => {
                         let message = format!("the command is not stored: {}", trouble.detail);
                         Err(ApiError::new(ErrorCode::Unreadable, message))
                     }
-                    None => Ok(Done::Elsewhere(command)),
+                    None => Ok(CommandOutcome::Elsewhere(command)),
                 };
             }
             // The command was sent again because the first answer was lost. This program carried it out, or the holder
             // before it.
             Some(persist) if persist.has_carried_out(id, &command)? => {
-                return if self.is_stored() { Ok(Done::Stored(session)) } else { Err(self.unstored()) };
+                return if self.is_stored() {
+                    Ok(CommandOutcome::Stored(session))
+                } else {
+                    Err(self.unstored())
+                };
             }
             _ => {}
         }
@@ -94,7 +98,7 @@ impl Loop {
                 return Err(self.unstored());
             }
         }
-        Ok(Done::Stored(session))
+        Ok(CommandOutcome::Stored(session))
     }
 
     /// Reads the user edits that the holder has stored.
@@ -103,7 +107,7 @@ impl Loop {
             return;
         }
         let Some(words) = self.persist.as_mut().and_then(Persist::words) else { return };
-        self.engine.restore_words(words);
+        self.engine.restore_user_edits(words);
         self.step(Input::Deadline);
     }
 
@@ -134,9 +138,9 @@ impl Loop {
     }
 
     /// Calls `told` when everything is stored.
-    pub(super) fn settle(&self, told: Settled) {
+    pub(super) fn settle(&self, told: OnSettled) {
         match &self.historian {
-            Some(historian) => historian.settle(told),
+            Some(historian) => historian.when_stored(told),
             None => told(Err(holds_no_store())),
         }
     }
@@ -151,7 +155,7 @@ impl Loop {
 
     /// Whether all user commands are stored.
     pub(super) fn is_stored(&self) -> bool {
-        self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.owes())
+        self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.has_unstored())
             && self.engine.settings().doubt.is_none()
     }
 

@@ -131,7 +131,7 @@ impl CommandId {
     }
 
     /// A hash of the id and the command. It tells two commands with one id apart.
-    pub(crate) fn mark_of(&self, command: &Word) -> u64 {
+    pub(crate) fn hash_with(&self, command: &Word) -> u64 {
         stable_hash(format!("{} {command:?}", self.0).as_bytes())
     }
 

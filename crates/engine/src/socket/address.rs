@@ -22,7 +22,7 @@ pub struct Address {
 
 /// Identifies a socket's file among later ones at the same path, by device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark(Option<(u64, u64)>);
+pub struct SocketIdentity(Option<(u64, u64)>);
 
 impl Address {
     /// The socket of this data folder. It need not exist.
@@ -35,7 +35,7 @@ impl Address {
     ///
     /// # Errors
     /// When the folder belongs to another user, or the socket cannot be made.
-    pub fn listen(&self) -> io::Result<(Listener, Mark)> {
+    pub fn listen(&self) -> io::Result<(Listener, SocketIdentity)> {
         if let Some(folder) = self.path.parent() {
             watchbill_hooks::places::private_dir(folder)?;
         }
@@ -68,7 +68,7 @@ impl Address {
     ///
     /// # Errors
     /// When the socket exists and cannot be removed.
-    pub fn remove(&self, mark: &Mark) -> io::Result<()> {
+    pub fn remove(&self, mark: &SocketIdentity) -> io::Result<()> {
         // A named pipe has no mark. It ends with its last handle.
         if mark.0.is_none() || self.mark() != *mark {
             return Ok(());
@@ -77,19 +77,21 @@ impl Address {
     }
 
     #[cfg(unix)]
-    fn mark(&self) -> Mark {
+    fn mark(&self) -> SocketIdentity {
         use std::os::unix::fs::MetadataExt;
-        Mark(std::fs::symlink_metadata(&self.path).ok().map(|found| (found.dev(), found.ino())))
+        SocketIdentity(std::fs::symlink_metadata(&self.path).ok().map(|found| (found.dev(), found.ino())))
     }
 
     #[cfg(windows)]
-    fn mark(&self) -> Mark {
-        Mark(None)
+    fn mark(&self) -> SocketIdentity {
+        SocketIdentity(None)
     }
 
     #[cfg(unix)]
     fn with_name<T>(&self, act: impl FnOnce(Name<'_>) -> io::Result<T>) -> io::Result<T> {
-        watchbill_hooks::ear::with_short_path(&self.path, |path| act(path.to_fs_name::<GenericFilePath>()?))
+        watchbill_hooks::receiver_socket::with_short_path(&self.path, |path| {
+            act(path.to_fs_name::<GenericFilePath>()?)
+        })
     }
 
     #[cfg(windows)]

@@ -14,7 +14,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::socket::{AskCall, Call, Hello, IndexProgress, Received, Request, VERSION};
+use watchbill_protocol::socket::{AskCall, Call, Hello, IndexProgress, RawAnswer, Request, VERSION};
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
@@ -119,17 +119,17 @@ impl Client {
         loop {
             let line = self.reader.line(u64::MAX).map_err(|error| broken(&error))?;
             let line = line.ok_or_else(|| broken(&"the connection has ended"))?;
-            let received: Received<'_> = serde_json::from_slice(line).map_err(|error| broken(&error))?;
+            let received: RawAnswer<'_> = serde_json::from_slice(line).map_err(|error| broken(&error))?;
             if received.id != call.id {
                 continue;
             }
             match received {
-                Received { error: Some(error), .. } => return Err(AccessError::Refused(error)),
-                Received { event: Some(told), .. } if !event(told) => {
+                RawAnswer { error: Some(error), .. } => return Err(AccessError::Refused(error)),
+                RawAnswer { event: Some(told), .. } if !event(told) => {
                     return Err(AccessError::Broken("the caller ended the wait".to_owned()));
                 }
-                Received { event: Some(_), .. } => {}
-                Received { reply, .. } => {
+                RawAnswer { event: Some(_), .. } => {}
+                RawAnswer { reply, .. } => {
                     let reply = reply.map_or("null", RawValue::get);
                     return serde_json::from_str(reply).map_err(|error| broken(&error));
                 }

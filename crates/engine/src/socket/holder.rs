@@ -24,17 +24,17 @@ pub(crate) struct Holder {
 
 impl Holder {
     /// Whether the thread runs. It reports the end of the holder.
-    pub fn is_looked_for(&self) -> bool {
+    pub fn is_following(&self) -> bool {
         self.is_looked_for.load(Ordering::Acquire)
     }
 
     /// Whether a holder answers on its socket.
-    pub fn is_followed(&self) -> bool {
+    pub fn is_connected(&self) -> bool {
         self.is_followed.load(Ordering::Acquire)
     }
 
     /// Ends the thread, because the engine holds the store itself.
-    pub fn let_go(&self) {
+    pub fn stop_following(&self) {
         self.is_looked_for.store(false, Ordering::Release);
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
     let tell = move |message| inbox.upgrade().is_some_and(|inbox| inbox.send(message).is_ok());
     let spawned = std::thread::Builder::new().name("watchbill-holder".into()).spawn(move || {
         let mut pauses = PAUSES;
-        while following.is_looked_for() {
+        while following.is_following() {
             if let Some(mut client) = Client::connect(&data_dir) {
                 following.is_followed.store(true, Ordering::Release);
                 // Commands may have been stored since this engine read the store.
@@ -68,12 +68,12 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
             std::thread::sleep(PAUSE * 2_u32.pow(pauses));
             pauses += 1;
         }
-        following.let_go();
+        following.stop_following();
         // From now on the engine tries the store itself, now and then.
         tell(Message::CommandsStored);
     });
     if let Err(error) = spawned {
-        holder.let_go();
+        holder.stop_following();
         tracing::debug!(%error, "the holder of the store is not followed");
     }
 }

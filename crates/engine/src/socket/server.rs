@@ -18,10 +18,10 @@ use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::socket::{Answer, AskCall, Body, Call, Hello, LONGEST_CALL, Request, VERSION};
+use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
 
 use super::access::{Access, AccessError, CommandId};
-use super::address::{Address, Mark, is_ours};
+use super::address::{Address, SocketIdentity, is_ours};
 use super::caller;
 use super::client::unknown_request;
 use super::connection::{Writer, halves};
@@ -42,7 +42,7 @@ const COMMAND: &str = "command";
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
     address: Address,
-    mark: Mark,
+    mark: SocketIdentity,
     listener: Arc<Listener>,
     shared: Arc<Shared>,
     accepts: Option<std::thread::JoinHandle<()>>,
@@ -245,7 +245,7 @@ impl<'s> Connection<'s> {
             Request::Index => {
                 let writer = &self.writer;
                 let mut progress =
-                    |progress| writer.send(&Answer { id: &id, body: Body::Event(&progress) }).is_ok();
+                    |progress| writer.send(&Answer { id: &id, body: AnswerBody::Event(&progress) }).is_ok();
                 let report = engine.index(&mut progress);
                 self.reply(&id, report)
             }
@@ -273,7 +273,7 @@ impl<'s> Connection<'s> {
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
         match answer {
-            Ok(reply) => self.writer.send(&Answer { id, body: Body::Reply(&reply) }),
+            Ok(reply) => self.writer.send(&Answer { id, body: AnswerBody::Reply(&reply) }),
             Err(AccessError::Refused(error)) => self.error(id, &error),
             // The client learns this by the end of the connection.
             Err(AccessError::Broken(what)) => Err(io::Error::other(what)),
@@ -281,7 +281,7 @@ impl<'s> Connection<'s> {
     }
 
     fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
-        self.writer.send(&Answer::<()> { id, body: Body::Error(error) })
+        self.writer.send(&Answer::<()> { id, body: AnswerBody::Error(error) })
     }
 
     /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
@@ -292,7 +292,7 @@ impl<'s> Connection<'s> {
         let (writer, id) = (self.writer.clone(), id.to_owned());
         let sink = Box::new(move |output: Option<String>| {
             // A hook process that does not read must not stop the loop.
-            let tell = move || writer.send(&Answer { id: &id, body: Body::Reply(&output) });
+            let tell = move || writer.send(&Answer { id: &id, body: AnswerBody::Reply(&output) });
             if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
                 tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
             }
@@ -315,7 +315,7 @@ impl<'s> Connection<'s> {
             loop {
                 match receiver.receive() {
                     Ok(message) => {
-                        if writer.send(&Answer { id: &id, body: Body::Event(&message) }).is_err() {
+                        if writer.send(&Answer { id: &id, body: AnswerBody::Event(&message) }).is_err() {
                             return;
                         }
                     }
@@ -350,7 +350,7 @@ impl<'s> Connection<'s> {
             // A client that missed some events reads everything at the next one. If its mailbox is full, the client
             // hangs.
             while receiver.receive().is_ok() {
-                if writer.send(&Answer { id: &id, body: Body::Event(&true) }).is_err() {
+                if writer.send(&Answer { id: &id, body: AnswerBody::Event(&true) }).is_err() {
                     return;
                 }
             }

@@ -46,7 +46,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
     let Some(session) = sessions.get_mut(id) else { return };
     session.root = root;
     if fresh {
-        session.shared = None;
+        session.request_counts = None;
     }
     if fresh || session.lineage != lineage {
         // A file that was rewritten may lack facts that tied others. So may a file whose list of boundaries is full,
@@ -57,7 +57,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
             .is_some_and(|(path, _)| fresh || lineage.as_ref().is_none_or(|(now, _)| now != path))
             || full;
         session.lineage = lineage;
-        if says_less || chains.is_back(id) {
+        if says_less || chains.take_gone(id) {
             chains.mark_all();
         }
         if says_nothing {
@@ -81,7 +81,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
 fn touch_copies(rooms: &mut Rooms, id: &SessionId) {
     for copy in rooms.chains.copies_of(id) {
         if let Some(session) = rooms.sessions.get_mut(&copy) {
-            session.shared = None;
+            session.request_counts = None;
         }
         rooms.rows.mark(copy);
     }
@@ -111,9 +111,9 @@ pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
     if copies {
         // Its transcript repeats the parent's requests. Making the row subtracts them.
         session.copies.insert(path);
-        session.shared = None;
+        session.request_counts = None;
     }
-    rooms.sessions.stir(&parent, active);
+    rooms.sessions.note_subagent_activity(&parent, active);
     rooms.rows.mark(parent);
 }
 

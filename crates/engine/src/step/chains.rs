@@ -10,8 +10,8 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::lineage::{Lineage, Marker};
 use watchbill_core::chain::resolve::resolve_for;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Words;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::person::UserEdits;
+use watchbill_core::session::lazy::LazyFold;
 
 use super::rooms::Rooms;
 use super::user_edits::carry_snoozes;
@@ -30,7 +30,7 @@ pub(super) fn tie(rooms: &mut Rooms, may_wait: bool) {
             chains.mark_all();
         }
     }
-    if rooms.chains.all_due() || rooms.rows.wakes_unchained() {
+    if rooms.chains.all_due() || rooms.rows.wakes_without_chain() {
         tie_all(rooms);
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
         follows_its_chain(rooms, &chains, id) && rooms.chains.is_other(&chains, &origins, id)
     };
     let others: Vec<SessionId> = concerned.filter(is_other).cloned().collect();
-    let reading = rooms.startup.is_reading() && !rooms.pending.is_alone();
+    let reading = rooms.startup.is_reading() && !rooms.pending.is_store_only();
     others.iter().for_each(|id| rooms.rows.chain_differs(id, reading));
     rooms.chains.set_all(chains, origins, markers);
     rooms.pending.links();
@@ -64,7 +64,7 @@ pub(super) fn tie_all(rooms: &mut Rooms) {
 /// Ties only the due sessions and those that they may concern. `false` if these are too many, or a fact concerns all.
 fn tie_due(rooms: &mut Rooms) -> bool {
     let Rooms { env, witnesses, sessions, chains, rows, user_edits, work, .. } = rooms;
-    if rows.resting().for_good() {
+    if rows.resting().rows_never_made() {
         return false;
     }
     let Some(most) = chains.part_limit(sessions) else { return false };
@@ -96,7 +96,7 @@ fn take_part(rooms: &mut Rooms, group: &[SessionId], part: Chains) {
 fn all_rest_for_good(rooms: &Rooms) -> bool {
     let Rooms { env, witnesses, sessions, rows, .. } = rooms;
     let resting = rows.resting();
-    let all = resting.for_good() && rows.due().is_empty() && sessions.len() == resting.len();
+    let all = resting.rows_never_made() && rows.due().is_empty() && sessions.len() == resting.len();
     all && witnesses.live_sessions(env.is_live()).iter().all(|id| resting.contains(id))
 }
 
@@ -116,11 +116,11 @@ fn follows_its_chain(rooms: &Rooms, chains: &Chains, id: &SessionId) -> bool {
 /// The chains of the `wanted` sessions with these user edits, and the markers that counted.
 pub(super) fn resolved(
     rooms: &Rooms,
-    words: &Words,
+    words: &UserEdits,
     wanted: &dyn Fn(&SessionId) -> bool,
 ) -> (Chains, Vec<Marker>) {
     let Rooms { env, witnesses, sessions, .. } = rooms;
-    let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(RestingFold::lineage).collect();
+    let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(LazyFold::lineage).collect();
     let cwds = &mut lineages.iter().flat_map(|lineage| &lineage.cwds);
     let beside = ChainFacts::of(witnesses, words, env.until(), cwds);
     let live = witnesses.live_sessions(env.is_live());

@@ -9,13 +9,13 @@ use watchbill_core::ids::SessionId;
 use super::ingest::restore_fold;
 use super::rooms::Rooms;
 use crate::model::sessions::Sessions;
-use crate::persist::changes::{Changes, Facts, FileChange};
+use crate::persist::changes::{Changes, FileChange, SeenFacts};
 
 /// Notes all changes from now on, and the data that is known already.
 pub(super) fn keep(rooms: &mut Rooms) {
     rooms.pending.keep();
     for file in rooms.sessions.files_mut().values_mut() {
-        file.note_new();
+        file.collect_records();
     }
 }
 
@@ -27,7 +27,7 @@ pub(super) fn keep_everything(rooms: &mut Rooms) {
     keep(rooms);
     let Rooms { sessions, rows, pending, .. } = rooms;
     for (path, file) in sessions.files_mut().iter_mut() {
-        file.give_out_anew();
+        file.collect_all_records();
         pending.file(path);
     }
     pending.markers();
@@ -45,7 +45,7 @@ pub(super) fn keep_anew(rooms: &mut Rooms, ids: &[SessionId]) {
         for path in paths.map(|path| path.to_path_buf()).collect::<Vec<PathBuf>>() {
             restore_fold(rooms, &path);
             if let Some(file) = rooms.sessions.files_mut().get_mut(&path) {
-                file.give_out_anew();
+                file.collect_all_records();
             }
             rooms.pending.file(&path);
         }
@@ -72,7 +72,7 @@ pub(super) fn take_changes(rooms: &mut Rooms) -> Changes {
     });
     // A kill would leave these rows with old chains in the store, because no later change makes them due.
     let late = startup.chains_pending() || rows.resting().any_late();
-    let chains_wait = pending.is_on() && !pending.is_alone() && late;
+    let chains_wait = pending.is_on() && !pending.is_store_only() && late;
     let all_made = !startup.is_reading() && rows.due().is_empty() && !rows.resting().is_waking();
     let mut changes = Changes {
         files,
@@ -88,8 +88,8 @@ fn change_of(rooms: &mut Rooms, path: &Path) -> FileChange {
     let Some((id, counted)) = rooms.sessions.counted(path) else { return FileChange::Gone };
     let session = id.map(|id| id.to_string()).unwrap_or_default();
     let Some(file) = rooms.sessions.files_mut().get_mut(path) else { return FileChange::Gone };
-    let Some(kept) = file.kept(path, rooms.problems.met(), counted) else { return FileChange::Gone };
-    let (piece, fresh) = file.take_new();
+    let Some(kept) = file.to_stored(path, rooms.problems.met(), counted) else { return FileChange::Gone };
+    let (piece, fresh) = file.take_new_records();
     FileChange::Read { session, head: kept.to_bytes(), piece, fresh }
 }
 
@@ -111,9 +111,9 @@ pub(super) fn leave_out(rooms: &Rooms, changes: &mut Changes) {
     let of_links = links.flat_map(|link| [link.from.clone(), link.to.clone()]);
     // A session without a transcript has a working folder too, from a hook or a status file.
     let rows = || changes.rows.values().chain(&changes.transitions);
-    let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));
+    let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.excludes(cwd)));
     let of_rows = rows().map(|row| row.session_id.clone());
-    let of_facts = changes.facts.iter().flat_map(Facts::sessions).cloned();
+    let of_facts = changes.facts.iter().flat_map(SeenFacts::sessions).cloned();
     let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).chain(of_facts).collect();
     let named = named.into_iter().filter(|id| is_left_out(&rooms.sessions, id, exclude));
     let left_out: BTreeSet<_> = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
@@ -123,7 +123,7 @@ pub(super) fn leave_out(rooms: &Rooms, changes: &mut Changes) {
 /// Whether the rules exclude a working folder of the session, or the place of its transcript.
 pub(super) fn is_left_out(sessions: &Sessions, id: &SessionId, exclude: &Exclude) -> bool {
     sessions.main_file(id).is_some_and(|(path, file)| {
-        exclude.leaves_out(&path.to_string_lossy())
-            || file.main().is_some_and(|fold| exclude.leaves_out_session(fold.lineage()))
+        exclude.excludes(&path.to_string_lossy())
+            || file.main().is_some_and(|fold| exclude.excludes_session(fold.lineage()))
     })
 }

@@ -10,7 +10,7 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
 use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Word, Words};
+use watchbill_core::person::{UserEdits, Word};
 use watchbill_core::problem::Problem;
 use watchbill_core::requests::open::Refusal;
 use watchbill_core::requests::request::RequestId;
@@ -19,10 +19,10 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::why::Why;
-use watchbill_terminal::Seat;
+use watchbill_terminal::SessionLocation;
 use watchbill_watch::fs::Fs;
 
-use super::confirm::ShownStates;
+use super::compare_states::ShownStates;
 use super::restore::Restoring;
 use super::rooms::Rooms;
 use super::{
@@ -34,9 +34,9 @@ use crate::input::{Input, Output};
 use crate::model::distant::Distant;
 use crate::model::paths::Paths;
 use crate::model::sessions::Sessions;
-pub use crate::model::work::Work;
+pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
-pub use crate::persist::evict::Recall;
+pub use crate::persist::evict::EvictedStates;
 use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
@@ -88,7 +88,7 @@ impl Engine {
 
     /// From now on, other threads look at working folders, and the results come as inputs. In a step, a folder on a
     /// dead mount would block the loop.
-    pub fn look_elsewhere(&mut self) {
+    pub fn look_on_other_threads(&mut self) {
         self.rooms.env.look_elsewhere();
     }
 
@@ -124,7 +124,7 @@ impl Engine {
     }
 
     /// The work so far.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> WorkCount {
         self.rooms.work
     }
 
@@ -154,7 +154,7 @@ impl Engine {
     }
 
     /// Whether a file lies below this engine's roots. Another run may have had other roots.
-    pub(crate) fn looks_at(&self, path: &Path) -> bool {
+    pub(crate) fn is_below_roots(&self, path: &Path) -> bool {
         self.rooms.env.place_of(path).is_some()
     }
 
@@ -169,7 +169,7 @@ impl Engine {
     }
 
     /// Whether a registry file or a hook names a process of this id, and it runs.
-    pub fn is_heard(&self, pid: u32) -> bool {
+    pub fn is_known_process(&self, pid: u32) -> bool {
         self.rooms.witnesses.is_heard(pid)
     }
 
@@ -238,13 +238,13 @@ impl Engine {
     }
 
     /// The present needs, for a subscriber that begins to listen now; `None` during the first scan.
-    pub(crate) fn already_so(&mut self) -> Option<Outcome> {
+    pub(crate) fn present_needs(&mut self) -> Option<Outcome> {
         attention::already_so(&mut self.rooms)
     }
 
     /// The caller will ask only for the default roster, so sessions at rest get no rows.
-    pub fn show_recent_alone(&mut self) {
-        self.rooms.rows.resting_mut().rest_for_good();
+    pub fn only_default_roster(&mut self) {
+        self.rooms.rows.resting_mut().never_make_rows();
     }
 
     /// Makes the rows of sessions at rest, so that [`Engine::current`] gives all rows. Also ties the sessions that the
@@ -265,17 +265,17 @@ impl Engine {
     }
 
     /// Whether the view of all sessions lacks rows.
-    pub fn has_resting(&self) -> bool {
+    pub fn lacks_rows(&self) -> bool {
         self.count_all() > self.rooms.rows.published(true).len()
     }
 
     /// Whether rows are due. The next step makes them.
-    pub fn owes_rows(&self) -> bool {
+    pub fn has_due_rows(&self) -> bool {
         !self.rooms.rows.due().is_empty()
     }
 
     /// The user edits in force.
-    pub fn words(&self) -> &Words {
+    pub fn words(&self) -> &UserEdits {
         &self.rooms.user_edits
     }
 
@@ -291,7 +291,7 @@ impl Engine {
     ///
     /// # Errors
     /// When nothing matches, or more than one session does.
-    pub fn meant(&self, command: &Word) -> Result<Word, ApiError> {
+    pub fn with_whole_ids(&self, command: &Word) -> Result<Word, ApiError> {
         user_commands::meant(&self.rooms, command)
     }
 
@@ -314,7 +314,7 @@ impl Engine {
     }
 
     /// Replaces all user edits with the stored ones.
-    pub fn restore_words(&mut self, words: Words) {
+    pub fn restore_user_edits(&mut self, words: UserEdits) {
         user_edits::restore(&mut self.rooms, words);
     }
 
@@ -355,7 +355,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the session is not known.
-    pub fn seat(&self, asked: &str) -> Result<Seat, ApiError> {
+    pub fn seat(&self, asked: &str) -> Result<SessionLocation, ApiError> {
         questions::seat(&self.rooms, asked)
     }
 
@@ -371,23 +371,23 @@ impl Engine {
 
     /// Changes are only stored, and no caller sees rows. So the rows and folds of thousands of sessions do not stay in
     /// memory.
-    pub fn keep_alone(&mut self) {
+    pub fn only_store(&mut self) {
         self.rooms.pending.keep_alone();
-        self.show_recent_alone();
+        self.only_default_roster();
     }
 
     /// Queues everything again, because another process was the writer.
-    pub fn keep_everything(&mut self) {
+    pub fn requeue_everything(&mut self) {
         changes::keep_everything(&mut self.rooms);
     }
 
     /// Queues everything of these sessions: the store has nothing of them, and may store them again.
-    pub fn keep_anew(&mut self, sessions: &[SessionId]) {
+    pub fn requeue_sessions(&mut self, sessions: &[SessionId]) {
         changes::keep_anew(&mut self.rooms, sessions);
     }
 
     /// Whether changes are noted, to store them.
-    pub fn keeps(&self) -> bool {
+    pub fn collects_changes(&self) -> bool {
         self.rooms.pending.is_on()
     }
 
@@ -402,7 +402,7 @@ impl Engine {
     }
 
     /// Sets the source of evicted files.
-    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
+    pub fn set_recall(&mut self, recall: Arc<dyn EvictedStates>) {
         self.rooms.evicted.set_recall(recall);
     }
 

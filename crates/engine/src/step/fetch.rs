@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 
 use super::ingest::take_loaded;
 use super::rooms::Rooms;
@@ -16,7 +16,7 @@ pub(super) fn fetch_tied(rooms: &mut Rooms) {
     if distant.is_empty() {
         return;
     }
-    let new: Vec<&RestingFold> = match distant.meets_held() {
+    let new: Vec<&LazyFold> = match distant.meets_held() {
         true => sessions.folds(),
         false => rows.due().iter().filter_map(|id| sessions.fold(id)).collect(),
     };

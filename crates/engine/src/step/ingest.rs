@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 use watchbill_watch::tail::TailError;
 
 use super::after_read::{after_agent_read, after_read, forget_file};
@@ -22,13 +22,13 @@ pub(super) fn read_meta(rooms: &mut Rooms, path: &Path) {
 }
 
 /// Reads the new bytes of a transcript.
-pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out: &mut Vec<Output>) {
+pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: ClientPath, out: &mut Vec<Output>) {
     let new = !rooms.sessions.files().contains(path);
     // Leave a new file to the first scan, if that still runs.
-    if new && rooms.startup.put_off(path) {
+    if new && rooms.startup.defer(path) {
         return;
     }
-    if let Some(twin) = new.then(|| rooms.sessions.twin_of(path, &place, rooms.env.fs())).flatten() {
+    if let Some(twin) = new.then(|| rooms.sessions.known_path_of(path, &place, rooms.env.fs())).flatten() {
         return read_transcript(rooms, &twin, place, out);
     }
     if !ready_to_read(rooms, path) {
@@ -38,7 +38,7 @@ pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out:
     let make = || {
         let mut file = env.new_file(place);
         if pending.is_on() {
-            file.note_new();
+            file.collect_records();
         }
         file
     };
@@ -73,7 +73,7 @@ pub(super) fn read_transcript(rooms: &mut Rooms, path: &Path, place: Place, out:
 fn ready_to_read(rooms: &mut Rooms, path: &Path) -> bool {
     let Rooms { env, sessions, evicted, pending, problems, .. } = rooms;
     let files = sessions.files_mut();
-    let Some(file) = files.get_mut(path).filter(|file| file.is_aside()) else { return true };
+    let Some(file) = files.get_mut(path).filter(|file| file.is_evicted()) else { return true };
     if env.fs().stat(path).is_ok_and(|stat| file.is_as(&stat)) {
         return false;
     }

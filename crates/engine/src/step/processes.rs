@@ -8,7 +8,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
-use watchbill_watch::layout::{self, Place};
+use watchbill_watch::layout::{self, ClientPath};
 
 use super::rooms::Rooms;
 use crate::input::Output;
@@ -29,7 +29,7 @@ pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
         let folder = root.join(layout::SESSIONS);
         for name in rooms.env.fs().list(&folder).unwrap_or_default() {
             let path = folder.join(&name.name);
-            if let Some((_, Place::Registry { .. })) = rooms.env.place_of(&path) {
+            if let Some((_, ClientPath::Registry { .. })) = rooms.env.place_of(&path) {
                 read_registry(rooms, &path, out);
             }
         }
@@ -99,12 +99,12 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
 
 /// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the client writes records
 /// around the time of its hooks, in any order.
-pub(super) fn hear(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
+pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
     let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
     let payload = match message.parsed() {
         Ok(parsed) => {
             let mut payload = parsed.clone();
-            env.settings().history.exclude.hide_in_event(&mut payload, &message.payload);
+            env.settings().history.exclude.clear_excluded_target_in_event(&mut payload, &message.payload);
             payload
         }
         Err(error) => {

@@ -10,13 +10,13 @@ use watchbill_core::ids::SessionId;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::why::Why;
-use watchbill_terminal::{Presence, Seat};
-use watchbill_watch::layout::Place;
+use watchbill_terminal::{Presence, SessionLocation};
+use watchbill_watch::layout::ClientPath;
 
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::model::paths::FilePath;
-use watchbill_history::query::named::{Among, is_named, one, stored_alone};
+use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
 /// `kind` of sessions that the client runs behind its own daemon (client 2.1.329).
@@ -28,7 +28,7 @@ const BACKGROUND: &str = "bg";
 /// # Errors
 /// When nothing matches, or more than one session, or chain, does.
 pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
-    is_named(asked)?;
+    require_name(asked)?;
     let known: Vec<SessionId> = known_sessions(rooms);
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
@@ -38,7 +38,7 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
         return Ok(head);
     }
     if begin.is_empty()
-        && let Some(session) = stored_alone(rooms.env.settings(), asked)
+        && let Some(session) = find_stored(rooms.env.settings(), asked)
     {
         let message = format!(
             "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
@@ -46,7 +46,7 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
         );
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
-    one(Among::Known, asked, &begin).map(|id| SessionId::new(id))
+    resolve_one(IdScope::Known, asked, &begin).map(|id| SessionId::new(id))
 }
 
 /// The head of the chain of this name: its id, or a unique prefix of it that is no prefix of a session's id.
@@ -60,7 +60,7 @@ fn head_of_chain(rooms: &Rooms, asked: &str, sessions: &[&str]) -> Result<Option
     if ids.is_empty() {
         return Ok(None);
     }
-    let meant = one(Among::KnownChains, asked, &ids)?;
+    let meant = resolve_one(IdScope::KnownChains, asked, &ids)?;
     Ok(chains.iter().find(|chain| chain.id.as_str() == *meant).map(|chain| chain.head.clone()))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
         head: chain.head.to_string(),
         segments,
         links: chain.links.iter().map(Link::from).collect(),
-        undoable: rooms.user_edits.newest_of(&chain.sessions).map(|link| match link {
+        undoable: rooms.user_edits.newest_link_of(&chain.sessions).map(|link| match link {
             ManualLink::Join { .. } => "join".to_owned(),
             ManualLink::Split { .. } => "split".to_owned(),
         }),
@@ -166,7 +166,7 @@ pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, 
 fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
     let paths = rooms.sessions.get(id).into_iter().flat_map(|session| session.agents.keys());
     let file = |path: &FilePath| match &rooms.sessions.files().get(path)?.place {
-        Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+        ClientPath::Subagent { agent, .. } | ClientPath::FlatSubagent { agent, .. } => {
             Some(AgentFile { session: id.clone(), agent: agent.clone(), path: path.to_path_buf() })
         }
         _ => None,
@@ -178,7 +178,7 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<Seat, ApiError> {
+pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
     let id = find(rooms, asked)?;
     let row = row_of(rooms, &id).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
@@ -188,12 +188,12 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<Seat, ApiError> {
     instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));
     let running = instances.iter().find(|witness| witness.liveness != Liveness::Dead);
     let presence = match running {
-        _ if !rooms.env.processes().are_real() => Presence::MadeUp,
+        _ if !rooms.env.processes().are_real() => Presence::DemoOnly,
         Some(witness) => presence(rooms, witness),
         None if row.live => Presence::Heard,
         None => Presence::Ended,
     };
-    Ok(Seat { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
+    Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
 }
 
 fn presence(rooms: &Rooms, witness: &InstanceWitness) -> Presence {

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 use watchbill_core::hook::HookMessage;
 use watchbill_watch::hints::Hint;
-use watchbill_watch::layout::{self, Kind, Place};
+use watchbill_watch::layout::{self, ClientPath, ClientPathKind};
 use watchbill_watch::scan::{Found, Scan, scan, scan_path};
 
 use super::after_read::forget_file;
 use super::ingest::{read_meta, read_transcript};
-use super::processes::{forget_registry, hear, note_registry_folders, read_registry, recheck};
+use super::processes::{forget_registry, note_registry_folders, read_registry, recheck, take_hook};
 use super::rooms::Rooms;
 use super::working_folders::{look_around, look_at_all_folders};
 use crate::input::Output;
-use crate::persist::kept::MetaStamp;
+use crate::persist::file_state::MetaStamp;
 
 /// Looks at all hinted paths.
 pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
@@ -54,12 +54,12 @@ pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>
         return;
     };
     match place {
-        Place::Registry { .. } => read_registry(rooms, path, out),
-        Place::SubagentMeta { .. } => read_meta(rooms, path),
-        Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
+        ClientPath::Registry { .. } => read_registry(rooms, path, out),
+        ClientPath::SubagentMeta { .. } => read_meta(rooms, path),
+        ClientPath::Transcript { .. } | ClientPath::Subagent { .. } | ClientPath::FlatSubagent { .. } => {
             read_transcript(rooms, path, place, out);
         }
-        Place::Marker { .. } | Place::StatusFile { .. } => {}
+        ClientPath::Marker { .. } | ClientPath::StatusFile { .. } => {}
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn take_rescan(rooms: &mut Rooms, found: Scan, out: &mut Vec<Output>)
 /// Compares the result of a scan with the known files. Skips unchanged files.
 pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<Output>) {
     // At most starts, every file exists and is unchanged. Then each needs one lookup, and no search for missing files.
-    let is_meta = |found: &Found| found.kind == Kind::SubagentMeta;
+    let is_meta = |found: &Found| found.kind == ClientPathKind::SubagentMeta;
     let unchanged: Vec<bool> =
         found.iter().map(|found| !is_meta(found) && is_unchanged(rooms, found)).collect();
     let known = |(found, unchanged): &(&Found, &bool)| **unchanged || is_known(rooms, found);
@@ -153,7 +153,7 @@ pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<
 
 fn is_known(rooms: &Rooms, found: &Found) -> bool {
     match found.kind {
-        Kind::Registry => rooms.witnesses.registry().contains(&found.path),
+        ClientPathKind::Registry => rooms.witnesses.registry().contains(&found.path),
         _ => rooms.sessions.files().contains(&found.path),
     }
 }
@@ -161,7 +161,7 @@ fn is_known(rooms: &Rooms, found: &Found) -> bool {
 /// Whether a found file, or its companion, is unchanged since its last read.
 fn is_unchanged(rooms: &mut Rooms, found: &Found) -> bool {
     let files = rooms.sessions.files_mut();
-    if found.kind == Kind::SubagentMeta {
+    if found.kind == ClientPathKind::SubagentMeta {
         let transcript = found.path.with_extension("").with_extension("jsonl");
         let stamp = MetaStamp { mtime: found.stat.mtime, len: found.stat.len };
         return files.get(&transcript).is_some_and(|file| file.meta() == Some(stamp));
@@ -209,9 +209,9 @@ fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf
             continue;
         }
         match found.place() {
-            Some(Place::Registry { .. }) => read_registry(rooms, &found.path, out),
-            Some(Place::SubagentMeta { .. }) => read_meta(rooms, &found.path),
-            Some(Place::Marker { .. } | Place::StatusFile { .. }) | None => {}
+            Some(ClientPath::Registry { .. }) => read_registry(rooms, &found.path, out),
+            Some(ClientPath::SubagentMeta { .. }) => read_meta(rooms, &found.path),
+            Some(ClientPath::Marker { .. } | ClientPath::StatusFile { .. }) | None => {}
             Some(place) => read_transcript(rooms, &found.path, place, out),
         }
     }
@@ -232,7 +232,7 @@ pub(super) fn take_hooks(rooms: &mut Rooms, messages: &[HookMessage], out: &mut 
         return;
     }
     for message in messages {
-        if let Some(path) = hear(rooms, message, out) {
+        if let Some(path) = take_hook(rooms, message, out) {
             look_at_file(rooms, Path::new(&*path), out);
         }
     }

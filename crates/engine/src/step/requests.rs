@@ -121,7 +121,7 @@ fn storable(rooms: &Rooms, request: &Request) -> String {
     let shown = request.shown_input();
     let exclude = &rooms.env.settings().history.exclude;
     let cwd: Option<&Arc<str>> = request.cwd.as_ref();
-    if exclude.is_named_in_text(&shown, cwd.map(|cwd| &**cwd)) {
+    if exclude.text_names_excluded(&shown, cwd.map(|cwd| &**cwd)) {
         return String::new();
     }
     strip_private(&shown).into_owned()

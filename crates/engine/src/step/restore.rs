@@ -8,8 +8,8 @@ use super::rooms::Rooms;
 use super::settings::forget_targets;
 use super::waking::lay_to_rest;
 use crate::model::paths::FilePath;
-use crate::persist::changes::Facts;
-use crate::persist::kept::{Counted, KeptFile};
+use crate::persist::changes::SeenFacts;
+use crate::persist::file_state::{Counted, StoredFile};
 use crate::persist::pending::NextRows;
 use crate::transcripts::{Fold, TrackedFile};
 
@@ -50,7 +50,7 @@ impl Restoring<'_> {
     }
 
     /// All transcripts were restored. Restores the facts that no file holds.
-    pub fn end(self, facts: Option<Facts>) {
+    pub fn end(self, facts: Option<SeenFacts>) {
         restored(self.0, facts);
     }
 }
@@ -61,9 +61,9 @@ fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
         return true;
     };
     let settings = rooms.env.settings();
-    let restored = KeptFile::from_bytes(head).and_then(|kept| {
+    let restored = StoredFile::from_bytes(head).and_then(|kept| {
         let file = TrackedFile::restore(place, &kept, settings.timeouts)?;
-        Ok((file.leaving_out(&settings.history.exclude), kept))
+        Ok((file.with_exclude(&settings.history.exclude), kept))
     });
     let Ok((file, kept)) = restored else { return false };
     let root = Arc::clone(root);
@@ -71,10 +71,16 @@ fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
     true
 }
 
-fn take_kept(rooms: &mut Rooms, path: FilePath, root: Arc<Path>, mut file: TrackedFile, kept: &KeptFile<'_>) {
+fn take_kept(
+    rooms: &mut Rooms,
+    path: FilePath,
+    root: Arc<Path>,
+    mut file: TrackedFile,
+    kept: &StoredFile<'_>,
+) {
     let Rooms { env, sessions, pending, problems, .. } = rooms;
     if pending.is_on() {
-        file.note_new();
+        file.collect_records();
     }
     kept.problems(&path).for_each(|problem| problems.met_mut().set(problem));
     match (file.fold(), &kept.counted) {
@@ -85,9 +91,9 @@ fn take_kept(rooms: &mut Rooms, path: FilePath, root: Arc<Path>, mut file: Track
             session.root = Some(root);
             session.requests = fold.requests();
             session.lineage = Some((path.clone(), fold.lineage_revision()));
-            (session.inherited, session.shared) = (*inherited, shared.clone());
+            (session.inherited, session.request_counts) = (*inherited, shared.clone());
             if session.mains.len() > 1 {
-                sessions.told_by_several(id.clone());
+                sessions.add_several(id.clone());
             }
         }
         (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
@@ -102,7 +108,7 @@ fn take_kept(rooms: &mut Rooms, path: FilePath, root: Arc<Path>, mut file: Track
                 if copies {
                     session.copies.insert(path.clone());
                 }
-                sessions.told_by_several(with.clone());
+                sessions.add_several(with.clone());
             }
             file.counted_with = with.clone();
         }
@@ -111,7 +117,7 @@ fn take_kept(rooms: &mut Rooms, path: FilePath, root: Arc<Path>, mut file: Track
     sessions.files_mut().insert(path, file);
 }
 
-fn restored(rooms: &mut Rooms, facts: Option<Facts>) {
+fn restored(rooms: &mut Rooms, facts: Option<SeenFacts>) {
     if let Some(facts) = facts {
         rooms.pending.set_last_move(facts.moves.last().cloned());
         rooms.witnesses.restore(facts);

@@ -1,6 +1,6 @@
 //! The rooms of one engine, for the functions of a step.
 
-use watchbill_core::person::Words;
+use watchbill_core::person::UserEdits;
 use watchbill_core::requests::open::OpenRequests;
 use watchbill_core::time::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::model::rows::Rows;
 use crate::model::schedule::Schedule;
 use crate::model::sessions::Sessions;
 use crate::model::startup::Startup;
-use crate::model::work::Work;
+use crate::model::work::WorkCount;
 use crate::persist::evict::EvictedFolds;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
@@ -29,7 +29,7 @@ pub(super) struct Rooms {
     pub distant: Distant,
     pub evicted: EvictedFolds,
     /// The user edits in force.
-    pub user_edits: Words,
+    pub user_edits: UserEdits,
     /// What sessions ask now.
     pub requests: OpenRequests,
     pub pending: Pending,
@@ -37,7 +37,7 @@ pub(super) struct Rooms {
     pub alerting: Alerting,
     pub schedule: Schedule,
     pub startup: Startup,
-    pub work: Work,
+    pub work: WorkCount,
 }
 
 impl Rooms {
@@ -52,13 +52,13 @@ impl Rooms {
             chains: ChainState::default(),
             distant: Distant::default(),
             evicted: EvictedFolds::default(),
-            user_edits: Words::default(),
+            user_edits: UserEdits::default(),
             requests: OpenRequests::default(),
             pending: Pending::default(),
             problems: ProblemReport::default(),
             schedule: Schedule::default(),
             startup: Startup::default(),
-            work: Work::default(),
+            work: WorkCount::default(),
         }
     }
 }

@@ -7,22 +7,22 @@ use super::ingest::restore_fold;
 use super::processes::look_at_children;
 use super::requests;
 use super::rooms::Rooms;
-use super::token_sharing::share_out;
-use super::user_edits::outlive;
+use super::token_sharing::subtract_shared_tokens;
+use super::user_edits::end_outdated_edits;
 use super::verdicts::new_row;
 use crate::input::Output;
-use crate::model::row::ripe_at;
-use crate::model::rows::Made;
+use crate::model::row::row_due_at;
+use crate::model::rows::RowChanges;
 use crate::model::schedule::Due;
 use crate::model::sessions::Advanced;
 
 /// Makes the due rows. Says whether a published view changed.
 pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
-    let due = rooms.rows.take_due(rooms.pending.is_alone());
+    let due = rooms.rows.take_due(rooms.pending.is_store_only());
     if due.is_empty() {
         return false;
     }
-    let mut made = Made::default();
+    let mut made = RowChanges::default();
     for id in &due {
         let next = rebuild_row(rooms, id, &mut made, out);
         rooms.schedule.set(Due::Session(id.clone()), next);
@@ -35,19 +35,19 @@ pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
 fn rebuild_row(
     rooms: &mut Rooms,
     id: &SessionId,
-    made: &mut Made,
+    made: &mut RowChanges,
     out: &mut Vec<Output>,
 ) -> Option<Timestamp> {
     let rested = rooms.rows.resting_mut().end(id);
     advance(rooms, id);
-    share_out(rooms, id);
+    subtract_shared_tokens(rooms, id);
     let now = rooms.env.now();
     let silence = rooms.env.settings().timeouts.idle;
     let agents_next = rooms.sessions.advance_agents(id, now, silence);
     let child_next = look_at_children(rooms, id, out);
     rooms.work.rows += 1;
     let Some((mut row, next)) = new_row(rooms, id) else {
-        rooms.alerting.disregard(id, now);
+        rooms.alerting.remove(id, now);
         requests::session_gone(rooms, id, out);
         made.hide(id);
         if rooms.rows.forget_state(id) {
@@ -55,28 +55,28 @@ fn rebuild_row(
         }
         // A session that only a registry file knows gets its row when it is old enough.
         let named = rooms.witnesses.registry().all().filter(|witness| witness.entry.session == *id);
-        return named.map(ripe_at).filter(|at| *at > now).min();
+        return named.map(row_due_at).filter(|at| *at > now).min();
     };
-    outlive(rooms, &row);
+    end_outdated_edits(rooms, &row);
     let request_next = requests::compare(rooms, &mut row, out);
     let Rooms { sessions, rows, pending, alerting, startup, .. } = rooms;
     // The engine does not know the earlier state of a session at rest, so its state is no news.
-    let is_news = startup.is_over() && !rested && !pending.is_alone();
+    let is_news = startup.is_over() && !rested && !pending.is_store_only();
     if rows.note_state(id, (row.state, row.state_kind)) && is_news {
         pending.transition(&row);
     }
     let fold_next = sessions.fold(id).and_then(|fold| fold.deadline());
     let hides = rows.hides_at(&row, now);
     let counts = if rows.shows(&row, now) {
-        alerting.attend(&mut row, now)
+        alerting.observe_row(&mut row, now)
     } else {
-        alerting.disregard(id, now);
+        alerting.remove(id, now);
         None
     };
     if pending.lacks_row(id) || rows.made(id).is_none_or(|known| *known != row) {
         pending.row(&row);
     }
-    if !rows.sort(&row, now, made, pending.is_alone()) {
+    if !rows.sort(&row, now, made, pending.is_store_only()) {
         sessions.rest(id);
     }
     let next = [next, fold_next, agents_next, child_next, request_next, hides, counts];

@@ -41,6 +41,6 @@ pub(super) fn take_settings(rooms: &mut Rooms, settings: Settings) {
 pub(super) fn forget_targets(rooms: &mut Rooms) {
     let Rooms { env, sessions, rows, .. } = rooms;
     let exclude = &env.settings().history.exclude;
-    sessions.files_mut().values_mut().for_each(|file| file.leave_out(exclude));
+    sessions.files_mut().values_mut().for_each(|file| file.set_exclude(exclude));
     rows.mark_all(sessions.ids().cloned());
 }

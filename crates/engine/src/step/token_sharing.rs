@@ -7,10 +7,10 @@ use super::rooms::Rooms;
 
 /// Subtracts the tokens that a session shares with another. A fork's copied history counts in its origin, and a
 /// compaction worker's in its parent.
-pub(super) fn share_out(rooms: &mut Rooms, id: &SessionId) {
+pub(super) fn subtract_shared_tokens(rooms: &mut Rooms, id: &SessionId) {
     let Some(session) = rooms.sessions.get(id) else { return };
     let origin = rooms.chains.origin_of(id);
-    if session.shared == rooms.sessions.shared(id, origin) {
+    if session.request_counts == rooms.sessions.shared(id, origin) {
         return;
     }
     for path in rooms.sessions.files_shared_with(id, origin) {
@@ -21,7 +21,7 @@ pub(super) fn share_out(rooms: &mut Rooms, id: &SessionId) {
     // A restore may have begun a file again. Then compare again after its read.
     let shared = rooms.sessions.shared(id, origin);
     let Some(session) = rooms.sessions.get_mut(id) else { return };
-    (session.inherited, session.shared) = (inherited, shared);
+    (session.inherited, session.request_counts) = (inherited, shared);
     for (path, tokens) in tokens {
         session.set_agent_tokens(&path, tokens);
     }

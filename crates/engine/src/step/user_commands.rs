@@ -1,6 +1,6 @@
 //! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
-use watchbill_core::person::{Change, Known, Refusal, Word, say as changes_by};
+use watchbill_core::person::{CommandFacts, EditChange, Refusal, Word, say as changes_by};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -21,7 +21,7 @@ pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<V
     tell_time(rooms, now);
     let command = meant(rooms, command)?;
     let row = row_of(rooms, command.session());
-    let known = Known {
+    let known = CommandFacts {
         now: rooms.env.now(),
         words: &rooms.user_edits,
         chains: rooms.chains.chains(),
@@ -29,7 +29,7 @@ pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<V
         row: row.as_ref(),
     };
     let changes = changes_by(&known, &command);
-    let changes = changes.and_then(|changes| holds(rooms, &command, changes)).map_err(refused)?;
+    let changes = changes.and_then(|changes| check_join(rooms, &command, changes)).map_err(refused)?;
     for change in changes {
         take_change(rooms, change);
     }
@@ -47,7 +47,7 @@ pub(super) fn meant(rooms: &Rooms, command: &Word) -> Result<Word, ApiError> {
 }
 
 /// Checks that sessions joined by the user then form one chain.
-fn holds(rooms: &Rooms, command: &Word, changes: Vec<Change>) -> Result<Vec<Change>, Refusal> {
+fn check_join(rooms: &Rooms, command: &Word, changes: Vec<EditChange>) -> Result<Vec<EditChange>, Refusal> {
     if let Word::Join { session, with } = command {
         let mut words = rooms.user_edits.clone();
         changes.iter().cloned().for_each(|change| words.apply(change));

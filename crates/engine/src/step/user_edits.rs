@@ -3,13 +3,13 @@
 use watchbill_core::chain::chains::Chain;
 use watchbill_core::chain::link::{Link, LinkConfidence};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Aside, Change, Words};
+use watchbill_core::person::{Deferral, EditChange, UserEdits};
 use watchbill_core::roster::row::Row;
 
 use super::rooms::Rooms;
 
 /// Replaces all user edits with the stored ones.
-pub(super) fn restore(rooms: &mut Rooms, words: Words) {
+pub(super) fn restore(rooms: &mut Rooms, words: UserEdits) {
     let Rooms { chains, rows, user_edits, .. } = rooms;
     if *user_edits == words {
         return;
@@ -17,15 +17,17 @@ pub(super) fn restore(rooms: &mut Rooms, words: Words) {
     if user_edits.names() != words.names() || user_edits.links() != words.links() {
         chains.mark_all();
     }
-    rows.mark_all(user_edits.asides().chain(words.asides()).map(|(session, _)| session.clone()));
+    rows.mark_all(user_edits.deferrals().chain(words.deferrals()).map(|(session, _)| session.clone()));
     *user_edits = words;
 }
 
 /// Applies one user edit, and queues it for the store.
-pub(super) fn take_change(rooms: &mut Rooms, change: Change) {
+pub(super) fn take_change(rooms: &mut Rooms, change: EditChange) {
     match &change {
-        Change::Aside(session, _) => rooms.rows.mark(session.clone()),
-        Change::Named(..) | Change::Said(_) | Change::Unsaid(_) => rooms.chains.mark_all(),
+        EditChange::SetDeferral(session, _) => rooms.rows.mark(session.clone()),
+        EditChange::SetChainName(..) | EditChange::AddLink(_) | EditChange::RemoveLink(_) => {
+            rooms.chains.mark_all()
+        }
     }
     rooms.pending.word(&change);
     rooms.user_edits.apply(change);
@@ -38,32 +40,32 @@ pub(super) fn carry_snoozes(rooms: &mut Rooms) {
         return;
     }
     let (now, chains) = (rooms.env.now(), rooms.chains.chains());
-    let moved = rooms.user_edits.asides().filter_map(|(from, aside)| {
+    let moved = rooms.user_edits.deferrals().filter_map(|(from, aside)| {
         let until = aside.snoozed_until.filter(|until| *until > now)?;
         let to = proven_heir(chains.of(from)?, from)?;
         Some((from.clone(), to.clone(), until))
     });
     for (from, to, until) in moved.collect::<Vec<_>>() {
-        let before = |id| rooms.user_edits.aside(id).copied().unwrap_or_default();
+        let before = |id| rooms.user_edits.deferral_of(id).copied().unwrap_or_default();
         let (left, taken) = (before(&from), before(&to));
         let until = taken.snoozed_until.max(Some(until));
-        take_change(rooms, Change::Aside(from, Aside { snoozed_until: None, ..left }));
-        take_change(rooms, Change::Aside(to, Aside { snoozed_until: until, ..taken }));
+        take_change(rooms, EditChange::SetDeferral(from, Deferral { snoozed_until: None, ..left }));
+        take_change(rooms, EditChange::SetDeferral(to, Deferral { snoozed_until: until, ..taken }));
     }
 }
 
 /// Ends a snooze or a put-away when the session has news after it.
-pub(super) fn outlive(rooms: &mut Rooms, row: &Row) {
+pub(super) fn end_outdated_edits(rooms: &mut Rooms, row: &Row) {
     let is_news = rooms.startup.is_over();
-    let Some(aside) = rooms.user_edits.aside(&row.session_id).filter(|_| is_news) else { return };
+    let Some(aside) = rooms.user_edits.deferral_of(&row.session_id).filter(|_| is_news) else { return };
     let back = aside.away.is_some() && !row.put_away;
-    let stale = row.roused_at.is_some_and(|at| row.state_since > at);
+    let stale = row.snooze_ended_at.is_some_and(|at| row.state_since > at);
     if back || stale {
-        let left = Aside {
+        let left = Deferral {
             away: aside.away.filter(|_| !back),
             snoozed_until: aside.snoozed_until.filter(|_| !stale),
         };
-        let change = Change::Aside(row.session_id.clone(), left);
+        let change = EditChange::SetDeferral(row.session_id.clone(), left);
         rooms.pending.word(&change);
         rooms.user_edits.apply(change);
     }

@@ -7,12 +7,12 @@ use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
 use crate::model::row::row;
-use crate::model::verdict::{Makings, verdict};
+use crate::model::verdict::{RowInputs, verdict};
 
 /// All data for a row.
-pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> Makings<'a> {
+pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
     let Rooms { env, witnesses, sessions, chains, user_edits, .. } = rooms;
-    Makings {
+    RowInputs {
         id,
         session: sessions.get(id),
         fold: sessions.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
@@ -21,7 +21,7 @@ pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> Makings<'a> {
         status_file: witnesses.status_file(id, env.until()),
         child: witnesses.child_of(id),
         chains: chains.chains(),
-        aside: user_edits.aside(id),
+        set_aside: user_edits.deferral_of(id),
         live: env.is_live(),
         timeouts: env.settings().timeouts,
         now: env.now(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::lazy::LazyFold;
 
 use super::fetch::fetch_all;
 use super::rooms::Rooms;
@@ -18,11 +18,11 @@ pub(super) fn lay_to_rest(rooms: &mut Rooms) {
     let Rooms { env, sessions, rows, pending, .. } = rooms;
     let oldest = env.recent_since();
     // If no caller will ask for all rows, there is no later time to make missing ones, so make them now.
-    let for_good = rows.resting().for_good();
-    let lacks_row = |fold: &RestingFold| pending.lacks_row(&fold.lineage().session);
-    let rests = |fold: &&RestingFold| is_over(fold, oldest) && !(for_good && lacks_row(fold));
-    let old: Vec<&RestingFold> = sessions.folds().into_iter().filter(rests).collect();
-    rows.resting_mut().lay_to_rest(&old);
+    let for_good = rows.resting().rows_never_made();
+    let lacks_row = |fold: &LazyFold| pending.lacks_row(&fold.lineage().session);
+    let rests = |fold: &&LazyFold| is_over(fold, oldest) && !(for_good && lacks_row(fold));
+    let old: Vec<&LazyFold> = sessions.folds().into_iter().filter(rests).collect();
+    rows.resting_mut().set_resting(&old);
     rows.touch(sessions.ids().cloned());
 }
 

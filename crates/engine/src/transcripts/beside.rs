@@ -7,10 +7,10 @@ use watchbill_core::session::effect::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::parse::LineReport;
 use watchbill_core::transcript::record::Record;
-use watchbill_history::index::Beside;
+use watchbill_history::index::RecordObserver;
 use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
 use super::{Loaded, ReadCount, Reading, TrackedFile};
 use crate::problems::Problems;
@@ -27,9 +27,9 @@ pub struct FoldedBeside {
 
 impl FoldedBeside {
     /// A file without records. It notes the memory of each record, to store it.
-    pub fn new(fs: &dyn Fs, path: &Path, place: Place, timeouts: Timeouts) -> Self {
+    pub fn new(fs: &dyn Fs, path: &Path, place: ClientPath, timeouts: Timeouts) -> Self {
         let mut file = TrackedFile::new(place, timeouts, None);
-        file.note_new();
+        file.collect_records();
         file.read_meta(fs, path);
         Self {
             path: path.to_path_buf(),
@@ -53,7 +53,7 @@ impl FoldedBeside {
     }
 }
 
-impl Beside for FoldedBeside {
+impl RecordObserver for FoldedBeside {
     fn restarted(&mut self) {
         self.reading().begin_anew();
     }

@@ -14,7 +14,7 @@ use watchbill_watch::process::Processes;
 /// The looks so far, by session.
 #[derive(Debug, Default)]
 pub struct Children {
-    looked: BTreeMap<SessionId, Looked>,
+    looked: BTreeMap<SessionId, ChildLook>,
 }
 
 /// The subject of a look: the newest open call, and its client.
@@ -29,7 +29,7 @@ pub struct Question {
 }
 
 #[derive(Debug)]
-struct Looked {
+struct ChildLook {
     question: Question,
     child: Option<ChildWitness>,
     next: Timestamp,
@@ -64,7 +64,7 @@ impl Children {
             };
         };
         let known = self.looked.get(session).filter(|looked| looked.question == question);
-        let before = self.looked.get(session).and_then(Looked::child_pid);
+        let before = self.looked.get(session).and_then(ChildLook::child_pid);
         let first = question.since + approval;
         let due = known.map_or(first, |looked| looked.next);
         // A found child may have ended, so check it whenever the session has news.
@@ -80,7 +80,7 @@ impl Children {
         }
         let after = child.map(|child| child.pid);
         let waits = child.is_none().then_some(next);
-        self.looked.insert(session.clone(), Looked { question, child, next });
+        self.looked.insert(session.clone(), ChildLook { question, child, next });
         ChildChange {
             watch: after.filter(|pid| before != Some(*pid)),
             forget: before.filter(|pid| after != Some(*pid)),
@@ -103,7 +103,7 @@ impl Children {
     }
 }
 
-impl Looked {
+impl ChildLook {
     fn child_pid(&self) -> Option<u32> {
         self.child.map(|child| child.pid)
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, is_gone};
-use watchbill_watch::layout::{Place, classify};
+use watchbill_watch::layout::{ClientPath, classify};
 use watchbill_watch::repo::repo_root;
 
 /// Limit of watched folders: each watch takes from a resource of the whole system.
@@ -29,12 +29,12 @@ const NO_REPOSITORY: Millis = Millis::from_secs(60);
 /// The known folders.
 #[derive(Debug, Default)]
 pub struct Folders {
-    known: BTreeMap<PathBuf, Known>,
+    known: BTreeMap<PathBuf, FolderEntry>,
     watched: usize,
 }
 
 #[derive(Debug)]
-struct Known {
+struct FolderEntry {
     watched: bool,
     /// When a session was last seen to work there.
     used: Option<Timestamp>,
@@ -44,7 +44,7 @@ struct Known {
 
 /// The actions to take for a folder that a session works in.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Added {
+pub struct FolderActions {
     /// Look at this folder now.
     pub look: Option<PathBuf>,
     /// Report changes in this folder from now on.
@@ -70,7 +70,7 @@ pub struct FolderFile {
     /// Its path.
     pub path: PathBuf,
     /// [`Place::Marker`] or [`Place::StatusFile`].
-    pub place: Place,
+    pub place: ClientPath,
     /// Its content, or the read error.
     pub bytes: io::Result<Vec<u8>>,
     /// The time of its last write.
@@ -81,10 +81,12 @@ pub struct FolderFile {
 pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
     let names = fs.list(folder).unwrap_or_default();
     let ours = names.into_iter().filter_map(|name| match classify(Path::new(&name.name))? {
-        place @ (Place::Marker { .. } | Place::StatusFile { .. }) => Some((folder.join(name.name), place)),
+        place @ (ClientPath::Marker { .. } | ClientPath::StatusFile { .. }) => {
+            Some((folder.join(name.name), place))
+        }
         _ => None,
     });
-    let read = |(path, place): (PathBuf, Place)| {
+    let read = |(path, place): (PathBuf, ClientPath)| {
         let bytes = fs.read_small(&path, SIZE_LIMIT);
         let gone = bytes.as_ref().is_err_and(is_gone);
         let mtime = fs.stat(&path).ok().map(|stat| stat.mtime);
@@ -104,22 +106,22 @@ pub fn folder_of(cwd: &str) -> PathBuf {
 
 impl Folders {
     /// A session works or has worked in `cwd`. Its `.claude` folder needs a look, and a watch while it is `in_use`.
-    pub fn add(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> Added {
+    pub fn add(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> FolderActions {
         let path = folder_of(cwd);
         if !path.is_absolute() {
             // A relative path would mean a folder below this program's own working folder.
-            return Added::default();
+            return FolderActions::default();
         }
         let known =
             self.known.get(&path).map(|known| (known.watched, known.repository.is_some(), known.looked));
         if known.is_none() && self.known.len() >= FOLDER_LIMIT {
-            return Added::default();
+            return FolderActions::default();
         }
-        let mut added = Added::default();
+        let mut added = FolderActions::default();
         let was_watched = known.is_some_and(|(watched, ..)| watched);
         if in_use && !was_watched {
             if self.watched >= WATCH_LIMIT {
-                added.unwatch = self.give_way(now);
+                added.unwatch = self.free_watch(now);
             }
             if self.watched < WATCH_LIMIT {
                 self.watched += 1;
@@ -129,7 +131,7 @@ impl Folders {
         let tried_again =
             in_use && known.is_some_and(|(_, found, at)| !found && now.since(at) >= NO_REPOSITORY);
         let look = known.is_none() || added.watch.is_some() || tried_again;
-        let fresh = Known { watched: false, used: None, looked: now, repository: None };
+        let fresh = FolderEntry { watched: false, used: None, looked: now, repository: None };
         let entry = self.known.entry(path.clone()).or_insert(fresh);
         entry.watched |= added.watch.is_some();
         if in_use {
@@ -143,7 +145,7 @@ impl Folders {
     }
 
     /// Takes the watch from the least recently used folder, unless all are in use.
-    fn give_way(&mut self, now: Timestamp) -> Option<PathBuf> {
+    fn free_watch(&mut self, now: Timestamp) -> Option<PathBuf> {
         let watched = self.known.iter_mut().filter(|(_, known)| known.watched);
         let (path, known) = watched.min_by_key(|(_, known)| known.used)?;
         if known.used.is_some_and(|used| now.since(used) < SETTLED) {
@@ -200,7 +202,7 @@ mod tests {
     fn a_relative_folder_is_ignored() {
         let mut folders = Folders::default();
         for cwd in ["", ".", "repo", "../repo"] {
-            assert_eq!(folders.add(cwd, true, at(0)), Added::default(), "{cwd}");
+            assert_eq!(folders.add(cwd, true, at(0)), FolderActions::default(), "{cwd}");
         }
         assert_eq!(folders.all().count(), 0);
     }

@@ -31,7 +31,7 @@ pub struct Hooks {
 pub struct HookSession {
     fold: HookFold,
     /// The process of the newest event, its liveness, and the time when it took over the session.
-    agent: Option<Agent>,
+    agent: Option<HookProcess>,
     /// The terminal, from the newest event that names one.
     terminal: Option<(Timestamp, Arc<TerminalContext>)>,
     cwd: Option<Arc<str>>,
@@ -46,7 +46,7 @@ pub struct HookSession {
 }
 
 #[derive(Debug, Clone)]
-struct Agent {
+struct HookProcess {
     instance: Instance,
     liveness: Liveness,
     started_at: Option<Timestamp>,
@@ -90,7 +90,7 @@ impl Hooks {
         told.note(origin, payload, is_newest);
         change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
-            change.watch = told.heard_from(instance, origin, payload, replayed, processes);
+            change.watch = told.note_process(instance, origin, payload, replayed, processes);
             change.lives |= change.watch.is_some();
             let of_pid = self.by_pid.entry(instance.pid).or_default();
             if !of_pid.contains(&payload.session) {
@@ -204,7 +204,7 @@ impl HookSession {
     }
 
     /// Notes the process of the newest event. Gives a process to watch for its exit.
-    fn heard_from(
+    fn note_process(
         &mut self,
         instance: &Instance,
         origin: &HookOrigin,
@@ -227,7 +227,7 @@ impl HookSession {
         let liveness = if elsewhere { Liveness::Unknown } else { probed };
         let (instance, heard_at) = (instance.clone(), origin.at);
         let pid = instance.pid;
-        self.agent = Some(Agent { instance, liveness, started_at: starts, heard_at, elsewhere });
+        self.agent = Some(HookProcess { instance, liveness, started_at: starts, heard_at, elsewhere });
         (liveness == Liveness::Alive).then_some(pid)
     }
 

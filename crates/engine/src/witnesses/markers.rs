@@ -9,7 +9,7 @@ use watchbill_core::chain::lineage::Marker;
 use watchbill_core::chain::marker::{MarkerError, parse_marker};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
 use crate::witnesses::folders::{FolderFile, FolderLook, folder_of};
 
@@ -69,7 +69,7 @@ impl Markers {
             }
             !(gone && (full || slot.markers.is_empty()))
         });
-        for file in look.files.iter().filter(|file| matches!(file.place, Place::Marker { .. })) {
+        for file in look.files.iter().filter(|file| matches!(file.place, ClientPath::Marker { .. })) {
             if self.read.len() >= MOST_FILES && !self.read.contains_key(&file.path) {
                 continue;
             }

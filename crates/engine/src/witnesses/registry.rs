@@ -81,7 +81,7 @@ impl Registry {
             Err(error) if NotRegular::is_cause_of(&error) => {
                 // Uses a scan's text, because a scan meets this problem too.
                 problem_of(path, &error).into_iter().for_each(|problem| problems.set(problem));
-                return self.silence(path);
+                return self.drop_content(path);
             }
             Err(error) => {
                 let kind = match error.kind() {
@@ -92,14 +92,14 @@ impl Registry {
                     "cannot read this registry file ({error}); its session is judged by the transcript alone"
                 );
                 problems.set(Problem { path: name, kind, count: 1, detail: Arc::from(detail) });
-                return self.silence(path);
+                return self.drop_content(path);
             }
         };
         match parse_registry(&bytes) {
             // A copied or restored file names a process that does not write it.
             Ok(entry) if pid_of(path).is_some_and(|pid| pid != entry.instance.pid) => {
                 problems.set(misnamed(name, entry.instance.pid));
-                self.silence(path)
+                self.drop_content(path)
             }
             Ok(entry) => {
                 problems.forget(&name);
@@ -115,17 +115,17 @@ impl Registry {
                     return RegistryChange { retry_at: Some(now + RETRY), ..RegistryChange::default() };
                 }
                 problems.set(malformed(name));
-                self.silence(path)
+                self.drop_content(path)
             }
             Err(RegistryError::NotAnEntry) => {
                 problems.set(malformed(name));
-                self.silence(path)
+                self.drop_content(path)
             }
         }
     }
 
     /// The file has no usable content. Its earlier content does not stay true for ever either.
-    fn silence(&mut self, path: &Path) -> RegistryChange {
+    fn drop_content(&mut self, path: &Path) -> RegistryChange {
         // Keep the slot, so that a rescan knows the path.
         let Some(witness) = self.slots.entry(path.to_path_buf()).or_default().witness.take() else {
             return RegistryChange::default();
@@ -169,7 +169,7 @@ impl Registry {
             });
             if before.entry.session != session {
                 let how = if same_process { Departure::MovedOn } else { Departure::FileLeft };
-                self.leave(&before, now, how);
+                self.note_departure(&before, now, how);
                 change.sessions.push(before.entry.session.clone());
                 if same_process {
                     if self.moves.len() >= MOST_MOVES {
@@ -201,7 +201,7 @@ impl Registry {
         change
     }
 
-    fn leave(&mut self, witness: &InstanceWitness, at: Timestamp, how: Departure) {
+    fn note_departure(&mut self, witness: &InstanceWitness, at: Timestamp, how: Departure) {
         let gone = GoneInstance { instance: witness.entry.instance.clone(), at, how };
         if self.gone.len() >= MOST_GONE {
             let mut times: Vec<Timestamp> = self.gone.values().map(|gone| gone.at).collect();
@@ -216,7 +216,7 @@ impl Registry {
         let Some(witness) = self.slots.remove(path).and_then(|slot| slot.witness) else {
             return RegistryChange::default();
         };
-        self.leave(&witness, now, Departure::FileRemoved);
+        self.note_departure(&witness, now, Departure::FileRemoved);
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
             forget: vec![witness.entry.instance.pid],

@@ -8,7 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::status_file::{StatusFileError, StatusWitness, parse_status_file};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
 use crate::witnesses::folders::{FolderFile, FolderLook};
 
@@ -42,7 +42,7 @@ impl StatusFiles {
         let mut changed = self.forget_gone(look);
         let mut again: Option<Timestamp> = None;
         for file in &look.files {
-            let Place::StatusFile { session } = &file.place else { continue };
+            let ClientPath::StatusFile { session } = &file.place else { continue };
             let slots = self.read.entry(session.clone()).or_default();
             if !slots.contains_key(&file.path) {
                 if self.files >= MOST_FILES {

@@ -8,13 +8,13 @@ use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::single_look::look;
 use watchbill_history::archive::{offer, offer_at};
-use watchbill_history::query::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
 use watchbill_settings::Settings;
@@ -69,7 +69,7 @@ fn an_archived_session_is_readable_after_its_transcript_is_gone() {
         let world = with_archive(real_world(), settings);
         let engine = look(settings.clone(), world, Outlook::LIVE, &SystemClock);
         let plan = engine.timeline_plan("s").ok()?;
-        TimelineReader::default().read(engine.fs(), &plan, Stretch::whole()).ok()
+        TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).ok()
     };
     let before = timeline(&settings).unwrap();
     assert_eq!(before.items.len(), 2);
@@ -116,7 +116,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
         let engine =
             look(settings.clone(), with_archive(real_world(), &settings), Outlook::LIVE, &SystemClock);
         let plan = engine.timeline_plan("s").unwrap();
-        let timeline = TimelineReader::default().read(engine.fs(), &plan, Stretch::whole()).unwrap();
+        let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).unwrap();
         let of = |item: &watchbill_protocol::timeline::TimelineItem| match &item.what {
             What::Tool { subagent, .. } => subagent.as_ref().map(|subagent| subagent.agent_id.clone()),
             _ => None,
@@ -133,7 +133,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
 
 #[test]
 fn a_lost_database_is_rebuilt_from_the_archive() {
-    let running = Running::chosen(true);
+    let running = Running::with_archive_enabled(true);
     let (root, timeline) = (running.root.clone(), running.timeline());
     running.engine.stop();
     std::fs::remove_dir_all(running.project()).unwrap();
@@ -212,7 +212,7 @@ struct Running {
 
 impl Running {
     /// Enables the archive before the start, or while the engine runs.
-    fn chosen(before: bool) -> Self {
+    fn with_archive_enabled(before: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = root.join("claude/projects/p");
@@ -235,7 +235,7 @@ impl Running {
 
     /// Waits until the engine has noticed all file changes: it adds one more session, and waits until the roster
     /// shows it.
-    fn notices(&self, sign: &str) {
+    fn wait_until_noticed(&self, sign: &str) {
         let other = self.root.join("claude/projects/other");
         std::fs::create_dir_all(&other).unwrap();
         std::fs::write(other.join(format!("{sign}.jsonl")), line(sign, sign, "a sign")).unwrap();
@@ -277,13 +277,13 @@ impl Running {
 #[test]
 fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
     for before in [true, false] {
-        let running = Running::chosen(before);
+        let running = Running::with_archive_enabled(before);
         let timeline = running.timeline();
         assert_eq!(timeline.items.len(), 2);
         let text = std::fs::read(running.project().join("s.jsonl")).unwrap();
         for round in 0..2 {
             std::fs::remove_dir_all(running.project()).unwrap();
-            running.notices(&format!("gone-{round}"));
+            running.wait_until_noticed(&format!("gone-{round}"));
             assert!(running.sessions().contains(&"s".to_owned()), "{:?}", running.sessions());
             assert_eq!(running.timeline(), timeline);
             assert_eq!(running.found("and more"), ["and more"]);
@@ -291,7 +291,7 @@ fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
 
             std::fs::create_dir(running.project()).unwrap();
             std::fs::write(running.project().join("s.jsonl"), &text).unwrap();
-            running.notices(&format!("back-{round}"));
+            running.wait_until_noticed(&format!("back-{round}"));
             assert_eq!(running.timeline(), timeline);
             assert_eq!(running.found("and more"), ["and more"], "it is stored once");
         }
@@ -301,7 +301,7 @@ fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
             [text, line("s", "3", "now").into_bytes()].concat(),
         )
         .unwrap();
-        running.notices("on");
+        running.wait_until_noticed("on");
         assert_eq!(running.timeline().items.len(), 3);
         running.engine.stop();
     }

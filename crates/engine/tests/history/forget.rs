@@ -10,16 +10,16 @@ use watchbill_core::time::Timestamp;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Options, run};
-use watchbill_engine::persist::changes::Facts;
+use watchbill_engine::persist::changes::SeenFacts;
 use watchbill_hooks::envelope::Envelope;
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{Options as Hearing, Receiver, spool};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
-use watchbill_store::tables::set_aside::AsideRow;
+use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 use watchbill_store::{Mode, Store};
 
-use crate::left_out::until;
+use crate::exclude_later::until;
 use crate::thread::released;
 
 const GONE: &str = "0a0a0a0a-0000-4000-8000-000000000001";
@@ -51,7 +51,7 @@ fn fill(data: &Path, session: &str, word: &str) {
     let mut step = store.step().unwrap();
     step.name_chain(&chain.unwrap(), Some(&format!("{word} name"))).unwrap();
     step.note_hook_folder(key, &format!("/home/dev/{word}/named-by-hook")).unwrap();
-    step.set_aside(&AsideRow { session_id: session.into(), snoozed_until: Some(NOW), away: None }).unwrap();
+    step.put_snooze(&SnoozeRow { session_id: session.into(), snoozed_until: Some(NOW), away: None }).unwrap();
     step.commit().unwrap();
     let payload = format!(
         r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"{word} prompt"}}"#
@@ -60,7 +60,7 @@ fn fill(data: &Path, session: &str, word: &str) {
     let at = watchbill_hooks::clock::wall();
     let (agent, ancestors, terminal) = (None, Vec::new(), None);
     let event = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
-    spool::write(&Places::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
+    spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }
 
 /// The files below a folder that contain a word, each as often as the word occurs.
@@ -105,7 +105,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
         (format!("/home/dev/{word}/compacted.{session}.marker"), vec![marker])
     };
     let facts =
-        Facts { moves: Vec::new(), markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")] };
+        SeenFacts { moves: Vec::new(), markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")] };
     let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("facts", &to_bytes(&facts)).unwrap();
@@ -113,7 +113,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     drop(store);
     // The receiver moves events from the spool into the journal, and goes on listening.
     let (told, heard) = std::sync::mpsc::channel();
-    let receiver = Receiver::open_at(Places::without_spares(&data), Hearing::default(), move |event| {
+    let receiver = Receiver::open_at(HookPaths::without_spares(&data), Hearing::default(), move |event| {
         let _ = told.send(event.origin.id);
     })
     .unwrap();
@@ -135,7 +135,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     assert_eq!(named, [data.join("watchbill.db"), data.join("watchbill.db.forgotten")]);
     assert!(found(&data, "staysword").len() > 5, "{:?}", found(&data, "staysword"));
     let store = Store::open(&data, Mode::Read).unwrap();
-    let kept: Facts =
+    let kept: SeenFacts =
         watchbill_core::session::snapshot::from_bytes(&store.fact("facts").unwrap().unwrap()).unwrap();
     assert_eq!(kept.markers, [marker(STAYS, "staysword")]);
     drop(receiver);

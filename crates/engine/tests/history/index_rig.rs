@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_history::index::{HistoryIndex, IndexError, IndexedFile};
+use watchbill_history::index::{FileReadCounts, HistoryIndex, IndexError};
 use watchbill_store::search::{Hit, Query};
-use watchbill_store::stats::By;
+use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
@@ -55,8 +55,8 @@ impl IndexRig {
         self.store = Store::open(&folder, Mode::WriteOrRead).unwrap();
     }
 
-    pub fn index(&mut self, relative: &str) -> IndexedFile {
-        let mut whole = IndexedFile::default();
+    pub fn index(&mut self, relative: &str) -> FileReadCounts {
+        let mut whole = FileReadCounts::default();
         loop {
             let part = self.index_some(relative, u64::MAX).unwrap();
             whole.bytes += part.bytes;
@@ -70,14 +70,14 @@ impl IndexRig {
         }
     }
 
-    pub fn index_some(&mut self, relative: &str, budget: u64) -> Result<IndexedFile, IndexError> {
+    pub fn index_some(&mut self, relative: &str, budget: u64) -> Result<FileReadCounts, IndexError> {
         let path = Self::path(relative);
         let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         if self.index.is_none() {
             self.index = Some(HistoryIndex::new(self.settings.clone(), &self.store)?);
         }
         let index = self.index.as_mut().unwrap();
-        index.take_up(&self.store, &path, &place)?;
+        index.restore_file(&self.store, &path, &place)?;
         let mut step = self.store.step()?;
         let indexed = index.read(&self.fs, &mut step, &path, budget)?;
         step.commit()?;
@@ -85,18 +85,18 @@ impl IndexRig {
     }
 
     /// A step that is not committed, as after a full disk.
-    pub fn index_in_vain(&mut self, relative: &str) {
+    pub fn index_uncommitted(&mut self, relative: &str) {
         let path = Self::path(relative);
         let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         if self.index.is_none() {
             self.index = Some(HistoryIndex::new(self.settings.clone(), &self.store).unwrap());
         }
         let index = self.index.as_mut().unwrap();
-        index.take_up(&self.store, &path, &place).unwrap();
+        index.restore_file(&self.store, &path, &place).unwrap();
         let mut step = self.store.step().unwrap();
         index.read(&self.fs, &mut step, &path, u64::MAX).unwrap();
         drop(step);
-        index.void();
+        index.discard_states();
     }
 
     pub fn index_handle(&mut self) -> (&mut HistoryIndex, &mut Store) {
@@ -130,7 +130,7 @@ impl IndexRig {
                 all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
             }
         }
-        for by in [By::Day, By::Project, By::Model] {
+        for by in [TokenGroup::Day, TokenGroup::Project, TokenGroup::Model] {
             all.extend(store.tokens(by, None).unwrap().iter().map(|row| format!("{by:?} {row:?}")));
         }
         all.extend(store.tools(None).unwrap().iter().map(|row| format!("{row:?}")));

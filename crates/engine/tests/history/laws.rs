@@ -65,7 +65,7 @@ proptest! {
                 }
                 Op::Restart => rig.restart(),
                 Op::Index if at > 0 => { rig.index(name); }
-                Op::Lost if at > 0 => rig.index_in_vain(name),
+                Op::Lost if at > 0 => rig.index_uncommitted(name),
                 _ => {}
             }
         }

@@ -2,27 +2,27 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
+mod archive_without_rows;
 mod archived;
 #[path = "../../../watch/tests/it/counting_fs.rs"]
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;
 mod down;
+mod exclude_folders;
+mod exclude_later;
+#[cfg(unix)]
+mod exclude_spellings;
+mod excluded_reasons;
 mod forget;
-mod found;
+mod index_commits;
 mod index_rig;
 mod laws;
-mod left_out;
-mod nowhere;
-mod people;
-mod reasons;
 mod recovery;
+mod removed_links;
 mod schemas;
+mod search;
 mod second_index;
-#[cfg(unix)]
-mod spelled;
-mod steps;
-mod taken_up;
+mod secret_text;
+mod stored_files;
 mod thread;
-mod trouble;
-mod untied;
-mod worked_in;
+mod unusable_store;

@@ -13,8 +13,8 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
-use watchbill_store::stats::By;
-use watchbill_store::{Mode, Origin, Store};
+use watchbill_store::stats::TokenGroup;
+use watchbill_store::{DatabaseState, Mode, Store};
 use watchbill_watch::mem::MemFs;
 
 pub(crate) const SESSION: &str = "0a000000-0000-4000-8000-000000000001";
@@ -62,7 +62,7 @@ pub(crate) fn rows(store: &Store) -> Vec<String> {
             rows.extend(store.texts(file, 0, 1_000).unwrap().iter().map(|text| format!("{text:?}")));
         }
     }
-    rows.push(format!("{:?}", store.tokens(By::Model, None).unwrap()));
+    rows.push(format!("{:?}", store.tokens(TokenGroup::Model, None).unwrap()));
     for words in ["parse line", "日本", "fn", "docs", "Parser"] {
         let hits = store.search(&Query::new(words, 10)).unwrap().hits;
         rows.push(format!("{words}: {} hits", hits.len()));
@@ -82,7 +82,7 @@ fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     assert!(matches!(fresh, Indexed::Here(_)), "{fresh:?}");
 
     let mut store = Store::open(&old, Mode::WriteOrRead).unwrap();
-    assert_eq!(store.origin(), &Origin::Migrated { from: 1 });
+    assert_eq!(store.origin(), &DatabaseState::Migrated { from: 1 });
     let as_fresh = rows(&Store::open(&new, Mode::Read).unwrap());
     assert!(as_fresh.iter().any(|row| row == "parse line: 2 hits"), "{as_fresh:#?}");
     assert_eq!(rows(&store), as_fresh);
@@ -101,7 +101,7 @@ fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     fs.append(path(), format!("{more}\n").as_bytes());
     run(&settings, &world, Options::default(), &mut |_| true).unwrap();
     let mut store = Store::open(&old, Mode::WriteOrRead).unwrap();
-    assert_eq!(store.origin(), &Origin::Kept);
+    assert_eq!(store.origin(), &DatabaseState::Current);
     assert_eq!(store.search(&Query::new("changelog", 10)).unwrap().hits.len(), 1);
     assert_eq!(store.search(&Query::new("docs", 10)).unwrap().hits.len(), 1);
     said(&mut store);

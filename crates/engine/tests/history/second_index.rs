@@ -9,7 +9,7 @@ use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::input::Input;
 use watchbill_engine::persist::Persist;
-use watchbill_engine::transcripts::{Terms, load};
+use watchbill_engine::transcripts::{LoadOptions, load};
 use watchbill_settings::Settings;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{Mode, Store};
@@ -60,7 +60,7 @@ fn sorted(data: &Path) -> Vec<String> {
 }
 
 /// The rows that a first index makes of the same files, in another data folder.
-fn at_once(settings: &Settings, world: &World, data: &Path) -> Vec<String> {
+fn fresh_index_rows(settings: &Settings, world: &World, data: &Path) -> Vec<String> {
     let fresh = Settings { data_dir: Some(data.to_path_buf()), ..settings.clone() };
     index(&fresh, world);
     sorted(data)
@@ -84,7 +84,7 @@ fn a_second_index_equals_a_first_one() {
     let other = add(&fs, "/home/dev/.claude", "c");
     index(&settings, &world);
 
-    let wanted = at_once(&settings, &world, &once);
+    let wanted = fresh_index_rows(&settings, &world, &once);
     let is_placed = |row: &String| row.starts_with(&other) && row.contains("/home/dev/work");
     assert!(wanted.iter().any(is_placed), "{wanted:#?}");
     assert_eq!(sorted(&twice), wanted);
@@ -92,13 +92,13 @@ fn a_second_index_equals_a_first_one() {
 
 /// Adds two sessions, and interrupts an index over all three before it has made their rows. Returns the ids without
 /// rows.
-fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
+fn interrupt_before_rows(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
     for digit in ["c", "d"] {
         add(fs, "/home/dev/.claude", digit);
     }
     index_some(settings, world, 3);
     let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
-    let behind = store.without_rows().unwrap().unwrap_or_default();
+    let behind = store.sessions_without_rows().unwrap().unwrap_or_default();
     assert!(behind.len() >= 2, "{behind:?}");
     behind
 }
@@ -109,10 +109,10 @@ fn an_index_makes_the_rows_that_an_interrupted_one_has_not_made() {
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
     // All sessions are long ago: such sessions rest from the start on, unless they have no rows yet.
     let (settings, world, fs) = one_transcript(&twice);
-    ended(&settings, &world, &fs);
+    interrupt_before_rows(&settings, &world, &fs);
     index(&settings, &world);
-    assert_eq!(Store::open(&twice, Mode::Read).unwrap().without_rows().unwrap(), None);
-    assert_eq!(sorted(&twice), at_once(&settings, &world, &once));
+    assert_eq!(Store::open(&twice, Mode::Read).unwrap().sessions_without_rows().unwrap(), None);
+    assert_eq!(sorted(&twice), fresh_index_rows(&settings, &world, &once));
 }
 
 /// A window, or `watch`: stores one row at a time, and is killed after that many.
@@ -144,7 +144,7 @@ fn pending_rows_are_made_a_few_at_a_time_and_equal_those_of_one_index() {
         let store = Store::open(&ended, Mode::Read).unwrap();
         let mut made = 0;
         store.sessions(&mut |_, row| made += usize::from(row.state.is_some())).unwrap();
-        (made, store.without_rows().unwrap().is_some())
+        (made, store.sessions_without_rows().unwrap().is_some())
     };
     assert_eq!(made(), (0, true));
     // Each killed run gets a little further, or as far as before.
@@ -156,7 +156,7 @@ fn pending_rows_are_made_a_few_at_a_time_and_equal_those_of_one_index() {
     assert_eq!(made(), (5, false), "all that were behind");
 
     index(&settings, &world);
-    assert_eq!(sorted(&ended), at_once(&settings, &world, &once));
+    assert_eq!(sorted(&ended), fresh_index_rows(&settings, &world, &once));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn an_index_over_another_root_leaves_the_pending_rows_of_an_interrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
-    let behind = ended(&settings, &world, &fs);
+    let behind = interrupt_before_rows(&settings, &world, &fs);
     let row = |id: &str| row(&data, id);
     assert!(behind.iter().all(|id| row(id).title.is_none()));
 
@@ -179,7 +179,7 @@ fn an_index_over_another_root_leaves_the_pending_rows_of_an_interrupted_one() {
 
 /// Hands the engine these transcripts, as the first scan does.
 fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
-    let terms = Terms { keep: true, ..Terms::default() };
+    let terms = LoadOptions { keep: true, ..LoadOptions::default() };
     let loaded = paths.iter().map(|path| {
         let place = classify(path.strip_prefix("/home/dev/.claude").unwrap()).unwrap();
         load(&*world.fs, path.clone(), place, terms.clone(), &mut Vec::new(), &|| true)
@@ -215,7 +215,7 @@ fn a_reader_that_takes_over_from_an_interrupted_index_makes_its_rows() {
     let mut titled = Vec::new();
     store.sessions(&mut |_, row| titled.extend(row.title.map(|_| row.session_id))).unwrap();
     titled.sort();
-    assert_eq!((titled, store.without_rows().unwrap()), (ids.to_vec(), None));
+    assert_eq!((titled, store.sessions_without_rows().unwrap()), (ids.to_vec(), None));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_kill_before_a_first_scan_resolved_its_chains_leaves_no_row_without_its_chai
     index(&settings, &world);
     let data = settings.data_dir.unwrap();
     assert_eq!(row(&data, SESSION).superseded_by, Some(id("5")));
-    assert_eq!(Store::open(&data, Mode::Read).unwrap().without_rows().unwrap(), None);
+    assert_eq!(Store::open(&data, Mode::Read).unwrap().sessions_without_rows().unwrap(), None);
 }
 
 /// More sessions than get their rows at once.
@@ -296,7 +296,7 @@ fn all_of_very_many_sessions_get_their_rows_and_none_gets_a_transition() {
             transitions += store.transitions(key, 9).unwrap().len();
         })
         .unwrap();
-    assert_eq!((titled, transitions, store.without_rows().unwrap()), (SESSIONS, 0, None));
+    assert_eq!((titled, transitions, store.sessions_without_rows().unwrap()), (SESSIONS, 0, None));
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     step.set_meta("cleaning_due", "1").unwrap();
     step.commit().unwrap();
     drop(store);
-    let to_be_wiped = || Store::open(&data, Mode::Read).unwrap().is_to_be_wiped().unwrap();
+    let to_be_wiped = || Store::open(&data, Mode::Read).unwrap().is_wiping_due().unwrap();
     assert!(to_be_wiped());
     let engine = start(settings(folder.path())).unwrap();
     let until = Instant::now() + Duration::from_secs(60);

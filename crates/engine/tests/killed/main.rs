@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use records::{Author, session};
+use records::{SessionWriter, session};
 use watchbill_core::time::Timestamp;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_engine::publish::snapshot;
+use watchbill_engine::single_look::look;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
-use watchbill_store::stats::By;
+use watchbill_store::stats::TokenGroup;
 use watchbill_store::{Access, Mode, Store};
 
 /// The child's folder and its task.
@@ -82,7 +82,7 @@ impl Dice {
 /// Simulated clients whose transcripts grow, whole lines and torn ones.
 struct Clients {
     projects: PathBuf,
-    authors: Vec<Author>,
+    authors: Vec<SessionWriter>,
     number: u64,
     dice: Dice,
 }
@@ -93,7 +93,7 @@ impl Clients {
         std::fs::create_dir_all(&projects).unwrap();
         std::fs::create_dir_all(folder.join("home/.claude/sessions")).unwrap();
         let cwd = folder.to_str().unwrap();
-        let authors = (0..6).map(|n| Author::new(&session(n), cwd)).collect();
+        let authors = (0..6).map(|n| SessionWriter::new(&session(n), cwd)).collect();
         Self { projects, authors, number: 1, dice: Dice(7) }
     }
 
@@ -139,7 +139,7 @@ fn rows(folder: &Path) -> Vec<String> {
             all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
         }
     }
-    all.extend(store.tokens(By::Project, None).unwrap().iter().map(|row| format!("{row:?}")));
+    all.extend(store.tokens(TokenGroup::Project, None).unwrap().iter().map(|row| format!("{row:?}")));
     all.sort();
     all
 }
@@ -174,8 +174,10 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
         if round % 5 == 4 {
             let store = Store::open(&folder.join("data"), Mode::WriteOrRead).unwrap();
             assert_eq!(store.access(), Access::Writer, "after kill {round}");
-            let intact =
-                matches!(store.origin(), watchbill_store::Origin::Kept | watchbill_store::Origin::Fresh);
+            let intact = matches!(
+                store.origin(),
+                watchbill_store::DatabaseState::Current | watchbill_store::DatabaseState::Fresh
+            );
             assert!(intact, "after kill {round}: {:?}", store.origin());
         }
     }

@@ -7,10 +7,10 @@ use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 
 use crate::house::{House, ROOT, registry_file, settings, transcript};
-use crate::records::{Author, registry, session};
+use crate::records::{SessionWriter, registry, session};
 
-fn author(n: usize) -> Author {
-    Author::new(&session(n), "/repo")
+fn author(n: usize) -> SessionWriter {
+    SessionWriter::new(&session(n), "/repo")
 }
 
 /// A house with a healthy session beside the bad file: the session must be shown in any case.
@@ -212,7 +212,7 @@ fn a_missing_root_is_reported_and_read_when_it_appears() {
 
 #[test]
 fn key_files_are_never_opened() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     let (world, notes) = house.counted();
     let sessions = format!("{ROOT}/sessions");
     house.stage.fs.write(format!("{sessions}/7.key"), b"secret");
@@ -229,7 +229,7 @@ fn key_files_are_never_opened() {
     house.catch_up();
     house.hint([watchbill_watch::hints::Hint::Tree(ROOT.into())].into());
     let clock = watchbill_engine::clock::ManualClock::new(house.now);
-    watchbill_engine::cold::look(settings(), world, Outlook::LIVE, &clock);
+    watchbill_engine::single_look::look(settings(), world, Outlook::LIVE, &clock);
     let opened = notes.opened();
     assert!(opened.contains(&registry_file(7)), "the test sees what is opened");
     assert!(opened.iter().all(|path| path.extension().is_none_or(|ending| ending != "key")), "{opened:?}");

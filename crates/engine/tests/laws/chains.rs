@@ -12,7 +12,7 @@ use watchbill_watch::hints::Hint;
 
 use crate::distant::shows_what_a_look_at_everything_shows;
 use crate::house::{House, registry_file, transcript};
-use crate::records::{Author, marker, registry, session};
+use crate::records::{SessionWriter, marker, registry, session};
 
 /// The sessions of a history; the first four work in one folder.
 const SESSIONS: usize = 6;
@@ -84,8 +84,8 @@ struct History {
     ran: BTreeSet<usize>,
 }
 
-fn author(n: usize) -> Author {
-    Author::new(&session(n), if n < 4 { "/repo" } else { "/elsewhere" })
+fn author(n: usize) -> SessionWriter {
+    SessionWriter::new(&session(n), if n < 4 { "/repo" } else { "/elsewhere" })
 }
 
 fn file(n: usize) -> std::path::PathBuf {
@@ -182,7 +182,7 @@ impl History {
 }
 
 /// The chains, and the chain columns of the rows.
-fn told(engine: &Engine) -> Vec<String> {
+fn chain_view(engine: &Engine) -> Vec<String> {
     let told = (0..SESSIONS).map(|n| {
         let id = SessionId::new(&session(n));
         let row = engine.row(&id).map(|row| (row.work_chain_id, row.work_chain_name, row.superseded));
@@ -201,7 +201,7 @@ proptest! {
         for op in ops.iter().chain([&Op::ReadAll]) {
             history.act(op);
             if matches!(op, Op::ReadAll) {
-                prop_assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+                prop_assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
                 shows_what_a_look_at_everything_shows(&history.house)?;
             }
         }
@@ -242,7 +242,7 @@ fn activity_read_late_corrects_the_session_that_a_process_came_from() {
     ops.push(Op::Read { n: 1 });
     let history = after(&ops);
     assert_eq!((superseded(&history, 0), superseded(&history, 1)), (None, third));
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn activity_read_late_corrects_the_session_that_a_compaction_ended() {
     ops.push(Op::Read { n: 0 });
     let history = after(&ops);
     assert_eq!((superseded(&history, 0), superseded(&history, 1)), (new, None));
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn the_head_of_a_chain_is_the_session_that_was_active_last() {
         Op::Read { n: 0 },
     ]);
     assert_eq!(history.house.engine.chain(&session(1)).unwrap().head, session(0));
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn an_answer_at_the_time_of_a_beginning_ties_sessions_as_a_cold_start_does() {
         Op::Read { n: 2 },
         Op::Read { n: 5 },
     ]);
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn a_chain_has_the_title_of_the_session_that_was_active_last_also_when_its_head_
         Op::Read { n: 4 },
     ]);
     assert_eq!(history.house.engine.chain(&session(2)).unwrap().head, session(4));
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }
 
 #[test]
@@ -333,5 +333,5 @@ fn chains_follow_when_the_oldest_of_very_many_spans_are_merged() {
         ops.extend([Op::Wait { secs: 100 }, Op::Write { n: 1 }, Op::Read { n: 1 }]);
     }
     let history = after(&ops);
-    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+    assert_eq!(chain_view(&history.house.engine), chain_view(&history.house.cold()));
 }

@@ -4,14 +4,14 @@ use watchbill_core::time::Millis;
 use watchbill_engine::publish::snapshot;
 
 use crate::house::House;
-use crate::records::{Author, session};
+use crate::records::{SessionWriter, session};
 
 const YEAR: Millis = Millis::from_secs(365 * 86_400);
 
 #[test]
 fn a_clock_that_was_a_year_ahead_has_no_lasting_effect() {
     let mut house = House::new();
-    let author = Author::new(&session(1), "/repo");
+    let author = SessionWriter::new(&session(1), "/repo");
     // Without registry files the transcript alone decides.
     house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
     let line = author.prompt(house.number(), house.now);
@@ -46,8 +46,8 @@ const HOUR: Millis = Millis::from_secs(3600);
 #[test]
 fn a_clock_that_goes_back_by_an_hour_delays_no_deadline() {
     let mut house = House::new();
-    house.remember();
-    let [before, over, after] = [1, 2, 3].map(|n| Author::new(&session(n), "/repo"));
+    house.attach_store();
+    let [before, over, after] = [1, 2, 3].map(|n| SessionWriter::new(&session(n), "/repo"));
     house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
     let line = before.prompt(house.number(), house.now);
     house.append(&before, &line);
@@ -83,7 +83,7 @@ fn a_clock_that_goes_back_by_an_hour_delays_no_deadline() {
 #[test]
 fn a_small_clock_correction_is_no_problem() {
     let mut house = House::new();
-    let author = Author::new(&session(1), "/repo");
+    let author = SessionWriter::new(&session(1), "/repo");
     let line = author.prompt(house.number(), house.now);
     house.append(&author, &line);
     house.catch_up();
@@ -99,7 +99,7 @@ fn a_torn_file_is_read_again_after_a_clock_jump() {
     let mut house = House::new();
     house.now = house.now + YEAR;
     house.stage.fs.set_now(house.now);
-    let author = Author::new(&session(1), "/repo");
+    let author = SessionWriter::new(&session(1), "/repo");
     house.run(7, "1");
     let text = crate::records::registry(7, "1", &author, "busy", house.now, house.now);
     let path = crate::house::registry_file(7);

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::cold::{look as look_at_all, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::publish::snapshot;
+use watchbill_engine::single_look::{look as look_at_all, look_at_recent};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 
 use crate::house::{House, agent, registry_file, settings, transcript};
 use crate::interleavings::{History, Op, op};
-use crate::records::{Author, marker, registry, session};
+use crate::records::{SessionWriter, marker, registry, session};
 
 const DAY: Millis = Millis::from_secs(24 * 3_600);
 
@@ -27,10 +27,10 @@ fn shown(engine: &Engine) -> (Vec<TrackedSession>, Vec<Problem>, usize) {
 /// A look for the default roster shows the same as a look at everything, with a store and without one.
 pub fn shows_what_a_look_at_everything_shows(house: &House) -> Result<(), TestCaseError> {
     let all = house.cold();
-    let mut few = house.recent_cold();
+    let mut few = house.cold_look_at_default_roster();
     prop_assert_eq!(shown(&few), shown(&all));
     if house.memory.is_some() {
-        prop_assert_eq!(shown(&house.recent()), shown(&house.warm()));
+        prop_assert_eq!(shown(&house.look_at_default_roster()), shown(&house.warm()));
     }
     // If a caller asks for all sessions later, each gets its row.
     few.wake_all();
@@ -49,7 +49,7 @@ proptest! {
     ) {
         let mut history = History::new();
         if remembers {
-            history.house.remember();
+            history.house.attach_store();
         }
         for op in before.iter().chain([&Op::Wait { secs: 90_000 }]).chain(&after) {
             history.act(op);
@@ -72,7 +72,7 @@ fn look(house: &House) -> (Vec<PathBuf>, Engine) {
 #[test]
 fn a_marker_ties_sessions_also_in_a_look_at_a_past_time() {
     let (mut house, authors) = old_house();
-    let heir = Author::new(&session(902), "/repo/2");
+    let heir = SessionWriter::new(&session(902), "/repo/2");
     let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
     house.stage.fs.write(path, marker(&heir.session, "/repo/2", house.now).as_bytes());
     house.append(&heir, &(heir.prompt(9_001, house.now) + &heir.answer(9_002, house.now)));
@@ -87,10 +87,10 @@ fn a_marker_ties_sessions_also_in_a_look_at_a_past_time() {
 }
 
 /// A house in which two hundred sessions have worked, each with a subagent, and ended two days ago.
-fn old_house() -> (House, Vec<Author>) {
+fn old_house() -> (House, Vec<SessionWriter>) {
     let mut house = House::new();
-    let authors: Vec<Author> =
-        (0..200).map(|n| Author::new(&session(n), &format!("/repo/{}", n % 10))).collect();
+    let authors: Vec<SessionWriter> =
+        (0..200).map(|n| SessionWriter::new(&session(n), &format!("/repo/{}", n % 10))).collect();
     for author in &authors {
         let (prompt, answer) = (house.number(), house.number());
         let at = house.now;
@@ -107,7 +107,7 @@ fn old_house() -> (House, Vec<Author>) {
 #[test]
 fn files_of_sessions_that_are_not_shown_are_read_once_and_not_kept() {
     let (house, authors) = old_house();
-    let author = Author::new(&session(900), "/repo/1");
+    let author = SessionWriter::new(&session(900), "/repo/1");
     house.append(&author, &author.prompt(9_000, house.now));
     let (opened, engine) = look(&house);
     let mut files: Vec<PathBuf> = authors
@@ -131,14 +131,14 @@ fn sessions_that_a_shown_session_may_be_tied_to_are_read_once_more() {
     let now = house.now;
     // The first session has a fork, the second has a running process, and the third was compacted into a session that
     // has just begun.
-    let fork = Author::new(&session(900), "/repo/0");
+    let fork = SessionWriter::new(&session(900), "/repo/0");
     let history = house.stage.fs.bytes(transcript("p", &authors[0].session)).unwrap();
     let copied = fork.fork(&authors[0], &String::from_utf8(history).unwrap());
     house.append(&fork, &(copied + &fork.prompt(9_000, now)));
     house.run(7, "1");
     let text = registry(7, "1", &authors[1], "idle", now, now);
     house.stage.fs.write(registry_file(7), text.as_bytes());
-    let heir = Author::new(&session(902), "/repo/2");
+    let heir = SessionWriter::new(&session(902), "/repo/2");
     let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
     house.stage.fs.write(path, marker(&heir.session, "/repo/2", now).as_bytes());
     house.append(&heir, &(heir.prompt(9_001, now) + &heir.answer(9_002, now)));
@@ -148,7 +148,7 @@ fn sessions_that_a_shown_session_may_be_tied_to_are_read_once_more() {
     house.wait(Millis::from_secs(1));
 
     let (opened, engine) = look(&house);
-    let times = |author: &Author| {
+    let times = |author: &SessionWriter| {
         let path = transcript("p", &author.session);
         opened.iter().filter(|opened| **opened == path).count()
     };
@@ -164,7 +164,7 @@ fn sessions_that_a_shown_session_may_be_tied_to_are_read_once_more() {
     assert!([&fork, &heir, &authors[1]].iter().all(|author| ids.contains(&&*author.session)), "{ids:?}");
     assert_eq!(told.1.len(), 2, "{:?}", told.1);
     assert!(told.1.iter().all(|problem| problem.count == 1), "{:?}", told.1);
-    let tokens = |author: &Author| {
+    let tokens = |author: &SessionWriter| {
         let row = told.0.iter().find(|row| row.session_id == author.session).unwrap();
         row.tokens.unwrap().input
     };

@@ -13,10 +13,10 @@
 mod attention;
 mod background;
 mod files;
+mod foreign_sessions;
 mod hooks;
 mod identity;
 mod records;
 mod status_files;
-mod strangers;
 mod turns;
 mod waiting;

@@ -8,7 +8,7 @@ use watchbill_protocol::roster::{GroupCounts, RosterDelta, RosterMessage, Roster
 use watchbill_protocol::status::Status;
 
 use crate::house::{House, transcript};
-use crate::records::{Author, session};
+use crate::records::{SessionWriter, session};
 
 const PAUSE: Millis = Millis(50);
 
@@ -16,7 +16,7 @@ const PAUSE: Millis = Millis(50);
 fn house() -> House {
     let mut house = House::new();
     for n in 0..6 {
-        let author = Author::new(&session(n), "/repo");
+        let author = SessionWriter::new(&session(n), "/repo");
         let mut text = author.prompt(house.number(), house.now);
         if n % 3 != 0 {
             text += &author.answer(house.number(), house.now);

@@ -26,7 +26,7 @@ use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Scan, scan};
 
 use crate::counting_fs::{CountingFs, Notes};
-use crate::records::Author;
+use crate::records::SessionWriter;
 
 pub const ROOT: &str = "/home/dev/.claude";
 /// The working folder of the sessions that [`House::write`] writes, and the name of its project.
@@ -48,7 +48,7 @@ pub struct House {
     /// `state/kind` of each row at the last look.
     states: Option<BTreeMap<String, String>>,
     /// The store that is written after each step.
-    pub memory: Option<Memory>,
+    pub memory: Option<TestStore>,
     /// Scans of everything and looks at working folders run beside the loop, as in a running program.
     elsewhere: bool,
     /// A scan under way, and whether another one follows.
@@ -61,7 +61,7 @@ pub struct House {
 }
 
 /// A store in a folder of its own.
-pub struct Memory {
+pub struct TestStore {
     pub folder: tempfile::TempDir,
     pub persist: Persist,
     /// Nothing more is stored: the program is about to be killed.
@@ -71,13 +71,13 @@ pub struct Memory {
 impl House {
     /// An engine that has begun to watch an empty folder and has ended its first scan.
     pub fn new() -> Self {
-        let mut house = Self::unread();
+        let mut house = Self::before_first_scan();
         house.step(Input::ScanEnded(Vec::new()));
         house
     }
 
     /// An engine whose first scan has not ended.
-    pub fn unread() -> Self {
+    pub fn before_first_scan() -> Self {
         let stage = Stage::new(Path::new(ROOT), || {});
         stage.hints.take();
         Self::on(stage)
@@ -115,16 +115,16 @@ impl House {
 
     /// A house where every witness counts and every change is observed.
     pub fn live() -> Self {
-        Self::looking(&[ROOT], Outlook::LIVE)
+        Self::with_first_look(&[ROOT], Outlook::LIVE)
     }
 
     /// The same where files alone count.
     pub fn files_alone() -> Self {
-        Self::looking(&[ROOT], Outlook { live: false, until: None })
+        Self::with_first_look(&[ROOT], Outlook { live: false, until: None })
     }
 
     /// The same with these roots.
-    pub fn looking(roots: &[&str], outlook: Outlook) -> Self {
+    pub fn with_first_look(roots: &[&str], outlook: Outlook) -> Self {
         let stage = Stage::new(Path::new(roots[0]), || {});
         for root in roots {
             stage.fs.mkdir(Path::new(root).join("projects"));
@@ -144,7 +144,7 @@ impl House {
     }
 
     /// The user changes the alert settings, and the engine takes the new settings.
-    pub fn choose(&mut self, alerts: AttentionSettings) {
+    pub fn change_alert_settings(&mut self, alerts: AttentionSettings) {
         self.settings.alerts.attention = alerts;
         self.step(Input::Settings(Box::new(self.settings.clone())));
     }
@@ -160,7 +160,7 @@ impl House {
         let looks = out.iter().filter(|out| matches!(out, Output::LookAtFolder(_) | Output::Rescan));
         let looks: Vec<Output> = looks.cloned().collect();
         self.out.extend(out);
-        self.says_one_thing();
+        self.check_need_counts();
         if let Some(before) = self.states.take() {
             let now = states(&self.engine);
             let told = now.iter().filter(|(session, state)| before.get(*session) != Some(state));
@@ -185,7 +185,7 @@ impl House {
     }
 
     /// Rows and the engine's counts must say at the same moment that a session needs the user.
-    fn says_one_thing(&self) {
+    fn check_need_counts(&self) {
         let rows = self.engine.current(false).rows.iter();
         let stand = rows.filter(|row| group_of(&row.row) == Group::NeedsYou).count();
         assert_eq!(
@@ -203,9 +203,9 @@ impl House {
     }
 
     /// From now on scans and looks run beside the loop.
-    pub fn look_elsewhere(&mut self) {
+    pub fn scan_beside_loop(&mut self) {
         self.elsewhere = true;
-        self.engine.look_elsewhere();
+        self.engine.look_on_other_threads();
     }
 
     fn begin_scan(&mut self) {
@@ -230,21 +230,21 @@ impl House {
     }
 
     /// From now on everything is stored in a real store.
-    pub fn remember(&mut self) {
+    pub fn attach_store(&mut self) {
         let folder = tempfile::TempDir::new().unwrap();
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
         persist.load(&mut self.engine);
-        self.memory = Some(Memory { folder, persist, stopped: false });
+        self.memory = Some(TestStore { folder, persist, stopped: false });
     }
 
     /// Ends the program. Its stored data stays in the returned folder.
     pub fn end(&mut self) -> Option<tempfile::TempDir> {
-        let Memory { folder, persist, .. } = self.memory.take()?;
+        let TestStore { folder, persist, .. } = self.memory.take()?;
         // The holder keeps others from writing, and the engine holds the store too.
         self.engine = Engine::new(self.settings.clone(), self.stage.world(), self.outlook, self.now);
         self.scan = None;
         if self.elsewhere {
-            self.engine.look_elsewhere();
+            self.engine.look_on_other_threads();
         }
         drop(persist);
         Some(folder)
@@ -262,7 +262,7 @@ impl House {
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
         assert!(persist.writes(), "{:?}", persist.trouble());
         persist.load(&mut self.engine);
-        self.memory = Some(Memory { folder, persist, stopped: false });
+        self.memory = Some(TestStore { folder, persist, stopped: false });
         self.engine.read_registries(&mut self.out);
         self.step(Input::Watching(Vec::new()));
     }
@@ -315,7 +315,7 @@ impl House {
     }
 
     /// Appends to a transcript of project `p`.
-    pub fn append(&self, author: &Author, text: &str) {
+    pub fn append(&self, author: &SessionWriter, text: &str) {
         self.stage.fs.append(transcript("p", &author.session), text.as_bytes());
     }
 
@@ -377,7 +377,7 @@ impl House {
     }
 
     /// Process `pid` ends cleanly.
-    pub fn leave(&mut self, pid: u32) -> &mut Self {
+    pub fn end_process_cleanly(&mut self, pid: u32) -> &mut Self {
         self.stage.fs.remove(registry_file(pid));
         self.catch_up().kill(pid, &start_of(pid))
     }
@@ -411,7 +411,7 @@ impl House {
     }
 
     /// A file with exactly this text in the `.claude` of the working folder.
-    pub fn in_folder(&mut self, name: &str, text: &str) -> &mut Self {
+    pub fn write_in_folder(&mut self, name: &str, text: &str) -> &mut Self {
         self.stage.fs.write(Path::new(CWD).join(".claude").join(name), text.as_bytes());
         self.catch_up()
     }
@@ -451,7 +451,7 @@ impl House {
     }
 
     /// Input tokens of a session.
-    pub fn tokens(&self, author: &Author) -> u64 {
+    pub fn tokens(&self, author: &SessionWriter) -> u64 {
         self.find(author).and_then(|row| row.tokens).map_or(0, |tokens| tokens.input)
     }
 
@@ -490,25 +490,25 @@ impl House {
     /// The engine of a program that starts now without a store.
     pub fn cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look(self.settings.clone(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::single_look::look(self.settings.clone(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The engine of a program that starts now and reads the store beside this one.
     pub fn warm(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look(self.stored(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::single_look::look(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The same for a program that wants only the default roster.
-    pub fn recent(&self) -> Engine {
+    pub fn look_at_default_roster(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look_at_recent(self.stored(), self.stage.world(), self.outlook, &clock)
+        watchbill_engine::single_look::look_at_recent(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The same without a store.
-    pub fn recent_cold(&self) -> Engine {
+    pub fn cold_look_at_default_roster(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look_at_recent(
+        watchbill_engine::single_look::look_at_recent(
             self.settings.clone(),
             self.stage.world(),
             self.outlook,

@@ -12,14 +12,14 @@ use watchbill_engine::engine::Engine;
 use watchbill_engine::first_scan::FirstScan;
 use watchbill_engine::input::Input;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::transcripts::{Loaded, Terms};
+use watchbill_engine::transcripts::{LoadOptions, Loaded};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::Found;
 
 use crate::house::{House, ROOT, agent, registry_file, settings, transcript};
-use crate::records::{Author, marker, registry, session};
+use crate::records::{SessionWriter, marker, registry, session};
 use crate::subscribers::Reader;
 
 /// The sessions of a history; the first three work in one folder.
@@ -185,18 +185,18 @@ pub struct History {
     readers: Vec<Reader>,
 }
 
-fn author(n: usize) -> Author {
-    Author::new(&session(n), if n < 3 { "/repo" } else { "/elsewhere" })
+fn author(n: usize) -> SessionWriter {
+    SessionWriter::new(&session(n), if n < 3 { "/repo" } else { "/elsewhere" })
 }
 
 /// Each life of a process id runs one session.
-fn author_of(pid: u32, life: u8) -> Author {
+fn author_of(pid: u32, life: u8) -> SessionWriter {
     author((pid as usize + 2 * usize::from(life)) % SESSIONS)
 }
 
 impl History {
     pub fn new() -> Self {
-        let house = House::unread();
+        let house = House::before_first_scan();
         house.stage.fs.pause();
         Self {
             house,
@@ -220,7 +220,7 @@ impl History {
         paths.iter().find(|path| self.fs().stat(path).is_ok()).unwrap_or(&paths[0]).clone()
     }
 
-    fn line(&mut self, author: &Author, what: What) -> String {
+    fn line(&mut self, author: &SessionWriter, what: What) -> String {
         let (n, at) = (self.house.number(), self.house.now);
         match what {
             What::Prompt => author.prompt(n, at),
@@ -228,7 +228,7 @@ impl History {
             What::Call => author.call(n, at),
             What::Result => author.result(n, n - 1, at),
             What::Boundary => author.boundary(n, at),
-            What::Stranger => author.stranger(n, at),
+            What::Stranger => author.unknown_type(n, at),
             What::Nonsense => "this is no record\n".to_owned(),
         }
     }
@@ -409,7 +409,8 @@ impl History {
             Some((loaded, found)) if loaded.is_empty() && found.is_empty() => {
                 let fs: Arc<dyn Fs> = Arc::new(self.house.stage.fs.clone());
                 let (now, known) = (self.house.now, self.house.engine.known_files());
-                let terms = Terms { keep: self.house.engine.keeps(), ..Terms::default() };
+                let terms =
+                    LoadOptions { keep: self.house.engine.collects_changes(), ..LoadOptions::default() };
                 let scan =
                     FirstScan::find(&*fs, &settings().roots, now, &|path| known.contains(path.as_os_str()));
                 let read = std::sync::Mutex::new(Vec::new());
@@ -447,7 +448,10 @@ impl History {
 }
 
 /// The parts on which two engines must agree.
-fn known(engine: &Engine, departed: &BTreeSet<String>) -> (Vec<TrackedSession>, Vec<Problem>, Vec<String>) {
+fn agreed_state(
+    engine: &Engine,
+    departed: &BTreeSet<String>,
+) -> (Vec<TrackedSession>, Vec<Problem>, Vec<String>) {
     let snapshot = snapshot(&engine.current(true));
     let mut sessions = snapshot.sessions;
     for row in sessions.iter_mut().filter(|row| departed.contains(&row.session_id)) {
@@ -477,18 +481,18 @@ proptest! {
     ) {
         let mut history = History::new();
         if elsewhere {
-            history.house.look_elsewhere();
+            history.house.scan_beside_loop();
         }
         if remembers {
-            history.house.remember();
+            history.house.attach_store();
         }
         for op in &ops {
             history.act(op);
         }
         history.end();
-        let (sessions, problems, chains) = known(&history.house.engine, &history.departed);
+        let (sessions, problems, chains) = agreed_state(&history.house.engine, &history.departed);
         let cold = history.house.cold();
-        let (cold_sessions, cold_problems, cold_chains) = known(&cold, &history.departed);
+        let (cold_sessions, cold_problems, cold_chains) = agreed_state(&cold, &history.departed);
         prop_assert_eq!(sessions, cold_sessions);
         prop_assert_eq!(problems, cold_problems);
         prop_assert_eq!(chains, cold_chains);
@@ -496,8 +500,8 @@ proptest! {
         check_memory(&history)?;
 
         // The next start shows the same again, and the deltas of the subscribers add up to the roster.
-        let again = known(&history.house.cold(), &history.departed);
-        prop_assert_eq!(known(&cold, &history.departed), again);
+        let again = agreed_state(&history.house.cold(), &history.departed);
+        prop_assert_eq!(agreed_state(&cold, &history.departed), again);
         let House { engine, now, .. } = &history.house;
         for reader in &mut history.readers {
             reader.serve(engine, *now + Millis::from_secs(60));
@@ -516,7 +520,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let mut history = History::new();
-        history.house.look_elsewhere();
+        history.house.scan_beside_loop();
         history.end_scan();
         for (n, op) in ops.iter().enumerate() {
             if n == at.index(ops.len()) {
@@ -533,16 +537,16 @@ proptest! {
         history.act(&Op::Slow(false));
         // Torn files stay torn long enough to be reported.
         history.house.wait(Millis::from_secs(30));
-        let cold = known(&history.house.cold(), &history.departed);
-        prop_assert_eq!(known(&history.house.engine, &history.departed), cold);
+        let cold = agreed_state(&history.house.cold(), &history.departed);
+        prop_assert_eq!(agreed_state(&history.house.engine, &history.departed), cold);
     }
 }
 
 /// An engine that starts from the store equals one that reads everything.
 fn check_memory(history: &History) -> Result<(), TestCaseError> {
     if history.house.memory.is_some() {
-        let cold = known(&history.house.cold(), &history.departed);
-        prop_assert_eq!(known(&history.house.warm(), &history.departed), cold);
+        let cold = agreed_state(&history.house.cold(), &history.departed);
+        prop_assert_eq!(agreed_state(&history.house.warm(), &history.departed), cold);
     }
     Ok(())
 }

@@ -14,13 +14,13 @@ mod edge_cases;
 mod first_rows;
 mod house;
 mod interleavings;
-mod memory;
 mod order_of_reading;
 #[allow(dead_code, reason = "shared with the tests on real files, which need more of it")]
 mod records;
 mod registry;
-mod resting;
-mod siblings;
+mod restart;
+mod same_folder;
+mod sessions_at_rest;
 mod subscribers;
-mod words;
-mod work;
+mod user_commands;
+mod work_counts;

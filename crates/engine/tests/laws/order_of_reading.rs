@@ -4,13 +4,13 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::input::Input;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::transcripts::{Terms, load};
+use watchbill_engine::transcripts::{LoadOptions, load};
 
 use crate::house::{House, ROOT, agent, transcript};
-use crate::records::{Author, marker, session};
+use crate::records::{SessionWriter, marker, session};
 
-fn author(n: usize) -> Author {
-    Author::new(&session(n), "/repo")
+fn author(n: usize) -> SessionWriter {
+    SessionWriter::new(&session(n), "/repo")
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_replaced_transcript_keeps_nothing_of_the_old_one() {
     house.append(&old, &text);
     house.catch_up();
     assert_eq!(house.row(&old).segment_count, 2);
-    let elsewhere = Author::new(&old.session, "/elsewhere");
+    let elsewhere = SessionWriter::new(&old.session, "/elsewhere");
     house.stage.fs.mkdir("/elsewhere/.git");
     let text = elsewhere.answer(house.number(), house.now);
     house.stage.fs.replace(transcript("p", &old.session), text.as_bytes());
@@ -167,7 +167,7 @@ fn a_replaced_transcript_keeps_nothing_of_the_old_one() {
 
 #[test]
 fn a_file_that_changes_while_it_is_loaded_is_read_to_its_end() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     let (kept, gone) = (author(1), author(2));
     let mut loaded = Vec::new();
     for author in [&kept, &gone] {
@@ -176,7 +176,7 @@ fn a_file_that_changes_while_it_is_loaded_is_read_to_its_end() {
         let path = transcript("p", &author.session);
         let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         let fs = house.engine.fs();
-        loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
+        loaded.push(load(fs, path, place, LoadOptions::default(), &mut Vec::new(), &|| true));
     }
     let line = kept.prompt(house.number(), house.now);
     house.append(&kept, &line);
@@ -192,7 +192,7 @@ fn a_file_that_changes_while_it_is_loaded_is_read_to_its_end() {
 }
 
 /// Hands sessions over as a first scan does.
-fn read(house: &mut House, authors: &[Author], at: Timestamp) {
+fn read(house: &mut House, authors: &[SessionWriter], at: Timestamp) {
     let mut loaded = Vec::new();
     for author in authors {
         let line = author.prompt(house.number(), at);
@@ -200,15 +200,15 @@ fn read(house: &mut House, authors: &[Author], at: Timestamp) {
         let path = transcript("p", &author.session);
         let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         let fs = house.engine.fs();
-        loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
+        loaded.push(load(fs, path, place, LoadOptions::default(), &mut Vec::new(), &|| true));
     }
     house.step(Input::Loaded(loaded));
 }
 
 /// Three hundred sessions of a folder with a marker, which may tie any of them, and one more. One more session is too
 /// few to resolve the ties again.
-fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
-    let authors: Vec<Author> = (1..=301).map(author).collect();
+fn one_more_of_many(house: &mut House, at: Timestamp) -> SessionWriter {
+    let authors: Vec<SessionWriter> = (1..=301).map(author).collect();
     let text = marker(&session(900), "/repo", at);
     house.stage.fs.write(format!("/repo/.claude/compacted.{}.marker", session(900)), text.as_bytes());
     read(house, &authors[..300], at);
@@ -218,7 +218,7 @@ fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
 
 #[test]
 fn a_session_at_rest_gets_its_row_and_chain_when_there_is_time() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     house.slow_scans = true;
     let long_ago = house.now - Millis::from_secs(3 * 86_400);
     let last = one_more_of_many(&mut house, long_ago);
@@ -233,7 +233,7 @@ fn a_session_at_rest_gets_its_row_and_chain_when_there_is_time() {
 
 #[test]
 fn a_query_during_the_first_scan_finds_the_chains_resolved() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     let now = house.now;
     let last = SessionId::new(&one_more_of_many(&mut house, now).session);
     assert!(house.engine.chains().of(&last).is_none(), "one more of three hundred waits for others");
@@ -243,9 +243,9 @@ fn a_query_during_the_first_scan_finds_the_chains_resolved() {
 
 #[test]
 fn a_session_without_possible_ties_gets_its_chain_at_once() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     let now = house.now;
-    let authors: Vec<Author> = (1..=301).map(author).collect();
+    let authors: Vec<SessionWriter> = (1..=301).map(author).collect();
     read(&mut house, &authors[..300], now);
     let chains = house.engine.work().chains;
     read(&mut house, &authors[300..], now);
@@ -286,7 +286,7 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
 fn sessions_in_the_home_folder_are_read_like_others() {
     let mut house = House::new();
     // The working folder's `.claude` is the client's own folder.
-    let at_home = Author::new(&session(1), "/home/dev");
+    let at_home = SessionWriter::new(&session(1), "/home/dev");
     let line = at_home.prompt(house.number(), house.now);
     house.append(&at_home, &line);
     house.catch_up();

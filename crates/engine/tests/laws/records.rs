@@ -6,14 +6,14 @@ use watchbill_core::time::Timestamp;
 
 /// The fields that all records of one session share.
 #[derive(Debug, Clone)]
-pub struct Author {
+pub struct SessionWriter {
     /// `sessionId`.
     pub session: String,
     /// `cwd`.
     pub cwd: String,
 }
 
-impl Author {
+impl SessionWriter {
     pub fn new(session: &str, cwd: &str) -> Self {
         Self { session: session.to_owned(), cwd: cwd.to_owned() }
     }
@@ -71,7 +71,7 @@ impl Author {
     }
 
     /// A record type that this program does not know.
-    pub fn stranger(&self, n: u64, at: Timestamp) -> String {
+    pub fn unknown_type(&self, n: u64, at: Timestamp) -> String {
         format!(r#"{{"type":"brand-new-thing","n":{n},{}}}"#, self.envelope(n, at)) + "\n"
     }
 
@@ -83,7 +83,7 @@ impl Author {
     }
 
     /// The lines of a fork: the history of `origin` under this session's id. Each line names its origin.
-    pub fn fork(&self, origin: &Author, history: &str) -> String {
+    pub fn fork(&self, origin: &SessionWriter, history: &str) -> String {
         let mut out = String::new();
         let own = format!(r#""sessionId":"{}""#, self.session);
         let theirs = format!(r#""sessionId":"{}""#, origin.session);
@@ -100,7 +100,7 @@ impl Author {
     }
 }
 
-impl AsRef<str> for Author {
+impl AsRef<str> for SessionWriter {
     /// The session.
     fn as_ref(&self) -> &str {
         &self.session
@@ -111,7 +111,7 @@ impl AsRef<str> for Author {
 pub fn registry(
     pid: u32,
     start: &str,
-    author: &Author,
+    author: &SessionWriter,
     status: &str,
     started: Timestamp,
     at: Timestamp,

@@ -7,10 +7,10 @@ use watchbill_engine::problems::Problems;
 use watchbill_engine::witnesses::registry::Registry;
 
 use crate::house::{House, registry_file, transcript};
-use crate::records::{Author, registry, session};
+use crate::records::{SessionWriter, registry, session};
 
-fn author(n: usize) -> Author {
-    Author::new(&session(n), "/repo")
+fn author(n: usize) -> SessionWriter {
+    SessionWriter::new(&session(n), "/repo")
 }
 
 /// A house with one session that works, as its registry file reports.

@@ -13,11 +13,11 @@ use watchbill_protocol::roster::{RosterDelta, RosterMessage, RosterSnapshot};
 pub struct Reader {
     subscriber: Subscriber,
     all: bool,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<Received>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Received {
     copy: Option<RosterSnapshot>,
     events: Option<StoreEvents>,
     replayed: Option<RosterSnapshot>,
@@ -27,13 +27,13 @@ impl Reader {
     /// Readers differ in their view, in their pause and in the number of rows they want at first.
     pub fn new(n: usize) -> Self {
         let all = n.is_multiple_of(2);
-        let told = Arc::new(Mutex::new(Told::default()));
+        let told = Arc::new(Mutex::new(Received::default()));
         let ears = Arc::clone(&told);
         let pause = Millis::from_secs([0, 10, 300][n % 3]);
         let first = [None, None, Some(1), Some(3)][n % 4];
         let wants = Subscription { all, pause, first, ..Subscription::default() };
         let sink = Box::new(move |message| {
-            ears.lock().unwrap().hear(message);
+            ears.lock().unwrap().apply_message(message);
             true
         });
         Self { subscriber: Subscriber::new(wants, sink), all, told }
@@ -61,8 +61,8 @@ impl Reader {
     }
 }
 
-impl Told {
-    fn hear(&mut self, message: RosterMessage) {
+impl Received {
+    fn apply_message(&mut self, message: RosterMessage) {
         match message {
             RosterMessage::Snapshot(snapshot) => {
                 assert!(self.copy.is_none(), "a snapshot is told once");

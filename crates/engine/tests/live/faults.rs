@@ -6,4 +6,4 @@ mod disk;
 mod index;
 mod locked;
 mod process;
-mod removed;
+mod removed_store_files;

@@ -5,10 +5,10 @@
 use std::os::unix::fs::symlink;
 
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
+use watchbill_engine::single_look::look;
 use watchbill_protocol::roster::RosterSnapshot;
 
 use crate::records::session;

@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use watchbill_core::ids::Instance;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_world;
+use watchbill_engine::single_look::look;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::spool;
 use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::process::proc_start;
 
-use crate::records::Author;
+use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A process that stands in for the client.
@@ -53,7 +53,13 @@ fn settings(folder: &Folder) -> Settings {
     Settings { data_dir: Some(data_dir), ..folder.settings() }
 }
 
-fn event(folder: &Folder, author: &Author, agent: &Agent, number: u64, fields: &str) -> (Envelope, Vec<u8>) {
+fn event(
+    folder: &Folder,
+    author: &SessionWriter,
+    agent: &Agent,
+    number: u64,
+    fields: &str,
+) -> (Envelope, Vec<u8>) {
     let envelope = Envelope {
         id: u128::from(number),
         at: now(),
@@ -75,7 +81,7 @@ fn event(folder: &Folder, author: &Author, agent: &Agent, number: u64, fields: &
 }
 
 fn send(data_dir: &Path, frame: &[u8]) {
-    let delivery = deliver(&Places::new(data_dir), frame, Duration::from_secs(10));
+    let delivery = deliver(&HookPaths::new(data_dir), frame, Duration::from_secs(10));
     assert!(delivery.kept, "{delivery:?}");
 }
 
@@ -111,7 +117,7 @@ fn events_in_the_spool_are_read_at_the_start() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
-    let places = Places::new(settings.data_dir.as_deref().unwrap());
+    let places = HookPaths::new(settings.data_dir.as_deref().unwrap());
     let agent = Agent::start();
     let (envelope, frame) =
         event(&folder, &author, &agent, 1, r#""hook_event_name":"UserPromptSubmit","prompt":"go""#);

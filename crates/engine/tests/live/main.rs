@@ -11,18 +11,18 @@ mod counting_fs;
 mod faults;
 mod files;
 mod hooks;
-#[cfg(target_os = "linux")]
-mod house;
-#[cfg(target_os = "linux")]
-#[path = "../../../testkit/src/left_out.rs"]
-mod left_out;
-mod looking;
 mod processes;
 #[path = "../laws/records.rs"]
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]
 mod records;
+mod rescans;
 mod running;
+#[cfg(target_os = "linux")]
+mod running_engine_rig;
 mod settings;
+#[cfg(target_os = "linux")]
+#[path = "../../../testkit/src/skipped.rs"]
+mod skipped;
 #[cfg(unix)]
 mod socket;
 mod subscriber;

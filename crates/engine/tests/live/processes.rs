@@ -15,7 +15,7 @@ use watchbill_engine::handle::start_in;
 use watchbill_watch::fs::StdFs;
 use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, proc_start};
 
-use crate::records::{Author, registry};
+use crate::records::{SessionWriter, registry};
 use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A process that does nothing, and its registry file.
@@ -25,7 +25,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    pub fn start(folder: &Folder, author: &Author, status: &str) -> Self {
+    pub fn start(folder: &Folder, author: &SessionWriter, status: &str) -> Self {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id();
         let file = folder.root.join(format!("sessions/{pid}.json"));
@@ -92,9 +92,9 @@ fn a_process_without_a_transcript_is_a_row_after_a_moment() {
 
 /// Processes that end just before the engine can wait for them; their id belongs then to a process that never ends.
 #[derive(Default)]
-struct Fleeting(AtomicBool);
+struct FleetingProcesses(AtomicBool);
 
-impl Processes for Fleeting {
+impl Processes for FleetingProcesses {
     fn probe(&self, _: &Instance, _: Option<&str>) -> Liveness {
         if self.0.load(Ordering::SeqCst) { Liveness::Dead } else { Liveness::Alive }
     }
@@ -110,7 +110,7 @@ fn a_process_that_ends_before_the_engine_can_wait_for_it_is_noticed() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    let world = World { fs: Arc::new(StdFs), processes: Arc::new(Fleeting::default()) };
+    let world = World { fs: Arc::new(StdFs), processes: Arc::new(FleetingProcesses::default()) };
     let clock = Arc::new(SystemClock);
     let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
     let mut subscriber = Subscriber::of(handle);

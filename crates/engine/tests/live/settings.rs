@@ -8,9 +8,9 @@ use watchbill_core::time::Millis;
 use watchbill_engine::handle::start;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::settings::{SettingChange, SettingKey, SettingSource, SettingValue, SettingsView};
-use watchbill_settings::configuration::Changed;
-use watchbill_settings::follow::{Following, follow};
-use watchbill_settings::{Configuration, Given, Settings};
+use watchbill_settings::configuration::SettingsChange;
+use watchbill_settings::follow::{FileFollower, follow};
+use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 
@@ -18,8 +18,8 @@ use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 struct FollowedConfiguration {
     home: tempfile::TempDir,
     configuration: Arc<Configuration>,
-    changes: Receiver<Changed>,
-    _following: Following,
+    changes: Receiver<SettingsChange>,
+    _following: FileFollower,
 }
 
 impl FollowedConfiguration {
@@ -39,7 +39,9 @@ impl FollowedConfiguration {
             _ => vars.iter().find(|(var, _)| *var == name).map(|(_, value)| value.into()),
         };
         let named = path.exists().then(|| path.clone());
-        let configuration = Configuration::open(&Given { config: named, ..Given::default() }, &env).unwrap();
+        let configuration =
+            Configuration::open(&CommandLineOptions { config: named, ..CommandLineOptions::default() }, &env)
+                .unwrap();
         let configuration = Arc::new(configuration);
         let (told, changes) = channel();
         configuration.subscribe(Box::new(move |changed| told.send(changed.clone()).is_ok()));

@@ -16,7 +16,7 @@ use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now};
-use crate::user_commands::house;
+use crate::user_commands::engine_with_store;
 
 /// The number of changes while a subscriber does not read.
 const CHANGES: usize = 500;
@@ -46,7 +46,7 @@ impl Raw {
         serde_json::from_str(&line).unwrap()
     }
 
-    fn asks(&mut self, call: &Value) -> Value {
+    fn request(&mut self, call: &Value) -> Value {
         self.send(&call.to_string());
         self.line()
     }
@@ -54,7 +54,7 @@ impl Raw {
 
 #[test]
 fn a_client_is_greeted_and_answered_in_order() {
-    let (folder, author, data, _ear) = house();
+    let (folder, author, data, _ear) = engine_with_store();
     let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(data.join("run")), 0o700, "nobody else comes near the socket");
     let mut raw = Raw::connect(&data);
@@ -62,18 +62,18 @@ fn a_client_is_greeted_and_answered_in_order() {
     let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
     assert_eq!(raw.hello["view"], json!(settings.view()));
     assert_eq!(raw.hello["window"], json!(false));
-    let roster = raw.asks(&json!({"id": "a", "request": "roster"}));
+    let roster = raw.request(&json!({"id": "a", "request": "roster"}));
     assert_eq!(roster["id"], "a");
     assert_eq!(roster["reply"]["sessions"][0]["sessionId"], json!(author.session));
-    let why = raw.asks(&json!({"id": "b", "request": "why", "session": author.session[..8]}));
+    let why = raw.request(&json!({"id": "b", "request": "why", "session": author.session[..8]}));
     assert_eq!((&why["id"], &why["reply"]["sessionId"]), (&json!("b"), &json!(author.session)));
-    let opened = raw.asks(&json!({"id": "c", "request": "open"}));
+    let opened = raw.request(&json!({"id": "c", "request": "open"}));
     assert_eq!(opened["error"]["code"], "unsupported", "there is no window");
 }
 
 #[test]
 fn invalid_requests_are_refused_and_the_connection_goes_on() {
-    let (_folder, author, data, _ear) = house();
+    let (_folder, author, data, _ear) = engine_with_store();
     let mut raw = Raw::connect(&data);
     for (line, id) in [
         ("", ""),
@@ -90,10 +90,10 @@ fn invalid_requests_are_refused_and_the_connection_goes_on() {
         let answer = raw.line();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!("invalid")), "{line}");
     }
-    let unknown = raw.asks(&json!({"id": "1", "request": "why", "session": "nobody"}));
+    let unknown = raw.request(&json!({"id": "1", "request": "why", "session": "nobody"}));
     assert_eq!(unknown["error"]["code"], "not_found");
     let name = json!({"do": "rename", "session": author.session, "name": "the leak"});
-    let named = raw.asks(&json!({"id": "2", "request": "command", "command": name}));
+    let named = raw.request(&json!({"id": "2", "request": "command", "command": name}));
     assert_eq!(named, json!({"id": "2", "reply": author.session}));
     // An endless line is not collected without a limit.
     let mut endless = Raw::connect(&data);
@@ -107,7 +107,7 @@ fn invalid_requests_are_refused_and_the_connection_goes_on() {
 
 #[test]
 fn subscriptions_per_connection_are_limited() {
-    let (_folder, _author, data, _ear) = house();
+    let (_folder, _author, data, _ear) = engine_with_store();
     let mut raw = Raw::connect(&data);
     for n in 0..12 {
         raw.send(&json!({"id": format!("s{n}"), "request": "subscribe"}).to_string());
@@ -120,7 +120,7 @@ fn subscriptions_per_connection_are_limited() {
 
 #[test]
 fn a_subscriber_gets_the_snapshot_and_then_each_change() {
-    let (folder, author, data, _ear) = house();
+    let (folder, author, data, _ear) = engine_with_store();
     let (sender, messages) = channel();
     let mut client = Client::connect(&data).unwrap();
     let follows =
@@ -147,7 +147,7 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
 
 #[test]
 fn a_subscriber_that_does_not_read_delays_nothing_and_later_gets_the_current_roster() {
-    let (_folder, author, data, mut subscriber) = house();
+    let (_folder, author, data, mut subscriber) = engine_with_store();
     let mut asleep = Raw::connect(&data);
     asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
     // Far more messages than a socket and a mailbox hold.
@@ -175,7 +175,7 @@ fn a_subscriber_that_does_not_read_delays_nothing_and_later_gets_the_current_ros
 
 #[test]
 fn the_end_of_the_engine_ends_its_connections_and_removes_the_socket() {
-    let (_folder, _author, data, subscriber) = house();
+    let (_folder, _author, data, subscriber) = engine_with_store();
     let mut raw = Raw::connect(&data);
     raw.send(r#"{"id":"s","request":"subscribe"}"#);
     assert_eq!(raw.line()["id"], "s");
@@ -212,9 +212,9 @@ fn a_data_folder_deep_in_a_tree_has_a_socket_too() {
 /// More connections than are allowed at once: each one is released at its end.
 #[test]
 fn a_connection_ends_with_its_client() {
-    let (_folder, _author, data, _ear) = house();
+    let (_folder, _author, data, _ear) = engine_with_store();
     for _ in 0..300 {
         let mut raw = Raw::connect(&data);
-        assert_eq!(raw.asks(&json!({"id": "1", "request": "roster"}))["id"], "1");
+        assert_eq!(raw.request(&json!({"id": "1", "request": "roster"}))["id"], "1");
     }
 }

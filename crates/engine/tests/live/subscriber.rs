@@ -11,7 +11,7 @@ use watchbill_engine::publish::Subscription;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
 use watchbill_settings::Settings;
 
-use crate::records::Author;
+use crate::records::SessionWriter;
 
 /// Longer than any step takes on a busy machine; a passing test never waits that long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,13 +47,13 @@ impl Folder {
     }
 
     /// Appends to a transcript of project `p`.
-    pub fn append(&self, author: &Author, text: &str) {
+    pub fn append(&self, author: &SessionWriter, text: &str) {
         append(&self.transcript("p", &author.session), text);
     }
 
-    pub fn author(&self, n: usize) -> Author {
+    pub fn author(&self, n: usize) -> SessionWriter {
         // A working folder that exists, since its `.claude` is watched.
-        Author::new(
+        SessionWriter::new(
             &crate::records::session(n),
             self.root.parent().unwrap().parent().unwrap().to_str().unwrap(),
         )
@@ -136,7 +136,7 @@ impl Subscriber {
     }
 
     /// Waits until a session is in a state.
-    pub fn until_state(&mut self, author: &Author, state: &str) {
+    pub fn until_state(&mut self, author: &SessionWriter, state: &str) {
         let what = format!("{} to be {state}", author.session);
         self.until(&what, |copy| row(copy, author).is_some_and(|row| row.state == state));
     }
@@ -148,6 +148,6 @@ impl Drop for Subscriber {
     }
 }
 
-pub fn row<'a>(copy: &'a RosterSnapshot, author: &Author) -> Option<&'a TrackedSession> {
+pub fn row<'a>(copy: &'a RosterSnapshot, author: &SessionWriter) -> Option<&'a TrackedSession> {
     copy.sessions.iter().find(|row| row.session_id == author.session)
 }

@@ -10,11 +10,11 @@ use watchbill_protocol::error::ErrorCode;
 use watchbill_settings::Settings;
 use watchbill_store::{Access as StoreAccess, Mode, Store};
 
-use crate::records::Author;
+use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A session, the data folder, and an engine that writes there.
-pub fn house() -> (Folder, Author, PathBuf, Subscriber) {
+pub fn engine_with_store() -> (Folder, SessionWriter, PathBuf, Subscriber) {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -23,11 +23,11 @@ pub fn house() -> (Folder, Author, PathBuf, Subscriber) {
     (folder, author, data, subscriber)
 }
 
-fn session(author: &Author) -> SessionId {
+fn session(author: &SessionWriter) -> SessionId {
     SessionId::new(&author.session)
 }
 
-fn name(author: &Author, name: &str) -> Word {
+fn name(author: &SessionWriter, name: &str) -> Word {
     Word::Name { session: session(author), name: Some(name.to_owned()) }
 }
 
@@ -35,7 +35,7 @@ fn names(data: &std::path::Path) -> Vec<String> {
     Store::open(data, Mode::Read).unwrap().chain_names().unwrap().into_iter().map(|(_, name)| name).collect()
 }
 
-fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> Option<String> {
+fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &SessionWriter) -> Option<String> {
     row(copy, author).unwrap().work_chain_name.clone()
 }
 
@@ -44,7 +44,7 @@ fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> 
 #[cfg(unix)]
 #[test]
 fn a_command_succeeds_only_when_it_is_stored() {
-    let (_folder, author, data, mut subscriber) = house();
+    let (_folder, author, data, mut subscriber) = engine_with_store();
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
@@ -79,7 +79,7 @@ fn a_command_succeeds_only_when_it_is_stored() {
 #[cfg(unix)]
 #[test]
 fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
-    let (folder, author, data, subscriber) = house();
+    let (folder, author, data, subscriber) = engine_with_store();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
@@ -94,7 +94,7 @@ fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
 
 #[test]
 fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
-    let (folder, author, data, mut holder) = house();
+    let (folder, author, data, mut holder) = engine_with_store();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.handle.say(name(&author, "first")).unwrap();
     assert_eq!(names(&data), ["first"], "stored by the holder when this returns");
@@ -113,7 +113,7 @@ fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
 
 #[test]
 fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
-    let (folder, author, data, mut holder) = house();
+    let (folder, author, data, mut holder) = engine_with_store();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
@@ -145,7 +145,7 @@ fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
 /// Another program writes the store and answers no requests, as `index` does.
 #[test]
 fn an_engine_that_takes_over_for_a_command_runs_it_once() {
-    let (folder, author, data, mut holder) = house();
+    let (folder, author, data, mut holder) = engine_with_store();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
@@ -192,7 +192,7 @@ fn mailbox_files_of_earlier_programs_are_removed_and_other_files_stay() {
 #[test]
 fn the_name_of_a_forgotten_session_is_no_longer_shown() {
     for forgotten in [0, 1] {
-        let (folder, first, data, mut subscriber) = house();
+        let (folder, first, data, mut subscriber) = engine_with_store();
         let second = folder.author(2);
         folder.append(&second, &second.prompt(2, now() + watchbill_core::time::Millis(5)));
         subscriber.until("both", |copy| row(copy, &first).is_some() && row(copy, &second).is_some());
@@ -201,7 +201,7 @@ fn the_name_of_a_forgotten_session_is_no_longer_shown() {
         subscriber.handle.say(name(gone, "a secret name")).unwrap();
         let [session, with] = authors.map(|author| SessionId::new(&author.session));
         subscriber.handle.say(Word::Join { session, with }).unwrap();
-        let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author| {
+        let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &SessionWriter| {
             row(copy, author).and_then(|row| row.work_chain_name.clone())
         };
         subscriber.until("both to have the name", |copy| {

@@ -26,15 +26,15 @@ fn steps_that_matter(recording: &Recording, witnesses: Witnesses) -> Vec<usize> 
 
 #[test]
 fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
-    killed_everywhere(Witnesses::REGISTRY);
+    check_kill_at_each_step(Witnesses::REGISTRY);
 }
 
 #[test]
 fn a_process_killed_at_any_step_ends_its_session_also_with_hooks() {
-    killed_everywhere(Witnesses::ALL);
+    check_kill_at_each_step(Witnesses::ALL);
 }
 
-fn killed_everywhere(witnesses: Witnesses) {
+fn check_kill_at_each_step(witnesses: Witnesses) {
     let mut killed_in: BTreeMap<String, usize> = BTreeMap::new();
     for named in all() {
         for kill in steps_that_matter(&named.recording, witnesses) {

@@ -15,14 +15,14 @@ pub fn folder() -> PathBuf {
 }
 
 /// One recording: its name, its text, and its parsed form.
-pub struct Named {
+pub struct NamedRecording {
     pub name: String,
     pub text: String,
     pub recording: Recording,
 }
 
 /// Every recording, by name.
-pub fn all() -> Vec<Named> {
+pub fn all() -> Vec<NamedRecording> {
     let mut all: Vec<_> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -30,7 +30,7 @@ pub fn all() -> Vec<Named> {
         .map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let text = std::fs::read_to_string(path).unwrap();
-            Named { name, recording: Recording::parse(&text).unwrap(), text }
+            NamedRecording { name, recording: Recording::parse(&text).unwrap(), text }
         })
         .collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));

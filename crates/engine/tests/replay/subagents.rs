@@ -2,13 +2,13 @@
 
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Engine;
-use watchbill_history::query::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use crate::play::Witnesses;
-use crate::play::{Named, Player, all};
+use crate::play::{NamedRecording, Player, all};
 
-fn named(name: &str) -> Named {
+fn named(name: &str) -> NamedRecording {
     all().into_iter().find(|named| named.name == name).unwrap()
 }
 
@@ -36,8 +36,8 @@ fn a_subagents_items_are_nested_at_its_call_and_shift_no_index() {
         assert_eq!(plan.agents.len(), 1, "{name}");
         let fs = player.engine.fs();
         let mut reader = TimelineReader::default();
-        let plain = reader.read(fs, &plan, Stretch::new(Some(0), 100)).unwrap();
-        let nested = reader.read(fs, &plan, Stretch::new(Some(0), 100).nested()).unwrap();
+        let plain = reader.read(fs, &plan, ItemRange::new(Some(0), 100)).unwrap();
+        let nested = reader.read(fs, &plan, ItemRange::new(Some(0), 100).nested()).unwrap();
         assert_eq!((plain.total, plain.items.len()), (nested.total, nested.items.len()), "{name}");
 
         let (index, subagent) = subagents(&nested.items)[0];
@@ -52,10 +52,10 @@ fn a_subagents_items_are_nested_at_its_call_and_shift_no_index() {
         let indexes: Vec<u64> = subagent.items.iter().map(|item| item.index).collect();
         assert_eq!(indexes, (0..subagent.items.len() as u64).collect::<Vec<_>>(), "its own count");
 
-        let own: Timeline = reader.read_agent(fs, &plan, &agent, Stretch::new(Some(1), 2)).unwrap();
+        let own: Timeline = reader.read_agent(fs, &plan, &agent, ItemRange::new(Some(1), 2)).unwrap();
         assert_eq!((own.agent_id.as_deref(), own.from), (Some(&*agent), 1));
         assert_eq!(own.items, subagent.items[1..3], "{name}");
-        assert!(reader.read_agent(fs, &plan, "nobody", Stretch::new(None, 1)).is_err());
+        assert!(reader.read_agent(fs, &plan, "nobody", ItemRange::new(None, 1)).is_err());
     }
 }
 
@@ -71,7 +71,7 @@ fn a_running_subagent_is_found_by_its_meta_file() {
         }
         let plan = player.engine.timeline_plan(&session(&player.engine)).unwrap();
         let timeline =
-            TimelineReader::default().read(player.engine.fs(), &plan, Stretch::new(Some(0), 100)).unwrap();
+            TimelineReader::default().read(player.engine.fs(), &plan, ItemRange::new(Some(0), 100)).unwrap();
         let calls = subagents(&timeline.items);
         let pending = calls.iter().any(|(index, _)| {
             let What::Tool { outcome, .. } = &timeline.items[usize::try_from(*index).unwrap()].what else {
@@ -95,7 +95,7 @@ fn every_record_has_a_timeline_place_also_in_subagents() {
             let plan = player.engine.timeline_plan(&row.session().session_id).unwrap();
             let fs = player.engine.fs();
             let mut reader = TimelineReader::default();
-            let timeline = reader.read(fs, &plan, Stretch::whole()).unwrap();
+            let timeline = reader.read(fs, &plan, ItemRange::whole()).unwrap();
             for (agent, path) in plan
                 .parts
                 .iter()

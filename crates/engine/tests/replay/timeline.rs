@@ -21,10 +21,10 @@ use watchbill_engine::engine::Engine;
 use watchbill_engine::replay::Operation;
 use watchbill_protocol::roster::TrackedSession;
 
-use crate::play::{Named, Player, Witnesses};
+use crate::play::{NamedRecording, Player, Witnesses};
 
 /// Plays a recording and writes its timeline.
-pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
+pub fn timeline(named: &NamedRecording, witnesses: Witnesses) -> String {
     let mut page = Page { begin: named.recording.begin, ..Page::default() };
     let mut hooks = hooks(&named.text);
     let mut player = Player::new(&named.recording, witnesses);
@@ -60,7 +60,7 @@ pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
 }
 
 /// Whether its state needs the user once it has lasted.
-fn asks(row: &TrackedSession) -> bool {
+fn needs_user(row: &TrackedSession) -> bool {
     let kind = row.state_kind.as_deref();
     row.state == "waiting_for_approval"
         || (row.state == "waiting_for_input" && matches!(kind, Some("error" | "limit")))
@@ -103,7 +103,7 @@ impl Page {
             let id = &row.session_id;
             let state = state_words(row);
             // The sign comes at once, before the need counts: the page shows a state when it begins.
-            let alarm = asks(row);
+            let alarm = needs_user(row);
             if self.states.get(id) != Some(&state) {
                 let sign = if alarm { '!' } else { '>' };
                 self.line(now, sign, &format!("{} {state}", short(id)));

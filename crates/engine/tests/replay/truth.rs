@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::play::{Named, Player, Witnesses, all};
+use crate::play::{NamedRecording, Player, Witnesses, all};
 
 /// How much earlier or later than a hook the registry may report the same, in milliseconds. 800 were measured while
 /// hooks on every event slowed the client down.
@@ -30,7 +30,7 @@ struct Shown {
     mode: String,
 }
 
-fn hooks(named: &Named) -> Vec<Hook> {
+fn hooks(named: &NamedRecording) -> Vec<Hook> {
     let lines = named.text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
         .filter(|line| line["op"] == "hook")
@@ -49,7 +49,7 @@ fn hooks(named: &Named) -> Vec<Hook> {
         .collect()
 }
 
-fn shown(named: &Named, witnesses: Witnesses) -> BTreeMap<String, Vec<Shown>> {
+fn shown(named: &NamedRecording, witnesses: Witnesses) -> BTreeMap<String, Vec<Shown>> {
     let mut all: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
     let begin = named.recording.begin;
     let mut player = Player::new(&named.recording, witnesses);
@@ -84,7 +84,7 @@ fn between(shown: &[Shown], from: i64, to: i64) -> impl Iterator<Item = &Shown> 
 }
 
 /// Print mode refuses calls that need a permission, and asks no one.
-fn asks_nobody(named: &Named) -> bool {
+fn is_print_mode(named: &NamedRecording) -> bool {
     named.name.starts_with("14-")
 }
 
@@ -109,7 +109,7 @@ fn requests_are_shown(witnesses: Witnesses) {
         let hooks = hooks(&named);
         let asked: Vec<&Hook> = hooks.iter().filter(|hook| hook.event == "PermissionRequest").collect();
         let shown = shown(&named, witnesses);
-        if !asks_nobody(&named) {
+        if !is_print_mode(&named) {
             // Hooks do not distinguish an automatic reviewer from the user; an answer within the dwell is not shown.
             let at_once = |asked: &Hook| {
                 !witnesses.registry

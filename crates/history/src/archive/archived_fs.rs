@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use watchbill_store::archive::{ARCHIVE, Archive, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store, StoreError};
-use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, Want, is_gone};
+use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, WalkChoice, is_gone};
 
-use super::found::META;
+use super::archive_candidates::META;
 
 /// Wraps `fs` so that archived transcripts appear at the paths of deleted ones, also those that are archived later.
 /// Returns `fs` unchanged without a data folder.
@@ -59,7 +59,7 @@ impl ArchivedFs {
     }
 
     /// The meta file beside the transcript of an archived subagent. The archive keeps it with the transcript.
-    fn companion(&self, path: &Path) -> Option<Vec<u8>> {
+    fn meta_file(&self, path: &Path) -> Option<Vec<u8>> {
         let transcript = format!("{}.jsonl", path.to_str()?.strip_suffix(META)?);
         let row = self.ask(|store| store.archived(&transcript))?;
         Some(self.archive.open(&row).ok()?.label()?.meta.clone()?.into_bytes())
@@ -112,14 +112,14 @@ impl Fs for ArchivedFs {
         self.real.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
         let mut walk = self.real.walk(top, want);
         let known: HashSet<&Path> = walk.files.iter().map(|(path, _)| &**path).collect();
         let mut gone = Vec::new();
         for row in self.ask(Store::all_archived) {
             let path = PathBuf::from(&row.path);
             let new = path.starts_with(top) && !known.contains(&*path);
-            if new && want(&path, FileKind::File) != Want::Nothing {
+            if new && want(&path, FileKind::File) != WalkChoice::Skip {
                 gone.push((path, stat_of(&row)));
             }
         }
@@ -131,7 +131,7 @@ impl Fs for ArchivedFs {
     /// they never change.
     fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         match self.real.read_small(path, limit) {
-            Err(error) if is_gone(&error) => self.companion(path).ok_or(error),
+            Err(error) if is_gone(&error) => self.meta_file(path).ok_or(error),
             other => other,
         }
     }
@@ -159,7 +159,7 @@ impl ReadAt for ArchivedFile {
         self.frames.read_at(buf, offset)
     }
 
-    fn try_all(&self) -> io::Result<()> {
+    fn check_readable(&self) -> io::Result<()> {
         io::copy(&mut self.frames.reader(), &mut io::sink()).map(drop)
     }
 }

@@ -11,9 +11,9 @@ use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::Found;
 
-use super::found::{CLEANUP_DAYS, DAY, FIRST_RECORDS, cleanup_days, owner, transcripts};
+use super::archive_candidates::{CLEANUP_DAYS, DAY, FIRST_RECORDS, cleanup_days, owner, transcripts};
 use crate::lines::FromStart;
-use crate::query::owner::FEW;
+use crate::query::owner::MAX_OWNER_LOOKUPS;
 use crate::size;
 
 /// Number of files packed for an estimate.
@@ -89,12 +89,12 @@ fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
     let mut found = transcripts(fs, &settings.roots);
     let exclude = &settings.history.exclude;
     let data_dir = settings.data_dir.as_deref();
-    let known = data_dir.and_then(|dir| Known::of(&Store::open(dir, Mode::Read).ok()?, exclude).ok());
+    let known = data_dir.and_then(|dir| Unarchivable::of(&Store::open(dir, Mode::Read).ok()?, exclude).ok());
     let known = known.unwrap_or_default();
     found.retain(|found| !known.leaves_out(found, fs, exclude));
     let is_new = |found: &&Found| !known.files.contains(&*found.path.to_string_lossy());
     // The same limit as in `lag`: looking into all files of a first index takes long.
-    if !exclude.is_empty() && found.iter().filter(is_new).count() <= FEW {
+    if !exclude.is_empty() && found.iter().filter(is_new).count() <= MAX_OWNER_LOOKUPS {
         found.retain(|found| !is_new(&found) || !begins_excluded(fs, found, exclude));
     }
     found
@@ -102,7 +102,7 @@ fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
 
 /// What the store knows about transcripts that must not be archived.
 #[derive(Default)]
-struct Known {
+struct Unarchivable {
     /// All stored transcripts.
     files: HashSet<String>,
     /// Transcripts of which `exclude` left out a part.
@@ -111,17 +111,17 @@ struct Known {
     sessions: HashSet<String>,
 }
 
-impl Known {
+impl Unarchivable {
     fn of(store: &Store, exclude: &Exclude) -> Result<Self, StoreError> {
         let mut known = Self::default();
         known.sessions.extend(store.forgotten()?.iter().map(ToString::to_string));
         if exclude.is_empty() {
             return Ok(known);
         }
-        known.partly = store.partly_left_out()?;
+        known.partly = store.partly_excluded()?;
         store.files(&mut |_, file| known.files.extend([file.path]))?;
         store.sessions(&mut |_, row| {
-            if row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)) {
+            if row.cwd.as_deref().is_some_and(|cwd| exclude.excludes(cwd)) {
                 known.sessions.insert(row.session_id);
             }
         })?;
@@ -130,7 +130,7 @@ impl Known {
 
     fn leaves_out(&self, found: &Found, fs: &dyn Fs, exclude: &Exclude) -> bool {
         let path = found.path.to_string_lossy();
-        exclude.leaves_out(&path)
+        exclude.excludes(&path)
             || self.partly.contains(&*path)
             || (!self.sessions.is_empty()
                 && owner(fs, found).is_some_and(|(session, _)| self.sessions.contains(&session)))

@@ -7,7 +7,7 @@ use crate::reader::Reader;
 
 /// Receives everything that the history reads of one file. Generic and not a trait object: a first index calls it for
 /// every record.
-pub trait Beside {
+pub trait RecordObserver {
     /// Everything received before is void.
     fn restarted(&mut self);
 
@@ -28,9 +28,9 @@ pub trait Beside {
 }
 
 /// No second receiver.
-pub enum Alone {}
+pub enum NoObserver {}
 
-impl Beside for Alone {
+impl RecordObserver for NoObserver {
     fn restarted(&mut self) {
         match *self {}
     }

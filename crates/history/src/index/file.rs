@@ -11,13 +11,13 @@ use watchbill_core::transcript::line_splitter::Line;
 use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
-use super::beside::Beside;
-use super::indexed::{IndexError, IndexedFile};
-use super::kept::{self, IdParts, Known};
+use super::beside::RecordObserver;
+use super::indexed::{FileReadCounts, IndexError};
 use super::rows::Rows;
-use crate::reader::{Lines, Reader};
+use super::saved_state::{self, IdParts, StoredState};
+use crate::reader::{LineReceiver, Reader};
 
 /// One file.
 pub struct FileHistory {
@@ -36,12 +36,12 @@ pub struct FileHistory {
 
 impl FileHistory {
     /// Restores the file's state from the store, or begins with the first byte.
-    pub fn take_up(store: &Store, path: &Path, place: &Place) -> Result<Self, StoreError> {
+    pub fn take_up(store: &Store, path: &Path, place: &ClientPath) -> Result<Self, StoreError> {
         let (owner, agent) = match place {
-            Place::Transcript { session, .. } => (Some(session.clone()), None),
-            Place::Subagent { session, agent, .. } => (Some(session.clone()), Some(Arc::clone(agent))),
+            ClientPath::Transcript { session, .. } => (Some(session.clone()), None),
+            ClientPath::Subagent { session, agent, .. } => (Some(session.clone()), Some(Arc::clone(agent))),
             // Its records name the session.
-            Place::FlatSubagent { agent, .. } => (None, Some(Arc::clone(agent))),
+            ClientPath::FlatSubagent { agent, .. } => (None, Some(Arc::clone(agent))),
             _ => (None, None),
         };
         let mut file = Self {
@@ -54,8 +54,10 @@ impl FileHistory {
             ids: IdParts::default(),
             early_problems: 0,
         };
-        match kept::read(store, path, file.agent.as_deref())? {
-            Known::Whole(kept) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
+        match saved_state::read(store, path, file.agent.as_deref())? {
+            StoredState::Resumable(kept)
+                if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) =>
+            {
                 file.owner = Some(kept.fold.session().clone());
                 file.reader = Reader::resume(kept.cursor, kept.line_start);
                 file.keys = Some((kept.file, kept.session));
@@ -63,21 +65,21 @@ impl FileHistory {
                 file.seen = kept.seen;
                 file.ids = kept.ids;
             }
-            Known::Whole(kept) => file.is_stale((kept.file, kept.session)),
-            Known::Rows(rows, session) => file.is_stale((rows, session)),
-            Known::New => {}
+            StoredState::Resumable(kept) => file.mark_stale((kept.file, kept.session)),
+            StoredState::RowsOnly(rows, session) => file.mark_stale((rows, session)),
+            StoredState::New => {}
         }
         Ok(file)
     }
 
     /// The stored rows have an earlier form, so the file is read anew.
-    fn is_stale(&mut self, keys: (FileKey, SessionKey)) {
-        (self.keys, self.reader) = (Some(keys), Reader::anew());
+    fn mark_stale(&mut self, keys: (FileKey, SessionKey)) {
+        (self.keys, self.reader) = (Some(keys), Reader::from_first_byte());
     }
 
     /// The fold, if this is the session's own transcript. It is created if a hook event comes before the first
     /// record.
-    pub fn own_of(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
+    pub fn own_fold(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
         let own = self.agent.is_none() && self.owner.as_ref() == Some(session);
         own.then(|| self.fold.get_or_insert_with(|| HistoryFold::new(session.clone(), None)))
     }
@@ -100,33 +102,33 @@ impl FileHistory {
     }
 
     /// Reads the new part of the file and stores it in the step.
-    pub fn read<B: Beside>(
+    pub fn read<B: RecordObserver>(
         &mut self,
         fs: &dyn Fs,
         step: &mut Step<'_>,
         path: &Path,
         budget: u64,
-        with: With<'_, B>,
-    ) -> Result<IndexedFile, IndexError> {
-        let With { settings, forgotten, scratch, mut beside } = with;
+        with: ReadContext<'_, B>,
+    ) -> Result<FileReadCounts, IndexError> {
+        let ReadContext { settings, forgotten, scratch, mut beside } = with;
         if self.owner.as_ref().is_some_and(|owner| forgotten.contains(owner)) {
-            return Ok(IndexedFile { skipped: true, ..IndexedFile::default() });
+            return Ok(FileReadCounts { skipped: true, ..FileReadCounts::default() });
         }
         let name = path.to_string_lossy();
         let mut reader = std::mem::take(&mut self.reader);
-        let mut run = Run {
+        let mut run = FileRead {
             file: self,
             step,
             settings,
             forgotten,
             name: &name,
             beside: beside.as_deref_mut(),
-            count: IndexedFile::default(),
+            count: FileReadCounts::default(),
             failed: None,
         };
         let outcome = reader.read(fs, path, scratch, budget, &mut run);
-        run.settle();
-        let Run { mut count, failed, .. } = run;
+        run.flush_items();
+        let FileRead { mut count, failed, .. } = run;
         self.reader = reader;
         if let Some(error) = failed {
             return Err(error.into());
@@ -141,10 +143,10 @@ impl FileHistory {
             && changed
         {
             if fold.take_left_out() {
-                step.note_left_out(file)?;
+                step.note_excluded_part(file)?;
             }
             let line_start = self.reader.line_start();
-            kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
+            saved_state::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
             step.count_problems(file, count.problems + std::mem::take(&mut self.early_problems))?;
         } else {
             count.skipped = count.skipped || self.keys.is_none();
@@ -155,7 +157,7 @@ impl FileHistory {
 }
 
 /// The other arguments of one read.
-pub struct With<'w, B> {
+pub struct ReadContext<'w, B> {
     pub settings: &'w HistorySettings,
     pub forgotten: &'w HashSet<SessionId>,
     pub scratch: &'w mut Vec<u8>,
@@ -170,18 +172,18 @@ fn new_set() -> IdSet {
 }
 
 /// One read of a file.
-struct Run<'r, 's, B> {
+struct FileRead<'r, 's, B> {
     file: &'r mut FileHistory,
     step: &'r mut Step<'s>,
     settings: &'r HistorySettings,
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,
     beside: Option<&'r mut B>,
-    count: IndexedFile,
+    count: FileReadCounts,
     failed: Option<StoreError>,
 }
 
-impl<B: Beside> Lines for Run<'_, '_, B> {
+impl<B: RecordObserver> LineReceiver for FileRead<'_, '_, B> {
     fn restarted(&mut self) {
         self.file.begin_anew();
         if let Some(beside) = &mut self.beside {
@@ -198,7 +200,7 @@ impl<B: Beside> Lines for Run<'_, '_, B> {
             return;
         }
         let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
-            self.settings.exclude.hide_in(&mut record, full);
+            self.settings.exclude.clear_excluded_targets(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);
             }
@@ -237,7 +239,7 @@ impl<B: Beside> Lines for Run<'_, '_, B> {
     }
 }
 
-impl<B: Beside> Run<'_, '_, B> {
+impl<B: RecordObserver> FileRead<'_, '_, B> {
     fn note(&mut self, done: Result<(), StoreError>) {
         if let (Err(error), None) = (done, &self.failed) {
             self.failed = Some(error);
@@ -271,7 +273,7 @@ impl<B: Beside> Run<'_, '_, B> {
     }
 
     /// Stores the items that the fold has held back.
-    fn settle(&mut self) {
+    fn flush_items(&mut self) {
         let (Some((key, session)), Some(fold)) = (self.file.keys, &mut self.file.fold) else { return };
         if self.failed.is_some() {
             return;

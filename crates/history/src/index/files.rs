@@ -11,17 +11,17 @@ use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item};
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 
-use super::beside::{Alone, Beside};
-use super::file::{FileHistory, With};
-use super::indexed::{IndexError, IndexedFile};
+use super::beside::{NoObserver, RecordObserver};
+use super::file::{FileHistory, ReadContext};
+use super::indexed::{FileReadCounts, IndexError};
 use super::rows::{Rows, hook_event};
 
 /// Name of the store's entry for the size limit of a tool's text.
-pub(crate) const CUT: &str = "index_cut";
+pub(crate) const CUT_META: &str = "index_cut";
 /// Number of files kept in memory: those that grow at the moment, and those of one step.
-pub(crate) const READY: usize = 64;
+pub(crate) const MAX_READY: usize = 64;
 
 /// Reads transcripts into the store.
 pub struct HistoryIndex {
@@ -42,7 +42,7 @@ impl HistoryIndex {
     /// When the store cannot be read.
     pub fn new(mut settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
         // Stored texts have this limit, and all texts must have the same one.
-        if let Some(cut) = store.meta(CUT)?.and_then(|cut| cut.parse().ok()) {
+        if let Some(cut) = store.meta(CUT_META)?.and_then(|cut| cut.parse().ok()) {
             settings.cut = cut;
         }
         Ok(Self {
@@ -65,7 +65,7 @@ impl HistoryIndex {
     ///
     /// # Errors
     /// When the store cannot be read. State in another form is no error: the file is read from its beginning.
-    pub fn take_up(&mut self, store: &Store, path: &Path, place: &Place) -> Result<(), StoreError> {
+    pub fn restore_file(&mut self, store: &Store, path: &Path, place: &ClientPath) -> Result<(), StoreError> {
         // Most files are not ready. Comparing their paths with all ready ones would take a hundredth of a first
         // index.
         if self.ready.contains_key(path) {
@@ -74,7 +74,7 @@ impl HistoryIndex {
             }
             return Ok(());
         }
-        if self.used.len() == READY {
+        if self.used.len() == MAX_READY {
             let longest_unused = self.used.remove(0);
             self.ready.remove(&longest_unused);
         }
@@ -94,29 +94,29 @@ impl HistoryIndex {
         step: &mut Step<'_>,
         path: &Path,
         budget: u64,
-    ) -> Result<IndexedFile, IndexError> {
-        self.read_both(fs, step, path, budget, None::<&mut Alone>)
+    ) -> Result<FileReadCounts, IndexError> {
+        self.read_both(fs, step, path, budget, None::<&mut NoObserver>)
     }
 
     /// The same; `beside` receives every record too.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn read_both<B: Beside>(
+    pub fn read_both<B: RecordObserver>(
         &mut self,
         fs: &dyn Fs,
         step: &mut Step<'_>,
         path: &Path,
         budget: u64,
         beside: Option<&mut B>,
-    ) -> Result<IndexedFile, IndexError> {
-        let Some(file) = self.ready.get_mut(path) else { return Ok(IndexedFile::default()) };
-        if self.settings.exclude.leaves_out(&path.to_string_lossy()) {
+    ) -> Result<FileReadCounts, IndexError> {
+        let Some(file) = self.ready.get_mut(path) else { return Ok(FileReadCounts::default()) };
+        if self.settings.exclude.excludes(&path.to_string_lossy()) {
             file.remove(step)?;
-            return Ok(IndexedFile { skipped: true, ..IndexedFile::default() });
+            return Ok(FileReadCounts { skipped: true, ..FileReadCounts::default() });
         }
         let Self { settings, forgotten, scratch, .. } = self;
-        file.read(fs, step, path, budget, With { settings, forgotten, scratch, beside })
+        file.read(fs, step, path, budget, ReadContext { settings, forgotten, scratch, beside })
     }
 
     /// Stores a hook event, once even if it arrives several times. The session's own transcript need not exist yet.
@@ -128,7 +128,7 @@ impl HistoryIndex {
         if self.forgotten.contains(id) {
             return Ok(());
         }
-        if heard.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.leaves_out(cwd)) {
+        if heard.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.excludes(cwd)) {
             return Ok(());
         }
         let session = step.session_key(id)?;
@@ -138,7 +138,7 @@ impl HistoryIndex {
         }
         // The fold of the transcript knows which prompts both sources have. Without a fold, the hook event is the
         // only source.
-        let known = self.ready.values_mut().find_map(|file| file.own_of(id));
+        let known = self.ready.values_mut().find_map(|file| file.own_fold(id));
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
         let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
@@ -155,7 +155,7 @@ impl HistoryIndex {
 
     /// The step that read files was not committed: drops their states, so that the next read takes them from the
     /// store.
-    pub fn void(&mut self) {
+    pub fn discard_states(&mut self) {
         self.ready.clear();
         self.used.clear();
     }
@@ -163,6 +163,6 @@ impl HistoryIndex {
     /// Replaces the set of sessions that the user wants forgotten.
     pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
         self.forgotten = forgotten.into_iter().collect();
-        self.void();
+        self.discard_states();
     }
 }

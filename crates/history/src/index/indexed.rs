@@ -5,7 +5,7 @@ use watchbill_watch::tail::TailError;
 
 /// Counts of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct IndexedFile {
+pub struct FileReadCounts {
     /// Bytes read.
     pub bytes: u64,
     /// Records read.

@@ -1,17 +1,17 @@
 //! Makes rows of transcripts: one file at a time for the worker, all files in one go for `watchbill index`.
 
-mod archived;
+mod archive_after_run;
 pub mod beside;
-pub mod companion;
 mod file;
 pub mod files;
+pub mod index_observer;
 pub mod indexed;
-mod kept;
 mod rows;
 pub mod run;
+mod saved_state;
 
-pub use beside::Beside;
-pub use companion::Companion;
+pub use beside::RecordObserver;
 pub use files::HistoryIndex;
-pub use indexed::{IndexError, IndexedFile};
+pub use index_observer::IndexObserver;
+pub use indexed::{FileReadCounts, IndexError};
 pub use run::{Indexed, Options, Progress, run};

@@ -14,23 +14,23 @@ use watchbill_settings::Settings;
 use watchbill_watch::clock::{Clock, SystemClock};
 use watchbill_watch::fs::Fs;
 
-use super::archived;
-use super::companion::Companion;
-use super::files::{CUT, HistoryIndex, READY};
-use super::indexed::{IndexError, IndexedFile};
-use crate::errors::{data_dir, refusal};
+use super::archive_after_run;
+use super::files::{CUT_META, HistoryIndex, MAX_READY};
+use super::index_observer::IndexObserver;
+use super::indexed::{FileReadCounts, IndexError};
+use crate::errors::{data_dir, store_api_error};
 use crate::live_state::LiveState;
 use crate::query::owner::ForgottenSessions;
-use crate::removal::left_out;
+use crate::removal::exclude_later;
 
 /// A transaction ends after this many bytes of transcripts, or this many files. This limits what an unclean exit
 /// costs, and how long a reader of the store waits during a first index. With four times as many files, a busy
 /// machine refuses readers.
 const STEP_BYTES: u64 = 64 << 20;
 const STEP_FILES: usize = 48;
-const _: () = assert!(STEP_FILES <= READY, "the files of one step are taken up before it begins");
+const _: () = assert!(STEP_FILES <= MAX_READY, "the files of one step are taken up before it begins");
 /// From this many bytes on, the full-text index is built in large pieces.
-const MANY: u64 = 8 << 20;
+const BULK_BYTES: u64 = 8 << 20;
 /// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
@@ -67,7 +67,7 @@ pub enum Indexed {
 ///
 /// # Errors
 /// When the store cannot be opened or written.
-pub fn run<C: Companion>(
+pub fn run<C: IndexObserver>(
     settings: &Settings,
     fs: &dyn Fs,
     options: Options,
@@ -86,28 +86,28 @@ pub fn run<C: Companion>(
         Err(StoreError::BeingFilled { .. } | StoreError::Absent { .. }) => {
             return Ok(Indexed::ByAnother { pid: watchbill_store::last_writer(data_dir) });
         }
-        Err(error) => return Err(refusal(&error)),
+        Err(error) => return Err(store_api_error(&error)),
     };
     if let Access::Reader { held_by } = store.access() {
         return Ok(Indexed::ByAnother { pid: held_by });
     }
     let updated = update(&mut store, settings, fs, options, live, companion, progress);
-    let mut report = updated.map_err(|error| refusal(&error))?;
+    let mut report = updated.map_err(|error| store_api_error(&error))?;
     if !report.interrupted {
         let so_far = Progress { bytes: report.bytes, total_bytes: report.bytes };
         let mut go_on = || progress(&so_far);
-        archived::archive(&mut store, settings, fs, &mut report, &mut go_on)
-            .map_err(|error| refusal(&error))?;
+        archive_after_run::archive(&mut store, settings, fs, &mut report, &mut go_on)
+            .map_err(|error| store_api_error(&error))?;
     }
-    let behind = store.without_rows().map_err(|error| refusal(&error))?.is_some();
+    let behind = store.sessions_without_rows().map_err(|error| store_api_error(&error))?.is_some();
     if behind && !report.interrupted {
-        companion.rows_are_behind();
+        companion.note_rows_behind();
     }
     report.seconds = begun.elapsed().as_secs_f64();
     Ok(Indexed::Here(report))
 }
 
-fn update<C: Companion>(
+fn update<C: IndexObserver>(
     store: &mut Store,
     settings: &Settings,
     fs: &dyn Fs,
@@ -116,9 +116,9 @@ fn update<C: Companion>(
     companion: &mut C,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<IndexReport, StoreError> {
-    left_out::carry_out(store, fs, live, &settings.history, &settings.roots, SystemClock.now())?;
+    exclude_later::remove_excluded(store, fs, live, &settings.history, &settings.roots, SystemClock.now())?;
     store.finish_wiping()?;
-    let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
+    let before: Option<usize> = store.meta(CUT_META)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
     // Another limit changes the texts of every file.
     let full = options.full || before.is_some_and(|before| before != cut);
@@ -128,7 +128,7 @@ fn update<C: Companion>(
     let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
     let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
     let forgotten = ForgottenSessions::of(store)?;
-    let is_left_out = |found: &Found| settings.history.exclude.leaves_out(&found.path.to_string_lossy());
+    let is_left_out = |found: &Found| settings.history.exclude.excludes(&found.path.to_string_lossy());
     let is_wanted =
         |found: &Found| found.kind.is_transcript() && !forgotten.has(found) && !is_left_out(found);
     let mut files: Vec<Found> = scan.found.into_iter().filter(is_wanted).collect();
@@ -146,13 +146,14 @@ fn update<C: Companion>(
     let total_bytes = files.iter().map(left).sum();
     let mut index = HistoryIndex::new(settings.history.clone(), store)?;
     companion.expect(&files, &mut known.keys().map(String::as_str));
-    let mut run = Run { fs, companion, known, full, total_bytes, report, progress, spared: Vec::new() };
-    if total_bytes > MANY {
-        store.begin_many()?;
+    let mut run =
+        IndexRun { fs, companion, known, full, total_bytes, report, progress, unreadable_known: Vec::new() };
+    if total_bytes > BULK_BYTES {
+        store.begin_bulk_insert()?;
     }
     let written = run.all(store, &mut index, &files);
-    if total_bytes > MANY {
-        store.end_many()?;
+    if total_bytes > BULK_BYTES {
+        store.end_bulk_insert()?;
     }
     written?;
     let mut report = run.report;
@@ -161,9 +162,9 @@ fn update<C: Companion>(
 }
 
 /// The key and the cursor of each stored file.
-type Known = HashMap<String, (FileKey, FileCursor)>;
+type StoredFiles = HashMap<String, (FileKey, FileCursor)>;
 
-fn known(store: &Store) -> Result<Known, StoreError> {
+fn known(store: &Store) -> Result<StoredFiles, StoreError> {
     let mut known = HashMap::new();
     store.files(&mut |key, file| {
         known.insert(file.path, (key, file.cursor));
@@ -173,11 +174,17 @@ fn known(store: &Store) -> Result<Known, StoreError> {
 
 /// Notes the limit and, if there are `new` files, that session rows will be behind. A full run also marks every file
 /// as behind, so that the next run goes on if this one is ended.
-fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) -> Result<(), StoreError> {
+fn begin(
+    store: &mut Store,
+    cut: usize,
+    full: bool,
+    known: &StoredFiles,
+    new: bool,
+) -> Result<(), StoreError> {
     let mut step = store.step()?;
-    step.set_meta(CUT, &cut.to_string())?;
+    step.set_meta(CUT_META, &cut.to_string())?;
     if new {
-        step.rows_are_behind()?;
+        step.mark_rows_behind()?;
     }
     for (file, _) in known.values().filter(|_| full) {
         step.set_cursor(*file, &FileCursor::default())?;
@@ -186,27 +193,27 @@ fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) ->
 }
 
 /// Whether the file is unchanged since it was stored.
-fn is_stored(found: &Found, known: &Known) -> bool {
+fn is_stored(found: &Found, known: &StoredFiles) -> bool {
     known.get(&*found.path.to_string_lossy()).is_some_and(|(_, cursor)| {
         (cursor.size, cursor.mtime) == (found.stat.len, found.stat.mtime)
             && (cursor.dev, cursor.inode) == (found.stat.id.dev, found.stat.id.ino)
     })
 }
 
-struct Run<'r, C> {
+struct IndexRun<'r, C> {
     fs: &'r dyn Fs,
     companion: &'r mut C,
-    known: Known,
+    known: StoredFiles,
     /// The rows of known files are removed before the files are read anew.
     full: bool,
     total_bytes: u64,
     report: IndexReport,
     /// Known files that cannot be read now; their rows and cursors stay.
-    spared: Vec<(FileKey, FileCursor)>,
+    unreadable_known: Vec<(FileKey, FileCursor)>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
 }
 
-impl<C: Companion> Run<'_, C> {
+impl<C: IndexObserver> IndexRun<'_, C> {
     fn all(
         &mut self,
         store: &mut Store,
@@ -222,11 +229,11 @@ impl<C: Companion> Run<'_, C> {
                 room
             };
             let (batch, others) = rest.split_at(rest.iter().take(STEP_FILES).take_while(fits).count());
-            let batch: Vec<&Found> = batch.iter().filter(|found| self.may_be_read(found)).collect();
+            let batch: Vec<&Found> = batch.iter().filter(|found| self.is_readable(found)).collect();
             self.remove(store, &batch)?;
             for found in &batch {
                 if let Some(place) = found.place() {
-                    index.take_up(store, &found.path, &place)?;
+                    index.restore_file(store, &found.path, &place)?;
                 }
             }
             self.batch(store, index, &batch)?;
@@ -237,13 +244,13 @@ impl<C: Companion> Run<'_, C> {
     }
 
     /// Whether the file can be read now. If not, its stored rows stay: they are more than a new reading would give.
-    fn may_be_read(&mut self, found: &Found) -> bool {
+    fn is_readable(&mut self, found: &Found) -> bool {
         let Some((file, cursor)) = self.known.get(&*found.path.to_string_lossy()) else { return true };
-        let tried = self.fs.open(&found.path).and_then(|file| file.try_all());
+        let tried = self.fs.open(&found.path).and_then(|file| file.check_readable());
         if let Err(error) = &tried {
             tracing::warn!(path = %found.path.display(), %error, "the transcript cannot be read; its stored rows stay");
             self.report.problems += 1;
-            self.spared.push((*file, *cursor));
+            self.unreadable_known.push((*file, *cursor));
         }
         tried.is_ok()
     }
@@ -255,7 +262,7 @@ impl<C: Companion> Run<'_, C> {
             .filter(|_| self.full)
             .filter_map(|found| Some(self.known.get(&*found.path.to_string_lossy())?.0))
             .collect();
-        let spared: Vec<_> = self.spared.drain(..).filter(|_| self.full).collect();
+        let spared: Vec<_> = self.unreadable_known.drain(..).filter(|_| self.full).collect();
         if files.is_empty() && spared.is_empty() {
             return Ok(());
         }
@@ -315,7 +322,7 @@ impl<C: Companion> Run<'_, C> {
     }
 
     /// Adds to the report and reports the progress. Returns whether the file has more to read.
-    fn count(&mut self, read: &IndexedFile) -> bool {
+    fn count(&mut self, read: &FileReadCounts) -> bool {
         self.report.bytes += read.bytes;
         self.report.records += read.records;
         self.report.texts += read.texts;

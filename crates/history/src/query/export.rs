@@ -7,9 +7,9 @@ use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::timeline::{TimelineItem, What};
 
 /// The chain without private text. An item that is private as a whole is left out.
-pub fn public(mut export: ExportChain) -> ExportChain {
-    export.title = export.title.and_then(kept);
-    export.chain.name = export.chain.name.and_then(kept);
+pub fn without_private(mut export: ExportChain) -> ExportChain {
+    export.title = export.title.and_then(public_text);
+    export.chain.name = export.chain.name.and_then(public_text);
     public_items(&mut export.items);
     export
 }
@@ -21,7 +21,7 @@ fn public_items(items: &mut Vec<TimelineItem>) {
         | What::Thinking { text }
         | What::Error { text }
         | What::Command { text }
-        | What::Note { text } => match kept(std::mem::take(text)) {
+        | What::Note { text } => match public_text(std::mem::take(text)) {
             Some(public) => {
                 *text = public;
                 true
@@ -30,7 +30,7 @@ fn public_items(items: &mut Vec<TimelineItem>) {
         },
         What::Tool { target, input, output, subagent, .. } => {
             *target = strip_private(target).into_owned();
-            *input = strip_private(&plainly_written(input)).into_owned();
+            *input = strip_private(&decode_escapes(input)).into_owned();
             *output = output.take().map(|output| strip_private(&output).into_owned());
             if let Some(subagent) = subagent {
                 public_items(&mut subagent.items);
@@ -41,12 +41,12 @@ fn public_items(items: &mut Vec<TimelineItem>) {
     });
 }
 
-fn kept(text: String) -> Option<String> {
+fn public_text(text: String) -> Option<String> {
     keep_public(&text).map(Cow::into_owned)
 }
 
 /// The same JSON with no character of a tag written as an escape, such as `\u003c` for `<`.
-fn plainly_written(json: &str) -> Cow<'_, str> {
+fn decode_escapes(json: &str) -> Cow<'_, str> {
     if !json.contains("\\u00") && !json.contains("\\/") {
         return Cow::Borrowed(json);
     }
@@ -57,7 +57,7 @@ fn plainly_written(json: &str) -> Cow<'_, str> {
         let escape = &rest[at..];
         // All other escapes stay.
         let (sign, len) = match escape.get(1..2) {
-            Some("u") => (escape.get(2..6).and_then(sign_of), 6),
+            Some("u") => (escape.get(2..6).and_then(ascii_char), 6),
             Some("/") => (Some('/'), 2),
             _ => (None, 2),
         };
@@ -80,7 +80,7 @@ fn plainly_written(json: &str) -> Cow<'_, str> {
 }
 
 /// The visible ASCII character that these four digits stand for, unless it must be escaped.
-fn sign_of(digits: &str) -> Option<char> {
+fn ascii_char(digits: &str) -> Option<char> {
     let sign = char::from(u8::from_str_radix(digits.strip_prefix("00")?, 16).ok()?);
     (sign.is_ascii_graphic() && !matches!(sign, '"' | '\\')).then_some(sign)
 }
@@ -101,7 +101,7 @@ mod tests {
             (r#"{"a":"\u003c\"#, r#"{"a":"<\"#),
             (r#"{"a":"\u00+c\u003c"#, r#"{"a":"\u00+c<"#),
         ] {
-            assert_eq!(plainly_written(json), plain, "{json}");
+            assert_eq!(decode_escapes(json), plain, "{json}");
         }
     }
 }

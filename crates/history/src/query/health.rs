@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The folders that are missing or cannot be read, so that nothing new is stored of them, in the words of the roster.
 pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
-    watchbill_watch::scan::troubles_with_roots(fs, &settings.roots)
+    watchbill_watch::scan::root_problems(fs, &settings.roots)
 }
 
 /// The health of the store in the data folder. It is never an error: faults are part of it.
@@ -33,7 +33,7 @@ pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
     if let Err(error) = examine(data_dir, settings, fs, &mut health) {
         // An absent store is no fault, unless something prevents it from being made.
         let trouble = match error {
-            StoreError::Absent { .. } => watchbill_store::obstacle(data_dir),
+            StoreError::Absent { .. } => watchbill_store::write_obstacle(data_dir),
             other => Some(other),
         };
         health.trouble = trouble.map(|error| error.to_string());
@@ -42,7 +42,7 @@ pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
     let damaged = watchbill_store::damaged_files(data_dir).into_iter().map(|file| DamagedFile {
         path: file.path.to_string_lossy().into_owned(),
         bytes: file.bytes,
-        taken_over: file.taken_over,
+        taken_over: file.is_copied,
     });
     health.damaged = damaged.collect();
     Some(health)
@@ -76,15 +76,15 @@ fn examine(
         archive_offer: Some(offer(settings, fs))
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
-        left_out: store.left_out_said()?,
-        trouble: watchbill_store::obstacle(data_dir)
-            .map_or_else(|| store.unread_reminder(), |error| Ok(Some(error)))?
+        left_out: store.exclude_report()?,
+        trouble: watchbill_store::write_obstacle(data_dir)
+            .map_or_else(|| store.forgotten_list_error(), |error| Ok(Some(error)))?
             .map(|error| error.to_string()),
         pages_unseen: None,
         damaged: Vec::new(),
     };
     if health.trouble.is_none() {
-        match store.look_at_pages(PATIENCE) {
+        match store.check_pages(PATIENCE) {
             Ok(whole) => health.pages_unseen = (!whole).then_some(true),
             Err(error) => health.trouble = Some(error.to_string()),
         }

@@ -9,8 +9,8 @@ use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Found, scan};
 
-use super::owner::{FEW, ForgottenSessions, Owner, owner};
-use crate::removal::left_out::is_due;
+use super::owner::{ForgottenSessions, MAX_OWNER_LOOKUPS, TranscriptOwner, owner};
+use crate::removal::exclude_later::exclude_is_due;
 
 /// Data on disk that is not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,8 +45,8 @@ pub fn lag(
         known.insert(file.path, (file.cursor.size, file.cursor.offset));
     })?;
     let forgotten = ForgottenSessions::of(store)?;
-    let partly = store.partly_left_out()?;
-    let mut lag = Lag { exclude_changed: is_due(store, history)?, ..Lag::default() };
+    let partly = store.partly_excluded()?;
+    let mut lag = Lag { exclude_changed: exclude_is_due(store, history)?, ..Lag::default() };
     let scan = scan(fs, roots);
     lag.problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count() as u64;
     let mut found = scan.found;
@@ -54,10 +54,10 @@ pub fn lag(
     // A rewritten file without a record so far has no stored rows either.
     let is_begun =
         |found: &Found| known.get(&*found.path.to_string_lossy()).is_some_and(|(_, read)| *read > 0);
-    let few = found.iter().filter(|found| !is_begun(found)).count() <= FEW;
+    let few = found.iter().filter(|found| !is_begun(found)).count() <= MAX_OWNER_LOOKUPS;
     for found in &found {
         let path = found.path.to_string_lossy();
-        if history.exclude.leaves_out(&path) {
+        if history.exclude.excludes(&path) {
             lag.left_out += 1;
             continue;
         }
@@ -69,9 +69,9 @@ pub fn lag(
         };
         let is_storable = || match owner(fs, found) {
             // It counts among the problems.
-            Owner::Nobody => false,
-            Owner::Session(session) => !forgotten.contains(&session),
-            Owner::Unknown => true,
+            TranscriptOwner::NoSession => false,
+            TranscriptOwner::Session(session) => !forgotten.contains(&session),
+            TranscriptOwner::Unknown => true,
         };
         if size != found.stat.len && few && !is_begun(found) && !is_storable() {
             // The history will never store it.

@@ -13,4 +13,4 @@ pub use health::{health, schema};
 pub use lag::{Lag, lag};
 pub use search::Searcher;
 pub use stats::{StatsBy, stats};
-pub use watchbill_store::who;
+pub use watchbill_store::process_label;

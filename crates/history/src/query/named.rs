@@ -6,11 +6,11 @@ use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 /// How many candidates an error names.
-pub const SHOWN: u32 = 5;
+pub const MAX_CANDIDATES: u32 = 5;
 
 /// Where the name is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Among {
+pub enum IdScope {
     /// All present sessions and work chains.
     Known,
     /// Stored sessions.
@@ -30,10 +30,14 @@ pub enum Among {
 ///
 /// # Errors
 /// When `asked` is empty, or no id matches, or several do.
-pub fn one<'s, S: AsRef<str>>(among: Among, asked: &str, begin: &'s [S]) -> Result<&'s S, ApiError> {
-    is_named(asked)?;
+pub fn resolve_one<'s, S: AsRef<str>>(
+    among: IdScope,
+    asked: &str,
+    begin: &'s [S],
+) -> Result<&'s S, ApiError> {
+    require_name(asked)?;
     match begin {
-        [] => Err(unknown(among, asked)),
+        [] => Err(unknown_id_error(among, asked)),
         [one] => Ok(one),
         // One id may be the beginning of another one.
         several => {
@@ -46,7 +50,7 @@ pub fn one<'s, S: AsRef<str>>(among: Among, asked: &str, begin: &'s [S]) -> Resu
 ///
 /// # Errors
 /// When the name is empty.
-pub fn is_named(asked: &str) -> Result<(), ApiError> {
+pub fn require_name(asked: &str) -> Result<(), ApiError> {
     if asked.trim().is_empty() {
         let message = "no session was named; `watchbill roster --all` lists them";
         return Err(ApiError::new(ErrorCode::NotFound, message));
@@ -55,26 +59,26 @@ pub fn is_named(asked: &str) -> Result<(), ApiError> {
 }
 
 /// The error if no id begins with `asked`.
-pub fn unknown(among: Among, asked: &str) -> ApiError {
+pub fn unknown_id_error(among: IdScope, asked: &str) -> ApiError {
     let what = match among {
-        Among::Known | Among::KnownChains => "session or work chain",
-        Among::Stored => "stored session",
-        Among::StoredOrChains | Among::StoredChains => "stored session or work chain",
-        Among::Forgotten => "forgotten session",
+        IdScope::Known | IdScope::KnownChains => "session or work chain",
+        IdScope::Stored => "stored session",
+        IdScope::StoredOrChains | IdScope::StoredChains => "stored session or work chain",
+        IdScope::Forgotten => "forgotten session",
     };
     let message = format!("no {what} begins with `{asked}`; `watchbill roster --all` lists them");
     ApiError::new(ErrorCode::NotFound, message)
 }
 
-fn ambiguous(among: Among, asked: &str, several: &[impl AsRef<str>]) -> ApiError {
+fn ambiguous(among: IdScope, asked: &str, several: &[impl AsRef<str>]) -> ApiError {
     let what = match among {
-        Among::Known => "sessions",
-        Among::Stored | Among::StoredOrChains => "stored sessions",
-        Among::KnownChains => "work chains",
-        Among::StoredChains => "stored work chains",
-        Among::Forgotten => "forgotten sessions",
+        IdScope::Known => "sessions",
+        IdScope::Stored | IdScope::StoredOrChains => "stored sessions",
+        IdScope::KnownChains => "work chains",
+        IdScope::StoredChains => "stored work chains",
+        IdScope::Forgotten => "forgotten sessions",
     };
-    let shown: Vec<&str> = several.iter().take(SHOWN as usize).map(AsRef::as_ref).collect();
+    let shown: Vec<&str> = several.iter().take(MAX_CANDIDATES as usize).map(AsRef::as_ref).collect();
     let more = if several.len() > shown.len() { ", …" } else { "" };
     let message = format!("`{asked}` begins several {what}: {}{more}; name one of them", shown.join(", "));
     ApiError::new(ErrorCode::Ambiguous, message)
@@ -82,8 +86,8 @@ fn ambiguous(among: Among, asked: &str, several: &[impl AsRef<str>]) -> ApiError
 
 /// The one stored session whose id begins with `asked`, for a session without a transcript: a search may have named
 /// it.
-pub fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId> {
+pub fn find_stored(settings: &Settings, asked: &str) -> Option<SessionId> {
     let store = Store::open(settings.data_dir.as_deref()?, Mode::Read).ok()?;
-    let begin = store.session_ids(asked, SHOWN + 1).ok()?;
-    one(Among::Stored, asked, &begin).ok().map(|id| SessionId::new(id))
+    let begin = store.session_ids(asked, MAX_CANDIDATES + 1).ok()?;
+    resolve_one(IdScope::Stored, asked, &begin).ok().map(|id| SessionId::new(id))
 }

@@ -6,7 +6,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
 use crate::lines::first_lines;
@@ -37,13 +37,13 @@ impl ForgottenSessions {
 const HEAD: usize = 64 << 10;
 /// With more files than this, each counts as having something to store: looking into all files of a first index takes
 /// long.
-pub(crate) const FEW: usize = 64;
+pub(crate) const MAX_OWNER_LOOKUPS: usize = 64;
 
 /// The session of a transcript that is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum TranscriptOwner {
     /// None: the file cannot be read, holds no record, or none that names a session. It will never be stored.
-    Nobody,
+    NoSession,
     /// This session.
     Session(SessionId),
     /// The beginning of the file does not tell.
@@ -51,16 +51,16 @@ pub(crate) enum Owner {
 }
 
 /// The session that the path names, if it names one.
-fn owner_by_path(place: Place) -> Option<SessionId> {
+fn owner_by_path(place: ClientPath) -> Option<SessionId> {
     match place {
-        Place::Transcript { session } | Place::Subagent { session, .. } => Some(session),
+        ClientPath::Transcript { session } | ClientPath::Subagent { session, .. } => Some(session),
         _ => None,
     }
 }
 
 /// Finds the session of an unstored transcript by its beginning.
-pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> Owner {
-    let Ok(file) = fs.open(&found.path) else { return Owner::Nobody };
+pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> TranscriptOwner {
+    let Ok(file) = fs.open(&found.path) else { return TranscriptOwner::NoSession };
     let (mut records, mut named) = (0, None);
     let read = first_lines(&*file, HEAD, &mut |line| {
         let report = parse_line(line, &mut |record| {
@@ -68,11 +68,11 @@ pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> Owner {
         });
         records += report.records;
     });
-    let Ok(count) = read else { return Owner::Nobody };
+    let Ok(count) = read else { return TranscriptOwner::NoSession };
     let by_path = found.place().and_then(owner_by_path);
     match by_path.filter(|_| records > 0 || count == HEAD).or(named) {
-        Some(session) => Owner::Session(session),
-        None if count == HEAD => Owner::Unknown,
-        None => Owner::Nobody,
+        Some(session) => TranscriptOwner::Session(session),
+        None if count == HEAD => TranscriptOwner::Unknown,
+        None => TranscriptOwner::NoSession,
     }
 }

@@ -20,31 +20,31 @@ use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use super::lag::lag;
-use super::named::{Among, SHOWN, one};
-use crate::errors::refusal;
-use crate::reach::{Reach, Reached};
+use super::named::{IdScope, MAX_CANDIDATES, resolve_one};
+use crate::errors::store_api_error;
+use crate::history_progress::{HistoryState, Reach};
 
 /// Hits of an answer without a given limit.
-const USUAL: u32 = 20;
+const DEFAULT_LIMIT: u32 = 20;
 /// Most hits of one answer.
-const MOST: u32 = 1000;
+const MAX_LIMIT: u32 = 1000;
 /// How long the state of the index is taken for unchanged, in milliseconds.
-const FRESH: u128 = 10_000;
+const STATE_MAX_AGE_MS: u128 = 10_000;
 
 /// Searches one store. It keeps its connection, so that each keystroke costs only a query.
 pub struct Searcher {
     data_dir: Option<PathBuf>,
     roots: Vec<PathBuf>,
-    kept: Mutex<Kept>,
+    kept: Mutex<SearchCache>,
     damaged: AtomicBool,
     reach: Arc<Reach>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct SearchCache {
     store: Option<Store>,
     /// When all transcripts were last compared with the store, and the result.
-    looked: Option<(Instant, IndexState)>,
+    last_comparison: Option<(Instant, IndexState)>,
 }
 
 impl Searcher {
@@ -86,26 +86,26 @@ impl Searcher {
         .and_then(|store| Ok((find(&store, asked)?, store)));
         let (found, store) = match found {
             Ok(found) => found,
-            Err(StoreError::Absent { .. }) => return Ok(nothing(asked)),
+            Err(StoreError::Absent { .. }) => return Ok(empty_answer(asked)),
             // The connection is dropped: the file may have been set aside, and the next question finds the new one.
             Err(error) => {
                 self.damaged.fetch_or(matches!(error, StoreError::IndexDamaged { .. }), Ordering::Relaxed);
-                return Err(refusal(&error));
+                return Err(store_api_error(&error));
             }
         };
         let (hits, more) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let index = match reached {
-            Reached::Current => IndexState::Current,
-            Reached::Behind => IndexState::Behind,
-            Reached::Unknown => kept.state(&store, fs, &self.roots, history)?,
+            HistoryState::Current => IndexState::Current,
+            HistoryState::Behind => IndexState::Behind,
+            HistoryState::Unknown => kept.state(&store, fs, &self.roots, history)?,
         };
         kept.store = Some(store);
         Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
     }
 
     /// Whether a search has met damage in the index since the last call.
-    pub fn has_met_damage(&self) -> bool {
+    pub fn take_damage_met(&self) -> bool {
         self.damaged.swap(false, Ordering::Relaxed)
     }
 
@@ -119,7 +119,7 @@ impl Searcher {
     }
 }
 
-impl Kept {
+impl SearchCache {
     /// Whether all transcripts are stored, if this process does not keep the history. Comparing all of them takes
     /// longer than a search, so it is not done for each keystroke.
     fn state(
@@ -129,19 +129,19 @@ impl Kept {
         roots: &[PathBuf],
         history: &HistorySettings,
     ) -> Result<IndexState, ApiError> {
-        if let Some((at, state)) = self.looked
-            && at.elapsed().as_millis() < FRESH
+        if let Some((at, state)) = self.last_comparison
+            && at.elapsed().as_millis() < STATE_MAX_AGE_MS
         {
             return Ok(state);
         }
-        let behind = lag(store, fs, roots, history).map_err(|error| refusal(&error))?;
+        let behind = lag(store, fs, roots, history).map_err(|error| store_api_error(&error))?;
         let state = if behind.files == 0 { IndexState::Current } else { IndexState::Behind };
-        self.looked = Some((Instant::now(), state));
+        self.last_comparison = Some((Instant::now(), state));
         Ok(state)
     }
 }
 
-fn nothing(asked: &SearchQuery) -> SearchAnswer {
+fn empty_answer(asked: &SearchQuery) -> SearchAnswer {
     SearchAnswer {
         query: asked.query.clone(),
         hits: Vec::new(),
@@ -152,9 +152,9 @@ fn nothing(asked: &SearchQuery) -> SearchAnswer {
 }
 
 /// The hits and whether there are more, or the fault of the question.
-type Found = Result<(Vec<Hit>, bool), ApiError>;
+type FindResult = Result<(Vec<Hit>, bool), ApiError>;
 
-fn find(store: &Store, asked: &SearchQuery) -> Result<Found, StoreError> {
+fn find(store: &Store, asked: &SearchQuery) -> Result<FindResult, StoreError> {
     let sessions = match sessions(store, asked)? {
         Ok(sessions) => sessions,
         Err(wrong) => return Ok(Err(wrong)),
@@ -168,7 +168,7 @@ fn find(store: &Store, asked: &SearchQuery) -> Result<Found, StoreError> {
     let mut hits = Vec::with_capacity(answer.hits.len());
     for found in answer.hits {
         if !places.contains_key(&found.session_id) {
-            let place = store.place_of(&found.session_id)?.unwrap_or_default();
+            let place = store.folder_of_session(&found.session_id)?.unwrap_or_default();
             places.insert(found.session_id.clone(), place);
         }
         let project = places.get(&found.session_id).cloned().unwrap_or_default();
@@ -204,11 +204,11 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
     if !keys.is_empty() {
         return Ok(Ok(keys));
     }
-    let begin = store.session_ids(chain, SHOWN + 1)?;
-    let chains = if begin.is_empty() { store.chain_ids(chain, SHOWN + 1)? } else { Vec::new() };
+    let begin = store.session_ids(chain, MAX_CANDIDATES + 1)?;
+    let chains = if begin.is_empty() { store.chain_ids(chain, MAX_CANDIDATES + 1)? } else { Vec::new() };
     let meant = match chains.is_empty() {
-        true => one(Among::StoredOrChains, chain, &begin),
-        false => one(Among::StoredChains, chain, &chains),
+        true => resolve_one(IdScope::StoredOrChains, chain, &begin),
+        false => resolve_one(IdScope::StoredChains, chain, &chains),
     };
     Ok(match meant {
         Ok(meant) => Ok(store.sessions_in_chain(meant)?),
@@ -237,7 +237,7 @@ fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query
         role,
         tool: asked.tool.clone(),
         since,
-        ..Query::new(&asked.query, asked.limit.unwrap_or(USUAL).min(MOST))
+        ..Query::new(&asked.query, asked.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT))
     })
 }
 

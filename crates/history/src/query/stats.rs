@@ -6,10 +6,10 @@ use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{Stats, StatsRow};
 use watchbill_settings::Settings;
-use watchbill_store::stats::By;
+use watchbill_store::stats::TokenGroup;
 use watchbill_store::{Mode, Store, StoreError};
 
-use crate::errors::{data_dir, refusal};
+use crate::errors::{data_dir, store_api_error};
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub enum StatsBy {
 /// # Errors
 /// When nothing is stored, or the store cannot be read.
 pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
-    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| refusal(&error))?;
-    stats_of(&store, by, since).map_err(|error| refusal(&error))
+    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| store_api_error(&error))?;
+    stats_of(&store, by, since).map_err(|error| store_api_error(&error))
 }
 
 fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, StoreError> {
@@ -40,7 +40,7 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         StatsBy::Model => "model",
         StatsBy::Tool => "tool",
     };
-    let tokens = |by: By| -> Result<Vec<StatsRow>, StoreError> {
+    let tokens = |by: TokenGroup| -> Result<Vec<StatsRow>, StoreError> {
         let rows = store.tokens(by, since)?;
         Ok(rows
             .into_iter()
@@ -63,13 +63,13 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
             ..StatsRow::default()
         })
         .collect();
-    let days = tokens(By::Day)?;
+    let days = tokens(TokenGroup::Day)?;
     let (sessions, prompts) = store.session_counts(since)?;
     let total = total(&days, &tools, sessions, prompts);
     let rows = match by {
         StatsBy::Day => days,
-        StatsBy::Project => tokens(By::Project)?,
-        StatsBy::Model => tokens(By::Model)?,
+        StatsBy::Project => tokens(TokenGroup::Project)?,
+        StatsBy::Model => tokens(TokenGroup::Model)?,
         StatsBy::Tool => tools,
     };
     Ok(Stats { by: word.to_owned(), since: since.map(|at| at.to_string()), rows, total })

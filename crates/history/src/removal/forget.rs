@@ -4,36 +4,36 @@ use std::path::Path;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::HookPaths;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
 pub use watchbill_store::removal::Stage;
 use watchbill_store::removal::{Forget, Removed};
 use watchbill_store::{Store, StoreError};
 
-use super::request::{Outcome, Removal};
-use crate::errors::refusal;
+use super::request::{Removal, RemovalResult};
+use crate::errors::store_api_error;
 use crate::live_state::LiveState;
-use crate::query::named::{Among, SHOWN, one};
+use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
 
 /// The session that `asked` names, or all sessions of the work chain with that id. A beginning of a session's id
 /// means that session, as in all commands.
 ///
 /// # Errors
 /// When nothing matches, or several ids do.
-pub fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
-    let stored = |error: StoreError| refusal(&error);
-    let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
+pub fn resolve_removal(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
+    let stored = |error: StoreError| store_api_error(&error);
+    let chains = store.chain_ids(asked, MAX_CANDIDATES + 1).map_err(stored)?;
     let is_chain = chains.iter().any(|chain| chain == asked);
-    let mut sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
+    let mut sessions = store.session_ids(asked, MAX_CANDIDATES + 1).map_err(stored)?;
     if sessions.is_empty() {
         sessions = store.session_ids_of_strays(asked).map_err(stored)?;
     }
     if chains.is_empty() || !(sessions.is_empty() || is_chain) {
-        let session = one(Among::StoredOrChains, asked, &sessions)?;
+        let session = resolve_one(IdScope::StoredOrChains, asked, &sessions)?;
         return Ok((Removal::Forget(SessionId::new(session)), None));
     }
-    let chain = one(Among::StoredChains, asked, &chains)?;
+    let chain = resolve_one(IdScope::StoredChains, asked, &chains)?;
     let sessions = store.session_ids_of_chain(chain).map_err(stored)?;
     let sessions = sessions.iter().map(|id| SessionId::new(id)).collect();
     Ok((Removal::ForgetAll(sessions), Some(chain.clone())))
@@ -43,17 +43,20 @@ pub fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), Ap
 ///
 /// # Errors
 /// When the store or the hook events cannot be written.
-pub fn carry_out(
+pub fn carry_out_removal(
     store: &mut Store,
     data_dir: &Path,
     live: &dyn LiveState,
     removal: &Removal,
     now: Timestamp,
     tell: &mut dyn FnMut(Stage),
-) -> Outcome {
+) -> RemovalResult {
     let what = match removal {
         Removal::RememberAgain(session) => {
-            return store.remember_again(Some(session)).map(|_| None).map_err(|error| refusal(&error));
+            return store
+                .remember_again(Some(session))
+                .map(|_| None)
+                .map_err(|error| store_api_error(&error));
         }
         Removal::Forget(session) => Forget::Session(session.clone()),
         Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
@@ -76,10 +79,10 @@ fn forget_all_of(
     now: Timestamp,
     tell: &mut dyn FnMut(Stage),
 ) -> Result<Removed, ApiError> {
-    store.tidy_archive().map_err(|error| refusal(&error))?;
-    let mut selection = store.to_forget(what).map_err(|error| refusal(&error))?;
-    let ids: Vec<SessionId> = selection.would.sessions.iter().map(|id| SessionId::new(id)).collect();
-    let places = Places::new(data_dir);
+    store.tidy_archive().map_err(|error| store_api_error(&error))?;
+    let mut selection = store.select_forgotten(what).map_err(|error| store_api_error(&error))?;
+    let ids: Vec<SessionId> = selection.forecast.sessions.iter().map(|id| SessionId::new(id)).collect();
+    let places = HookPaths::new(data_dir);
     let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
     out_of_hooks().map_err(|error| {
         let folder = places.root().display();
@@ -87,7 +90,7 @@ fn forget_all_of(
             format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
         ApiError::new(ErrorCode::Unreadable, message)
     })?;
-    let facts = live.facts_without(store, &|id| selection.would.sessions.contains(id));
+    let facts = live.facts_without(store, &|id| selection.forecast.sessions.contains(id));
     let forgotten = facts.and_then(|facts| {
         selection.facts = facts;
         store.remove(&selection, now, tell)
@@ -97,21 +100,24 @@ fn forget_all_of(
     if let Err(error) = out_of_hooks() {
         tracing::warn!(%error, "the last hook events of forgotten sessions may still be in the journal");
     }
-    forgotten.map_err(|error| refusal(&error))
+    forgotten.map_err(|error| store_api_error(&error))
 }
 
 /// The report of a removal that is not carried out.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
+pub fn removal_preview(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
     let what = match removal {
         Removal::Forget(session) => Forget::Session(session.clone()),
         Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
         Removal::ForgetBefore(at) => Forget::Before(*at),
         Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
     };
-    store.to_forget(&what).map(|selection| report(selection.would, 0, true)).map_err(|error| refusal(&error))
+    store
+        .select_forgotten(&what)
+        .map(|selection| report(selection.forecast, 0, true))
+        .map_err(|error| store_api_error(&error))
 }
 
 fn report(gone: Removed, freed_bytes: u64, dry_run: bool) -> ForgetReport {

@@ -1,8 +1,8 @@
 //! Removals for the user: forgotten sessions, and stored data that `exclude` names later.
 
+pub mod exclude_later;
 pub mod forget;
-pub mod left_out;
 pub mod request;
 
-pub use forget::carry_out;
-pub use request::{ForgetWhat, Outcome, Removal};
+pub use forget::carry_out_removal;
+pub use request::{ForgetWhat, Removal, RemovalResult};

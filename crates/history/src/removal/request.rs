@@ -42,4 +42,4 @@ impl Removal {
 }
 
 /// The outcome of a removal: its report, if it was one that removes.
-pub type Outcome = Result<Option<ForgetReport>, ApiError>;
+pub type RemovalResult = Result<Option<ForgetReport>, ApiError>;

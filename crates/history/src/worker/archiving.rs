@@ -3,34 +3,35 @@
 
 use watchbill_core::time::{Millis, Timestamp};
 
-use super::refusal::{Refusal, writer};
+use super::refusal::{SliceError, require_writer};
 use super::task::HistorianParts;
-use crate::archive::due::Due;
-use crate::archive::stock::Stock;
-use crate::removal::left_out;
+use crate::archive::archive_facts::ArchiveFacts;
+use crate::archive::archive_work::ArchiveWork;
+use crate::removal::exclude_later;
 
 /// How often the thread looks for transcripts to archive. Their age counts in days.
 pub(super) const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
 
 /// The archiving that is due, and whether the `exclude` rules are due again, because of transcripts found in the
 /// archive.
-pub(super) fn look(parts: &HistorianParts, now: Timestamp) -> Result<(Due, bool), Refusal> {
+pub(super) fn look(parts: &HistorianParts, now: Timestamp) -> Result<(ArchiveWork, bool), SliceError> {
     let exclude = &parts.settings.exclude;
     let mut shelf = parts.shelf.in_turn("history: what to archive");
-    let store = writer(&mut shelf)?;
-    let stock = Stock::of(store, exclude)?;
-    let is_due = left_out::is_due(store, &parts.settings)?;
+    let store = require_writer(&mut shelf)?;
+    let stock = ArchiveFacts::of(store, exclude)?;
+    let is_due = exclude_later::exclude_is_due(store, &parts.settings)?;
     drop(shelf);
     Ok((stock.due(&*parts.fs, &parts.roots, exclude, &parts.archive, now), is_due))
 }
 
 /// Packs or drops one transcript. No other work waits.
-pub(super) fn archive_one(parts: &HistorianParts, due: &mut Due, now: Timestamp) {
-    let done = due.do_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
-        let mut shelf = parts.shelf.in_turn("history: archive");
-        // If another process has become the writer, it owns the archive.
-        shelf.as_mut().map_or(Ok(()), write)
-    });
+pub(super) fn archive_one(parts: &HistorianParts, due: &mut ArchiveWork, now: Timestamp) {
+    let done =
+        due.pack_or_drop_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
+            let mut shelf = parts.shelf.in_turn("history: archive");
+            // If another process has become the writer, it owns the archive.
+            shelf.as_mut().map_or(Ok(()), write)
+        });
     if let Err(error) = done {
         tracing::warn!(%error, "not archived; it is tried again later");
     }

@@ -12,15 +12,15 @@ use std::thread::JoinHandle;
 use watchbill_core::hook::HookMessage;
 use watchbill_settings::Settings;
 
-use super::grown::{Grown, Takes};
-use super::task::{HistorianParts, OnRemoved, Settled, Task};
-use super::turns::Worker;
+use super::grown_files::{GrownFiles, Takes};
+use super::task::{HistorianParts, OnRemoved, OnSettled, Task};
+use super::worker_loop::Worker;
 use crate::removal::request::Removal;
 
 /// The thread. Dropping it ends the thread after its current slice.
 pub struct Historian {
     tasks: Option<Sender<Task>>,
-    grown: Arc<Grown>,
+    grown: Arc<GrownFiles>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -29,7 +29,7 @@ impl Historian {
     /// looks for no files. If the thread cannot start there is no history, and everything else goes on.
     pub fn start(parts: HistorianParts) -> Self {
         let (tasks, told) = channel();
-        let grown = Arc::<Grown>::default();
+        let grown = Arc::<GrownFiles>::default();
         let takes = Takes::new(Arc::clone(&grown));
         let worker = move || Worker::new(parts, takes).run(&told);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
@@ -50,16 +50,16 @@ impl Historian {
     }
 
     /// These files have changed.
-    pub fn grown(&self, paths: Vec<PathBuf>) {
+    pub fn files_grew(&self, paths: Vec<PathBuf>) {
         if self.grown.add(paths) {
-            self.tell(Task::Grown);
+            self.tell(Task::FilesGrew);
         }
     }
 
     /// Hooks have sent these messages.
     pub fn heard(&self, messages: Vec<HookMessage>) {
         if !messages.is_empty() {
-            self.tell(Task::Heard(messages));
+            self.tell(Task::HookEvents(messages));
         }
     }
 
@@ -74,12 +74,12 @@ impl Historian {
     }
 
     /// Calls `told` when everything that the thread knows by now is stored.
-    pub fn settle(&self, told: Settled) {
-        self.tell(Task::Settle(told));
+    pub fn when_stored(&self, told: OnSettled) {
+        self.tell(Task::WaitUntilStored(told));
     }
 
     /// The thread checks the index, and rebuilds it if it is damaged.
-    pub fn mend_index(&self) {
+    pub fn check_index(&self) {
         self.tell(Task::Damaged);
     }
 

@@ -6,15 +6,15 @@ use std::time::Instant;
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookMessage, HookTexts};
 use watchbill_store::{Store, StoreError};
-use watchbill_watch::layout::{Place, below, classify};
+use watchbill_watch::layout::{ClientPath, below, classify};
 use watchbill_watch::tail::TailError;
 
 use super::pace::Pace;
-use super::refusal::{Refusal, writer};
+use super::refusal::{SliceError, require_writer};
 use super::task::HistorianParts;
+use crate::history_progress::Read;
 use crate::index::files::HistoryIndex;
-use crate::index::indexed::{IndexError, IndexedFile};
-use crate::reach::Read;
+use crate::index::indexed::{FileReadCounts, IndexError};
 
 /// Bytes between two checks, within a slice, for an urgent caller that waits for the store.
 const PIECE: u64 = 64 << 10;
@@ -44,19 +44,19 @@ impl Intake {
 
     /// The step was not committed.
     pub(super) fn void(&mut self) {
-        self.index.iter_mut().for_each(HistoryIndex::void);
+        self.index.iter_mut().for_each(HistoryIndex::discard_states);
     }
 
     /// Reads files in one step.
-    pub(super) fn read(&mut self, parts: &HistorianParts, paths: &[PathBuf]) -> Result<Slice, Refusal> {
+    pub(super) fn read(&mut self, parts: &HistorianParts, paths: &[PathBuf]) -> Result<Slice, SliceError> {
         let Self { index, pace } = self;
         let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
         let mut shelf = parts.shelf.in_turn("history: read");
-        let store = writer(&mut shelf)?;
+        let store = require_writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
         for (path, place) in paths.iter().zip(&places) {
             if let Some(place) = place {
-                index.take_up(store, path, place)?;
+                index.restore_file(store, path, place)?;
             }
         }
         let began = Instant::now();
@@ -69,7 +69,7 @@ impl Intake {
                         Ok(indexed) => {
                             room = room.saturating_sub(indexed.bytes);
                             slice.wrote |= indexed.bytes > 0 && !indexed.skipped;
-                            let IndexedFile { bytes, records, texts, .. } = indexed;
+                            let FileReadCounts { bytes, records, texts, .. } = indexed;
                             parts.reach.add(Read { bytes, records, texts });
                             indexed.more
                         }
@@ -84,7 +84,7 @@ impl Intake {
                     None => false,
                 };
                 slice.done += usize::from(!more);
-                if room == 0 || parts.shelf.is_wanted() {
+                if room == 0 || parts.shelf.has_urgent_waiter() {
                     break 'files;
                 }
                 if !more {
@@ -99,10 +99,14 @@ impl Intake {
     }
 
     /// Stores hook events. Returns whether the messages had any.
-    pub(super) fn hear(&mut self, parts: &HistorianParts, heard: &[HookMessage]) -> Result<bool, Refusal> {
+    pub(super) fn store_hook_events(
+        &mut self,
+        parts: &HistorianParts,
+        heard: &[HookMessage],
+    ) -> Result<bool, SliceError> {
         let Self { index, .. } = self;
         let mut shelf = parts.shelf.in_turn("history: hear");
-        let store = writer(&mut shelf)?;
+        let store = require_writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
         // The engine has counted the messages that are no events of the client.
         let payloads: Vec<_> =
@@ -112,7 +116,7 @@ impl Intake {
             if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
                 && let Some(place) = place(&parts.roots, path)
             {
-                index.take_up(store, path, &place)?;
+                index.restore_file(store, path, &place)?;
             }
         }
         let mut step = store.step()?;
@@ -139,7 +143,7 @@ fn ready<'i>(
     }
 }
 
-fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
+fn place(roots: &[PathBuf], path: &Path) -> Option<ClientPath> {
     let relative = roots.iter().find_map(|root| below(root, path))?;
-    classify(relative).filter(Place::is_transcript)
+    classify(relative).filter(ClientPath::is_transcript)
 }

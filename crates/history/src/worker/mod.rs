@@ -1,12 +1,11 @@
 //! Keeps the history up to date while the engine runs, on a thread of its own.
 
-mod apart;
 mod archiving;
-mod behind;
-mod grown;
+mod behind_files;
+mod grown_files;
 mod historian;
 mod intake;
-mod log;
+mod long_work;
 mod pace;
 mod queues;
 mod recoverer;
@@ -14,8 +13,9 @@ mod refusal;
 mod retry;
 mod schedule;
 pub mod task;
-mod turns;
+mod wal_copy;
+mod worker_loop;
 
 pub use historian::Historian;
 pub use recoverer::Recoverer;
-pub use task::{HistorianParts, OnRemoved, Settled};
+pub use task::{HistorianParts, OnRemoved, OnSettled};

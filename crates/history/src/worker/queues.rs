@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grown::Takes;
+use super::grown_files::Takes;
 
 /// Files in one slice.
 pub(super) const SLICE_FILES: usize = 16;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use watchbill_core::history::{Recovered, RecoverySettings, SessionView, recover};
+use watchbill_core::history::{Correction, RecoverySettings, SessionView, recover};
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::recoveries::RecoveryRow;
@@ -29,7 +29,7 @@ pub struct Recoverer {
 
 impl Recoverer {
     /// Something will need a check at that time. A check that runs now may not see it.
-    pub fn look_again_at(&mut self, at: Timestamp) {
+    pub fn schedule_check(&mut self, at: Timestamp) {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
@@ -38,7 +38,7 @@ impl Recoverer {
     ///
     /// # Errors
     /// When the store cannot be read or written. This step then changes nothing, and the next check begins anew.
-    pub fn put_right(
+    pub fn recover_some(
         &mut self,
         store: &mut Store,
         settings: RecoverySettings,
@@ -54,10 +54,10 @@ impl Recoverer {
         let (keys, views) = views(store, &some)?;
         let mut recovery = recover(&views, settings, now);
         let next = next.into_iter().chain(recovery.next).min();
-        let over = recovery.put_right.len() <= AT_ONCE;
-        recovery.put_right.truncate(AT_ONCE);
-        write(store, &keys, &recovery.put_right, now)?;
-        let done = done + recovery.put_right.len();
+        let over = recovery.corrections.len() <= AT_ONCE;
+        recovery.corrections.truncate(AT_ONCE);
+        write(store, &keys, &recovery.corrections, now)?;
+        let done = done + recovery.corrections.len();
         if !over {
             some.into_iter().rev().for_each(|key| left.push_front(key));
         }
@@ -78,7 +78,7 @@ impl Recoverer {
 fn write(
     store: &mut Store,
     keys: &BTreeMap<Arc<str>, SessionKey>,
-    put_right: &[Recovered],
+    put_right: &[Correction],
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if put_right.is_empty() {
@@ -99,13 +99,13 @@ fn write(
     step.commit()
 }
 
-fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Recovered) -> Result<(), StoreError> {
+fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Correction) -> Result<(), StoreError> {
     match one {
-        Recovered::StuckBatch { batch, .. } | Recovered::MadeUpBatch { batch, .. } => {
+        Correction::StuckBatch { batch, .. } | Correction::MadeUpBatch { batch, .. } => {
             step.merge_batch(key, None, batch)
         }
-        Recovered::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),
-        Recovered::StaleSession { session, last_activity_at } => step
+        Correction::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),
+        Correction::StaleSession { session, last_activity_at } => step
             .put_session(&SessionRow {
                 session_id: session.to_string(),
                 active_at: Some(*last_activity_at),

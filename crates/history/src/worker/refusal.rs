@@ -3,13 +3,13 @@
 use watchbill_store::{Access, Store, StoreError};
 
 /// Why a slice failed.
-pub(super) enum Refusal {
+pub(super) enum SliceError {
     /// Another process writes, or there is no store.
     NotOurs,
     Store(StoreError),
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for SliceError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotWriter { .. } => Self::NotOurs,
@@ -19,9 +19,9 @@ impl From<StoreError> for Refusal {
 }
 
 /// The store, if this process writes it.
-pub(super) fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
+pub(super) fn require_writer(shelf: &mut Option<Store>) -> Result<&mut Store, SliceError> {
     match shelf {
         Some(store) if store.access() == Access::Writer => Ok(store),
-        _ => Err(Refusal::NotOurs),
+        _ => Err(SliceError::NotOurs),
     }
 }

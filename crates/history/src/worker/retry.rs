@@ -14,14 +14,14 @@ pub(super) struct Retry {
     /// Length of the current or the last pause.
     span: Millis,
     /// The last try was a costly one.
-    dear: bool,
+    costly: bool,
 }
 
 impl Retry {
     /// Notes a refusal. `dear`: the try cost seconds of work, and the next one will too.
     pub fn refused(&mut self, now: Timestamp, dear: bool) {
-        self.span = if dear && self.dear { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
-        self.dear = dear;
+        self.span = if dear && self.costly { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
+        self.costly = dear;
         self.until = Some(now + self.span);
     }
 
@@ -38,12 +38,12 @@ impl Retry {
 
     /// Whether no costly work was refused since the last one succeeded.
     pub fn is_first(&self) -> bool {
-        !self.dear
+        !self.costly
     }
 
     /// Costly work has succeeded.
     pub fn done(&mut self) {
-        self.dear = false;
+        self.costly = false;
     }
 }
 

@@ -10,17 +10,17 @@ use watchbill_settings::Settings;
 use watchbill_watch::clock::Clock;
 use watchbill_watch::fs::Fs;
 
+use crate::history_progress::Reach;
 use crate::live_state::LiveState;
-use crate::reach::Reach;
-use crate::removal::request::{Outcome, Removal};
-use crate::shelf::Shelf;
+use crate::removal::request::{Removal, RemovalResult};
+use crate::shared_store::SharedStore;
 
 /// Everything that the thread needs.
 pub struct HistorianParts {
     /// The file system with the transcripts.
     pub fs: Arc<dyn Fs>,
     /// The store for the rows.
-    pub shelf: Arc<Shelf>,
+    pub shelf: Arc<SharedStore>,
     /// Canonical paths of the roots.
     pub roots: Vec<PathBuf>,
     /// What to store of texts.
@@ -54,10 +54,10 @@ impl HistorianParts {
 }
 
 /// Receives the outcome of a removal.
-pub type OnRemoved = Box<dyn FnOnce(Outcome) + Send>;
+pub type OnRemoved = Box<dyn FnOnce(RemovalResult) + Send>;
 
 /// Called when everything is stored, or with the reason why it cannot be.
-pub type Settled = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
+pub type OnSettled = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
 
 /// A task for the thread.
 pub(super) enum Task {
@@ -66,12 +66,12 @@ pub(super) enum Task {
     /// Another thread has stored something.
     Stored,
     /// Files have grown, and none were waiting.
-    Grown,
-    Heard(Vec<HookMessage>),
+    FilesGrew,
+    HookEvents(Vec<HookMessage>),
     /// A removal. A caller waits for its outcome.
     Remove(Removal, OnRemoved),
     /// A socket client waits until no work is left.
-    Settle(Settled),
+    WaitUntilStored(OnSettled),
     /// A search has met damage in the index.
     Damaged,
     /// New settings apply from here on.

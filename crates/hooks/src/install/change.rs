@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::file::{FileError, SettingsFile};
 use super::{folders, owner};
-use crate::places::Places;
+use crate::places::HookPaths;
 use crate::sender;
 
 /// Why the hooks were not installed.
@@ -42,14 +42,14 @@ pub enum InstallError {
 ///
 /// # Errors
 /// When a folder or the file cannot be made; then the settings are as they were.
-pub fn put_in(file: &SettingsFile, text: &str, places: &Places) -> Result<bool, InstallError> {
+pub fn apply_install(file: &SettingsFile, text: &str, places: &HookPaths) -> Result<bool, InstallError> {
     let around = places.root().ancestors().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?)));
     if let Some((folder, found)) = around
         && owner::is_root_in(&found)
     {
         return Err(InstallError::OthersFolder { folder: folder.to_owned() });
     }
-    sender::prepare(places)
+    sender::make_shared_folders(places)
         .map_err(|source| InstallError::Places { folder: places.root().to_owned(), source })?;
     let changed = file.text.as_deref() != Some(text);
     if changed {
@@ -64,7 +64,11 @@ pub fn put_in(file: &SettingsFile, text: &str, places: &Places) -> Result<bool, 
 ///
 /// # Errors
 /// When the file cannot be written or removed; then it is as it was.
-pub fn take_out(file: &SettingsFile, left: Option<&str>, places: Option<&Places>) -> Result<bool, FileError> {
+pub fn take_out(
+    file: &SettingsFile,
+    left: Option<&str>,
+    places: Option<&HookPaths>,
+) -> Result<bool, FileError> {
     let changed = file.text.as_deref() != left;
     if changed {
         file.replace(left)?;

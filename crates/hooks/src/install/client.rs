@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::events::Version;
 
 /// How long to wait for the client to print its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The version of the client that a shell would start, or that the client's own installer has installed. The client
 /// itself prints it.
@@ -77,7 +77,7 @@ fn ask(client: &Path) -> Option<Version> {
     loop {
         match child.try_wait() {
             Ok(Some(_)) => break,
-            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) if begun.elapsed() < VERSION_TIMEOUT => std::thread::sleep(Duration::from_millis(10)),
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();

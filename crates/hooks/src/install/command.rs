@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SettingsError;
 use super::events::Event;
 use crate::places::platform_data_dir;
-use crate::sender::Errand;
+use crate::sender::HookArguments;
 
 /// Our program's name, without the ending that Windows gives it.
 const NAME: &str = "watchbill";
@@ -81,7 +81,7 @@ impl HookCommand {
     }
 
     /// Whether a handler of ours sends its events to another data folder.
-    pub fn goes_elsewhere(&self, handler: &Called) -> bool {
+    pub fn has_other_data_dir(&self, handler: &HookTarget) -> bool {
         // A folder may have several spellings.
         let folder = |named: Option<PathBuf>| {
             named.or_else(platform_data_dir).map(|path| path.canonicalize().unwrap_or(path))
@@ -92,7 +92,7 @@ impl HookCommand {
 
 /// The program that a handler of ours starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Called {
+pub struct HookTarget {
     /// The program.
     pub program: PathBuf,
     /// The data folder, if the command line names one.
@@ -100,27 +100,27 @@ pub struct Called {
 }
 
 /// The program that a command line starts, if the line is ours. The line may be of any version and any installation.
-pub fn called_by(line: &str) -> Option<Called> {
+pub fn called_by(line: &str) -> Option<HookTarget> {
     called_by_for(line, Shell::HERE)
 }
 
-fn called_by_for(line: &str, shell: Shell) -> Option<Called> {
+fn called_by_for(line: &str, shell: Shell) -> Option<HookTarget> {
     called(&words(line, shell)?, shell)
 }
 
 /// The same for a handler with separate arguments.
-pub fn called_with(program: &str, args: &[&str]) -> Option<Called> {
+pub fn called_with(program: &str, args: &[&str]) -> Option<HookTarget> {
     let words: Vec<String> = std::iter::once(&program).chain(args).map(|word| (*word).to_owned()).collect();
     called(&words, Shell::HERE)
 }
 
 /// A line is ours if it calls the sender of a program with our name, or has our mark. A copy may have any name.
-fn called(words: &[String], shell: Shell) -> Option<Called> {
+fn called(words: &[String], shell: Shell) -> Option<HookTarget> {
     let [program, command, rest @ ..] = words else { return None };
     let ours = is_our_name(file_name(program, shell)) || rest.iter().any(|word| word == MARK);
-    (ours && command == "hook").then(|| Called {
+    (ours && command == "hook").then(|| HookTarget {
         program: PathBuf::from(program),
-        data_dir: Errand::parse(rest.iter().map(Into::into)).data_dir,
+        data_dir: HookArguments::parse(rest.iter().map(Into::into)).data_dir,
     })
 }
 
@@ -298,7 +298,7 @@ mod tests {
                 HookCommand { program: program.into(), data_dir: Some(data_dir.into()), markers: false };
             let line = command.line_for(Shell::Windows);
             let called = called_by_for(&line, Shell::Windows);
-            let expected = Called { program: program.into(), data_dir: Some(data_dir.into()) };
+            let expected = HookTarget { program: program.into(), data_dir: Some(data_dir.into()) };
             assert_eq!(called, Some(expected), "{line}");
         }
         // POSIX rules drop the backslashes.

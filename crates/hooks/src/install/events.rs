@@ -49,19 +49,19 @@ const fn event(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: false }
 }
 
-const fn last_word(name: &'static str, since: Version) -> Event {
+const fn awaited_event(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: true }
 }
 
 /// All events that the hooks subscribe to. `WorktreeCreate` is never among them: a hook for it replaces git.
 pub const EVENTS: &[Event] = &[
     event("SessionStart", ALWAYS),
-    last_word("SessionEnd", ALWAYS),
+    awaited_event("SessionEnd", ALWAYS),
     event("UserPromptSubmit", ALWAYS),
     event("PreToolUse", ALWAYS),
     event("PostToolUse", ALWAYS),
     event("Notification", ALWAYS),
-    last_word("Stop", ALWAYS),
+    awaited_event("Stop", ALWAYS),
     event("SubagentStop", ALWAYS),
     event("PreCompact", ALWAYS),
     event("SubagentStart", Version(2, 0, 43)),
@@ -70,7 +70,7 @@ pub const EVENTS: &[Event] = &[
     event("PostCompact", Version(2, 1, 76)),
     event("Elicitation", Version(2, 1, 76)),
     event("ElicitationResult", Version(2, 1, 76)),
-    last_word("StopFailure", Version(2, 1, 78)),
+    awaited_event("StopFailure", Version(2, 1, 78)),
     event("PermissionDenied", Version(2, 1, 89)),
     event("PostToolBatch", Version(2, 1, 152)),
 ];

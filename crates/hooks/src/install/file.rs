@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::SettingsError;
 use super::owner;
-use crate::places::{may_be_long, open_private, read_ordinary};
+use crate::places::{check_size_limit, open_private, read_ordinary};
 
 /// A file longer than this is no settings file.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -144,7 +144,7 @@ impl SettingsFile {
         let _ = fs::remove_file(&unfinished);
         // Settings can hold keys: the new file is private until it gets the old file's permissions.
         let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
-        let written = may_be_long(text.len() as u64)
+        let written = check_size_limit(text.len() as u64)
             .and_then(|()| file.write_all(text.as_bytes()))
             .and_then(|()| file.sync_all())
             .and_then(|()| self.like_before(&file));

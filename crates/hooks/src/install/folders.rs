@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 use super::file::SettingsFile;
 use super::owner;
-use crate::places::{Places, open_private, read_ordinary};
+use crate::places::{HookPaths, open_private, read_ordinary};
 
 /// Makes the folders for new settings, and notes those that were missing. Does nothing for settings that exist.
 ///
 /// # Errors
 /// When a folder cannot be made or noted.
-pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
+pub fn make(file: &SettingsFile, places: &HookPaths) -> io::Result<()> {
     if file.text.is_some() {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
 }
 
 /// Removes the folders that were made for settings, if they are empty.
-pub fn remove(file: &SettingsFile, places: &Places) {
+pub fn remove(file: &SettingsFile, places: &HookPaths) {
     let mut noted = read(places);
     let before = noted.len();
     let mut is_left = false;
@@ -62,14 +62,14 @@ pub fn remove(file: &SettingsFile, places: &Places) {
 }
 
 /// Reads one path a line. A missing file counts as empty.
-fn read(places: &Places) -> BTreeSet<PathBuf> {
+fn read(places: &HookPaths) -> BTreeSet<PathBuf> {
     let text = read_ordinary(&places.made_folders()).unwrap_or_default();
     let text = String::from_utf8(text).unwrap_or_default();
     text.lines().map(PathBuf::from).collect()
 }
 
 /// Writes one path a line. It skips a path that does not fit into a line; that folder will stay.
-fn write(places: &Places, folders: &BTreeSet<PathBuf>) -> io::Result<()> {
+fn write(places: &HookPaths, folders: &BTreeSet<PathBuf>) -> io::Result<()> {
     let path = places.made_folders();
     let lines: String = folders
         .iter()

@@ -18,7 +18,7 @@ mod text;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-pub use command::{Called, HookCommand, quoted};
+pub use command::{HookCommand, HookTarget, quoted};
 pub use error::SettingsError;
 pub use events::{EVENTS, Event, Version, events_of};
 pub use scope::Scope;
@@ -32,7 +32,7 @@ pub struct Ours {
     /// The command line.
     pub line: String,
     /// The program that it starts.
-    pub called: Called,
+    pub called: HookTarget,
     /// Whether the client goes on without waiting for it.
     pub is_async: bool,
     /// Its position: the event's index in `hooks`, the group's in the event, the handler's in the group.
@@ -145,7 +145,7 @@ fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
 }
 
 /// A handler's line, its program, and whether the client goes on without waiting; `None` if it is not ours.
-fn ours(handler: &Value<'_>) -> Option<(String, Called, bool)> {
+fn ours(handler: &Value<'_>) -> Option<(String, HookTarget, bool)> {
     let Value::Object(handler) = handler else { return None };
     let Value::StringLit(line) = &last(handler, "command")?.value else { return None };
     let mut line = line.value.to_string();

@@ -98,7 +98,7 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
     let there: BTreeSet<&str> = ours.iter().map(|o| o.event.as_str()).collect();
     let lines: BTreeSet<&str> = ours.iter().map(|o| o.line.as_str()).collect();
     let programs: BTreeSet<&PathBuf> = ours.iter().map(|o| &o.called.program).collect();
-    let others = ours.iter().filter(|o| wanted.goes_elsewhere(&o.called));
+    let others = ours.iter().filter(|o| wanted.has_other_data_dir(&o.called));
     let others: BTreeSet<PathBuf> =
         others.filter_map(|o| o.called.data_dir.clone().or_else(platform_data_dir)).collect();
     let asked = |name: &str| events.iter().find(|event| event.name == name);

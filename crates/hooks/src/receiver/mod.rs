@@ -14,10 +14,10 @@
 
 mod counts;
 mod forgotten;
-mod known;
-mod left_out;
-mod listener;
+mod not_stored;
+mod options;
 mod round;
+mod seen_events;
 mod thread;
 
 use std::io;
@@ -27,11 +27,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
 
-use crate::places::Places;
+use crate::places::HookPaths;
 use counts::Counts;
 
 pub use counts::Tally;
-pub use listener::{Listener, Options};
+pub use options::{Options, ReceiverSetup};
 
 /// Why a receiver cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ impl Receiver {
         options: Options,
         on_event: impl FnMut(HookMessage) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
-        Self::open_at(Places::new(data_dir), options, on_event)
+        Self::open_at(HookPaths::new(data_dir), options, on_event)
     }
 
     /// Starts a receiver for the given places.
@@ -79,26 +79,26 @@ impl Receiver {
     /// # Errors
     /// As [`Receiver::open`].
     pub fn open_at(
-        places: Places,
+        places: HookPaths,
         options: Options,
         on_event: impl FnMut(HookMessage) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
         let (on_event, on_trouble) = (Box::new(on_event), Box::new(|| {}));
         let (exclude, forgotten) = (Exclude::default(), None);
-        Self::open_for(places, Listener { options, exclude, forgotten, on_event, on_trouble })
+        Self::open_for(places, ReceiverSetup { options, exclude, forgotten, on_event, on_trouble })
     }
 
     /// Starts a receiver for the given places, with all options and callbacks of [`Listener`].
     ///
     /// # Errors
     /// As [`Receiver::open`].
-    pub fn open_for(places: Places, listener: Listener) -> Result<Self, ReceiverError> {
+    pub fn open_for(places: HookPaths, listener: ReceiverSetup) -> Result<Self, ReceiverError> {
         let counts = Arc::new(Counts::default());
         let exclude = Arc::new(RwLock::new(listener.exclude.clone()));
         let folder = places.root().to_path_buf();
         let (door, waker) =
-            thread::Door::open(&places).map_err(|source| ReceiverError::Ear { folder, source })?;
-        let hearing = round::Hearing::new(places, listener, Arc::clone(&exclude), Arc::clone(&counts));
+            thread::Inlet::open(&places).map_err(|source| ReceiverError::Ear { folder, source })?;
+        let hearing = round::ReceiverState::new(places, listener, Arc::clone(&exclude), Arc::clone(&counts));
         let thread = std::thread::Builder::new()
             .name("watchbill-hooks".into())
             .spawn(move || door.run(hearing))
@@ -108,12 +108,12 @@ impl Receiver {
 
     /// From now on, events that name these paths are delivered but not stored. [`crate::forget::leave_out`] removes
     /// the ones stored before.
-    pub fn leave_out(&self, exclude: Exclude) {
+    pub fn set_exclude(&self, exclude: Exclude) {
         *self.exclude.write().unwrap_or_else(PoisonError::into_inner) = exclude;
     }
 
     /// Reads the spool and the journal now. A caller that watches the folder uses it after a change.
-    pub fn sweep(&self) {
+    pub fn run_round(&self) {
         self.waker.wake();
     }
 

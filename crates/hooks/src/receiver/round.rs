@@ -10,12 +10,12 @@ use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::time::Timestamp;
 
-use super::known::Known;
-use super::left_out::LeftOut;
-use super::{Counts, Listener, Options};
+use super::not_stored::StorageFilter;
+use super::seen_events::SeenEvents;
+use super::{Counts, Options, ReceiverSetup};
 use crate::envelope::{Decoded, Envelope, decode};
 use crate::journal::{Journal, JournalReader};
-use crate::places::{Places, private_dir, read_ordinary};
+use crate::places::{HookPaths, private_dir, read_ordinary};
 use crate::spool::{self, Spooled};
 use crate::{clock, health};
 
@@ -62,18 +62,18 @@ impl Arrived {
 }
 
 /// The receiver's state between rounds.
-pub(super) struct Hearing {
-    places: Places,
+pub(super) struct ReceiverState {
+    places: HookPaths,
     options: Options,
     pub counts: Arc<Counts>,
     on_event: Box<dyn FnMut(HookMessage) + Send>,
     on_trouble: Box<dyn FnMut() + Send>,
-    left_out: LeftOut,
+    left_out: StorageFilter,
     /// The right to write the journal, if this receiver has it.
     journal: Option<Journal>,
     /// Reads the journal while another program writes it.
     reader: JournalReader,
-    known: Known,
+    known: SeenEvents,
     /// Whether the journal holds events that will get too old.
     holds_events: bool,
     boot: Option<Arc<str>>,
@@ -83,24 +83,24 @@ pub(super) struct Hearing {
     met_trouble: bool,
 }
 
-impl Hearing {
+impl ReceiverState {
     pub fn new(
-        places: Places,
-        listener: Listener,
+        places: HookPaths,
+        listener: ReceiverSetup,
         exclude: Arc<RwLock<Exclude>>,
         counts: Arc<Counts>,
     ) -> Self {
-        let Listener { options, on_event, on_trouble, forgotten, .. } = listener;
+        let ReceiverSetup { options, on_event, on_trouble, forgotten, .. } = listener;
         Self {
             places,
             options,
             counts,
             on_event,
             on_trouble,
-            left_out: LeftOut::by(exclude, forgotten),
+            left_out: StorageFilter::by(exclude, forgotten),
             journal: None,
             reader: JournalReader::default(),
-            known: Known::default(),
+            known: SeenEvents::default(),
             holds_events: false,
             boot: clock::boot(),
             in_trouble: false,
@@ -135,10 +135,10 @@ impl Hearing {
     /// new events came, or there is trouble that may be over by then.
     pub fn round(&mut self, batch: Vec<Arrived>) -> bool {
         self.met_trouble = false;
-        let new = self.hear_all(batch);
+        let new = self.take_events(batch);
         self.tidy();
         if self.in_trouble && !self.met_trouble && self.can_be_kept() {
-            self.well_again();
+            self.end_trouble();
         }
         new || self.in_trouble
     }
@@ -157,7 +157,7 @@ impl Hearing {
         });
     }
 
-    fn hear_all(&mut self, batch: Vec<Arrived>) -> bool {
+    fn take_events(&mut self, batch: Vec<Arrived>) -> bool {
         if self.journal.is_none() && self.claim() {
             // The writer before this one has ended: deliver its last events first.
             let last = self.read_journal(Timestamp::from_millis(i64::MIN));
@@ -299,7 +299,7 @@ impl Hearing {
     fn give_up(&mut self, file: &Spooled) {
         Counts::add(&self.counts.damaged);
         if self.journal.is_some() {
-            spool::put_aside(&file.path);
+            spool::mark_damaged(&file.path);
         } else {
             self.known.fate_mut(file.id).told = true;
         }
@@ -379,10 +379,10 @@ impl Hearing {
     fn can_be_kept(&mut self) -> bool {
         // If another program writes the journal, this receiver stores nothing.
         let Some(journal) = &mut self.journal else { return true };
-        self.left_out.refresh().is_ok() && journal.try_to_append().is_ok()
+        self.left_out.refresh().is_ok() && journal.check_writable().is_ok()
     }
 
-    fn well_again(&mut self) {
+    fn end_trouble(&mut self) {
         self.in_trouble = false;
         self.counts.in_trouble.store(false, Ordering::Relaxed);
         (self.on_trouble)();

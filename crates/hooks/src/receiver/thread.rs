@@ -3,13 +3,13 @@
 #[cfg(not(unix))]
 pub(super) use elsewhere::{Door, Waker};
 #[cfg(unix)]
-pub(super) use unix::{Door, Waker};
+pub(super) use unix::{Inlet, Waker};
 
 use std::time::Duration;
 
 /// After activity, another round follows when it has been quiet for this long: a sender that could not wait may have
 /// spooled meanwhile.
-const LOOK_AROUND: Duration = Duration::from_secs(1);
+const ROUND_AFTER_ACTIVITY: Duration = Duration::from_secs(1);
 
 #[cfg(unix)]
 mod unix {
@@ -22,11 +22,11 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::super::Counts;
-    use super::super::round::{Arrived, Hearing};
-    use super::LOOK_AROUND;
-    use crate::ear::{Ear, HEARD, JOURNALED, is_ours};
+    use super::super::round::{Arrived, ReceiverState};
+    use super::ROUND_AFTER_ACTIVITY;
     use crate::envelope::{Decoded, HEAD_LIMIT, PAYLOAD_LIMIT, decode};
-    use crate::places::Places;
+    use crate::places::HookPaths;
+    use crate::receiver_socket::{JOURNALED, NOT_JOURNALED, ReceiverSocket, is_ours};
 
     /// The most connections at a time. More senders wait in the system's queue, and then spool.
     const CONNECTIONS: usize = 64;
@@ -56,8 +56,8 @@ mod unix {
     }
 
     /// The thread's side: the ear, and the connections of senders.
-    pub struct Door {
-        ear: Ear,
+    pub struct Inlet {
+        ear: ReceiverSocket,
         woken: UnixStream,
         stopping: Arc<AtomicBool>,
         connections: Vec<Connection>,
@@ -75,10 +75,10 @@ mod unix {
         Complete,
     }
 
-    impl Door {
+    impl Inlet {
         /// Opens the ear. From now on senders find it.
-        pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
-            let ear = Ear::open(places)?;
+        pub fn open(places: &HookPaths) -> io::Result<(Self, Waker)> {
+            let ear = ReceiverSocket::open(places)?;
             let (end, woken) = UnixStream::pair()?;
             end.set_nonblocking(true)?;
             woken.set_nonblocking(true)?;
@@ -88,18 +88,19 @@ mod unix {
         }
 
         /// Runs rounds until it is stopped.
-        pub fn run(mut self, mut hearing: Hearing) {
+        pub fn run(mut self, mut hearing: ReceiverState) {
             hearing.begin();
             let mut restless = true;
             while !self.stopping.load(Ordering::Acquire) {
-                let ready = match self.wait(if restless { Some(LOOK_AROUND) } else { hearing.patience() }) {
-                    Ok(ready) => ready,
-                    Err(rustix::io::Errno::INTR) => continue,
-                    Err(error) => {
-                        tracing::error!(%error, "hook events are not received any more");
-                        return;
-                    }
-                };
+                let ready =
+                    match self.wait(if restless { Some(ROUND_AFTER_ACTIVITY) } else { hearing.patience() }) {
+                        Ok(ready) => ready,
+                        Err(rustix::io::Errno::INTR) => continue,
+                        Err(error) => {
+                            tracing::error!(%error, "hook events are not received any more");
+                            return;
+                        }
+                    };
                 if ready.listener {
                     self.accept(&hearing.counts);
                 }
@@ -200,7 +201,7 @@ mod unix {
             let mut arrived = Arrived::new(&envelope, bytes[payload].into(), bytes);
             arrived.acknowledge = Some(Box::new(move |kept: bool| {
                 // A sender that gave up waiting has spooled.
-                let _ = (&stream).write(&[if kept { JOURNALED } else { HEARD }]);
+                let _ = (&stream).write(&[if kept { JOURNALED } else { NOT_JOURNALED }]);
             }));
             Some(arrived)
         }
@@ -214,7 +215,7 @@ mod elsewhere {
 
     use super::super::round::Hearing;
     use super::LOOK_AROUND;
-    use crate::places::{Places, private_dir};
+    use crate::places::{HookPaths, private_dir};
 
     /// Wakes and stops the thread.
     #[derive(Debug)]
@@ -235,7 +236,7 @@ mod elsewhere {
     /// Without local sockets, all events come through the spool, which is read every second.
     pub struct Door(Receiver<bool>);
 
-    impl Door {
+    impl Inlet {
         /// Makes the spool, so that senders find it.
         pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
             private_dir(places.root())?;

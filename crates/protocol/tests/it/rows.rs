@@ -66,7 +66,7 @@ pub fn full(id: &str) -> Row {
         terminal: Some(Arc::new(TerminalContext::of_tmux(&Arc::from("s1:@0.%0")))),
         needs: Some(watchbill_core::attention::Need::Approval),
         snoozed_until: Some(at(900)),
-        roused_at: None,
+        snooze_ended_at: None,
         put_away: true,
         tokens: Some(Usage { input: 10, output: 20, cache_read: 30_000, cache_write: 400 }),
         context_used: Some(30_430),

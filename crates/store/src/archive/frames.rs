@@ -51,12 +51,12 @@ pub struct Label {
     pub meta: Option<String>,
     /// Present at the end of a write: describes the whole transcript, so that a reader need not unpack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<Whole>,
+    pub whole: Option<TranscriptHash>,
 }
 
 /// The transcript up to a label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whole {
+pub struct TranscriptHash {
     /// Its length.
     pub bytes: u64,
     /// The hash of its bytes.
@@ -126,7 +126,7 @@ pub(super) fn is_of_content(error: &io::Error) -> bool {
 
 /// How much of a file is complete, if the valid length is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ArchiveFileState {
     /// Something in it is not as it was written, and more data follows. That alone is no reason to cut or remove
     /// the file.
     Damaged,
@@ -175,7 +175,7 @@ impl Header {
 
 /// The position of one frame.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FrameOffset {
     /// In the transcript.
     begin: u64,
     len: u32,
@@ -187,7 +187,7 @@ struct Place {
 /// An archived transcript, open for reading at any position.
 pub struct Frames {
     file: File,
-    places: Vec<Place>,
+    places: Vec<FrameOffset>,
     label: Option<Label>,
     /// The hash of the whole transcript, and the end of the label that states it.
     whole: Option<(String, u64)>,
@@ -217,7 +217,7 @@ impl Frames {
     ///
     /// # Errors
     /// When it cannot be read now, which says nothing about its contents.
-    pub fn as_found(file: File) -> io::Result<(Self, State)> {
+    pub fn as_found(file: File) -> io::Result<(Self, ArchiveFileState)> {
         let meta = file.metadata()?;
         if !meta.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -229,10 +229,10 @@ impl Frames {
             Err(error) => return Err(error),
         };
         let state = match &frames.whole {
-            _ if !torn => State::Damaged,
+            _ if !torn => ArchiveFileState::Damaged,
             // The data before this label was synced first. Data after it was never finished.
-            Some((_, end)) => State::Finished { stored: *end },
-            None => State::Begun { stored: at },
+            Some((_, end)) => ArchiveFileState::Finished { stored: *end },
+            None => ArchiveFileState::Begun { stored: at },
         };
         Ok((frames, state))
     }
@@ -261,7 +261,7 @@ impl Frames {
             Self { file, places: Vec::new(), label: None, whole: None, unpacked: Mutex::new(None) };
         let mut at = 0;
         while at < end {
-            match frames.take_up(at, end) {
+            match frames.read_frame(at, end) {
                 Ok(next) => at = next,
                 Err(error) => return (frames, at, Err(error)),
             }
@@ -270,7 +270,7 @@ impl Frames {
     }
 
     /// Reads the frame at this position of the file, if it ends before `end`. Returns the position of the next one.
-    fn take_up(&mut self, at: u64, end: u64) -> io::Result<u64> {
+    fn read_frame(&mut self, at: u64, end: u64) -> io::Result<u64> {
         let mut header = [0; HEADER];
         read_exact_at(&self.file, &mut header, at)?;
         let behind = at + HEADER as u64;
@@ -295,7 +295,7 @@ impl Frames {
                     return Err(damaged());
                 }
                 self.whole = None;
-                self.places.push(Place { begin: self.len(), len, at: behind, packed });
+                self.places.push(FrameOffset { begin: self.len(), len, at: behind, packed });
             }
         }
         Ok(next)
@@ -339,7 +339,7 @@ impl Frames {
         Ok(count)
     }
 
-    fn unpack(&self, place: &Place) -> io::Result<Vec<u8>> {
+    fn unpack(&self, place: &FrameOffset) -> io::Result<Vec<u8>> {
         let mut packed = vec![0; place.packed as usize];
         read_exact_at(&self.file, &mut packed, place.at)?;
         let bytes = Decompressor::new()?.decompress(&packed, place.len as usize)?;

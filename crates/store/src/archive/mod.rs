@@ -21,7 +21,7 @@ use watchbill_core::time::Timestamp;
 pub use crate::names::ARCHIVE;
 use crate::tables::archive::ArchiveRow;
 use crate::{StoreError, folder};
-use frames::{FRAME, Frames, Label, Packer, Whole};
+use frames::{FRAME, Frames, Label, Packer, TranscriptHash};
 
 /// The folder of archived transcripts.
 #[derive(Debug, Clone)]
@@ -99,16 +99,16 @@ impl Archive {
                 .map_err(|e| read_error(original, e))?;
             let is_held = read == known.bytes && hex(hash.clone()) == known.hash;
             if !is_held || !self.is_whole(known) {
-                return Err(read_error(original, io::Error::other(Changed { is_held })));
+                return Err(read_error(original, io::Error::other(RewrittenError { is_held })));
             }
         }
         let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
         let path = self.folder.join(&name);
         let before = known.map(|known| known.stored);
         let before_bytes = known.map_or(0, |known| known.bytes);
-        let place = Place { path: &path, begin: before.unwrap_or(0), bytes: before_bytes, level };
+        let place = AppendTarget { path: &path, begin: before.unwrap_or(0), bytes: before_bytes, level };
         let added = add(&place, original, original.label(now), source, &mut hash);
-        let (bytes, stored) = added.inspect_err(|_| self.take_back(&path, before))?;
+        let (bytes, stored) = added.inspect_err(|_| self.cut_or_remove(&path, before))?;
         let row = ArchiveRow {
             path: original.path.to_owned(),
             session_id: original.session_id.to_owned(),
@@ -123,7 +123,7 @@ impl Archive {
             inode: original.id.1,
         };
         if !self.is_whole(&row) {
-            self.take_back(&path, before);
+            self.cut_or_remove(&path, before);
             return Err(StoreError::Io {
                 path,
                 source: io::Error::other("it does not hold what was written to it"),
@@ -151,7 +151,7 @@ impl Archive {
         let mut source = open().map_err(|e| read_error(original, e))?;
         match self.pack(original, &mut source, known, level, now) {
             Err(StoreError::Io { source: error, path }) => {
-                let Some((known, changed)) = known.zip(Changed::cause_of(&error)) else {
+                let Some((known, changed)) = known.zip(RewrittenError::cause_of(&error)) else {
                     return Err(StoreError::Io { source: error, path });
                 };
                 let mut source = open().map_err(|e| read_error(original, e))?;
@@ -168,7 +168,7 @@ impl Archive {
     }
 
     /// Whether `copy` begins with all of `other`, or equals it.
-    fn holds(&self, copy: &ArchiveRow, other: &ArchiveRow) -> bool {
+    fn begins_with(&self, copy: &ArchiveRow, other: &ArchiveRow) -> bool {
         if copy.hash == other.hash {
             return true;
         }
@@ -221,7 +221,7 @@ impl Archive {
 
     /// Removes one file that no row names any more.
     pub fn remove(&self, name: &str) {
-        self.take_back(&self.folder.join(name), None);
+        self.cut_or_remove(&self.folder.join(name), None);
     }
 
     /// How much smaller packing makes a transcript: its size divided by the packed size, measured on its first
@@ -236,7 +236,7 @@ impl Archive {
         Ok(if head.is_empty() { 1.0 } else { head.len() as f64 / stored as f64 })
     }
 
-    fn take_back(&self, path: &Path, to: Option<u64>) {
+    fn cut_or_remove(&self, path: &Path, to: Option<u64>) {
         let done = match to {
             Some(len) => OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(len)),
             None => fs::remove_file(path),
@@ -259,7 +259,7 @@ impl Archive {
 }
 
 /// Where frames are added, and how they are packed.
-struct Place<'p> {
+struct AppendTarget<'p> {
     path: &'p Path,
     begin: u64,
     /// How much of the transcript the file holds already.
@@ -270,7 +270,7 @@ struct Place<'p> {
 /// Appends the rest of `source` after the first bytes of a file. Returns how many bytes it read and how many it
 /// wrote.
 fn add(
-    to: &Place<'_>,
+    to: &AppendTarget<'_>,
     original: &Original<'_>,
     mut label: Label,
     source: &mut dyn Read,
@@ -294,7 +294,7 @@ fn add(
     // The label at the end states that the transcript is complete. It is written after a sync: a power failure must
     // not leave the label without the data.
     file.sync_all().map_err(refused)?;
-    label.whole = Some(Whole { bytes: to.bytes + bytes, hash: hex(hash.clone()) });
+    label.whole = Some(TranscriptHash { bytes: to.bytes + bytes, hash: hex(hash.clone()) });
     stored += label.write(&mut file).map_err(refused)?;
     file.sync_all().map_err(refused)?;
     Ok((bytes, stored))
@@ -306,24 +306,24 @@ fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {
 
 /// The archived copy is not the beginning of the transcript as it is now, or is damaged.
 #[derive(Debug, Clone, Copy)]
-struct Changed {
+struct RewrittenError {
     /// Whether the transcript still begins with all of the archived copy.
     is_held: bool,
 }
 
-impl Changed {
+impl RewrittenError {
     fn cause_of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
 }
 
-impl std::fmt::Display for Changed {
+impl std::fmt::Display for RewrittenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("it was rewritten since it was archived")
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for RewrittenError {}
 
 /// Reads the bytes of a whole frame, fewer at the end.
 fn fill(source: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<()> {

@@ -7,14 +7,14 @@ use std::fs::{self, File};
 use sha2::{Digest, Sha256};
 use watchbill_core::time::Timestamp;
 
-use super::frames::{Frames, State, is_of_content};
+use super::frames::{ArchiveFileState, Frames, is_of_content};
 use super::{Archive, hash_of, hex};
 use crate::folder;
 use crate::tables::archive::ArchiveRow;
 
 /// How complete an archived transcript is; more is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sound {
+pub(super) enum Completeness {
     /// It cannot be read as it was written. Its file stays unchanged.
     Damaged,
     /// Packing it was interrupted: it is complete as far as it goes.
@@ -27,7 +27,7 @@ pub(super) enum Sound {
 #[derive(Debug)]
 pub(super) struct Found {
     pub row: ArchiveRow,
-    pub sound: Sound,
+    pub sound: Completeness,
 }
 
 /// The kinds of files that no row names.
@@ -47,22 +47,24 @@ impl Archive {
             return Stray::Unknown;
         };
         let Some(label) = frames.label() else {
-            let is_empty = state == State::Begun { stored: 0 };
+            let is_empty = state == ArchiveFileState::Begun { stored: 0 };
             return if is_empty { Stray::Empty } else { Stray::Unknown };
         };
         let (sound, stored, hash) = match (state, frames.hash()) {
-            (State::Finished { stored }, Some(hash)) => (Sound::Finished, stored, hash.to_owned()),
-            (State::Begun { stored }, _) => {
+            (ArchiveFileState::Finished { stored }, Some(hash)) => {
+                (Completeness::Finished, stored, hash.to_owned())
+            }
+            (ArchiveFileState::Begun { stored }, _) => {
                 let mut hash = Sha256::new();
                 match hash_of(&mut frames.reader(), &mut hash) {
-                    Ok(_) => (Sound::Begun, stored, hex(hash)),
-                    Err(error) if is_of_content(&error) => (Sound::Damaged, 0, String::new()),
+                    Ok(_) => (Completeness::Begun, stored, hex(hash)),
+                    Err(error) if is_of_content(&error) => (Completeness::Damaged, 0, String::new()),
                     Err(_) => return Stray::Unknown,
                 }
             }
-            _ => (Sound::Damaged, 0, String::new()),
+            _ => (Completeness::Damaged, 0, String::new()),
         };
-        let is_damaged = sound == Sound::Damaged;
+        let is_damaged = sound == Completeness::Damaged;
         if frames.is_empty() && !is_damaged {
             return Stray::Empty;
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Archive;
-use super::strays::{Found, Sound, Stray};
+use super::strays::{Completeness, Found, Stray};
 use crate::tables::archive::ArchiveRow;
 use crate::tables::meta_names::ARCHIVE_TAKEN_UP;
 use crate::{Store, StoreError, folder};
@@ -38,17 +38,17 @@ struct Tidying<'a> {
 impl Tidying<'_> {
     /// Examines the data after the counted part of a file. An unclean exit leaves such data, and so does a database
     /// that is older than the file.
-    fn look_behind(&mut self, row: &mut ArchiveRow) {
+    fn examine_tail(&mut self, row: &mut ArchiveRow) {
         if folder::size(&self.archive.path_of(row)) <= row.stored {
             return;
         }
         let Stray::Transcript(found) = self.archive.stray(&row.file) else { return };
         let Found { row: all, sound } = *found;
-        if sound == Sound::Damaged || all.path != row.path || all.bytes < row.bytes {
+        if sound == Completeness::Damaged || all.path != row.path || all.bytes < row.bytes {
             return;
         }
         if all.bytes > row.bytes {
-            if sound == Sound::Finished && !self.archive.is_whole(&all) {
+            if sound == Completeness::Finished && !self.archive.is_whole(&all) {
                 return;
             }
             *row = all.clone();
@@ -58,7 +58,7 @@ impl Tidying<'_> {
     }
 
     /// Examines the files that no row names. Returns those that hold transcripts, by the transcripts' paths.
-    fn look_around(
+    fn examine_strays(
         &mut self,
         rows: &[ArchiveRow],
         forgotten: &HashSet<String>,
@@ -78,10 +78,10 @@ impl Tidying<'_> {
     /// Chooses the copy that counts among files of the same transcript: whole before damaged, then archived later,
     /// then longer. If the best one is not whole itself, the others stay beside it. A copy with records that the
     /// best one lacks stays too, in a row of its own.
-    fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
+    fn choose_copy(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
             for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
-                other.sound = Sound::Damaged;
+                other.sound = Completeness::Damaged;
             }
         }
         let known = row.map(|row| Found { row: row.clone(), sound: self.soundness(row) });
@@ -98,18 +98,18 @@ impl Tidying<'_> {
             }
         }
         let is_settled = |other: &Found| {
-            let older = other.sound == Sound::Begun || other.row.archived_at <= best.row.archived_at;
-            other.row.hash == best.row.hash || best.sound == Sound::Finished && older
+            let older = other.sound == Completeness::Begun || other.row.archived_at <= best.row.archived_at;
+            other.row.hash == best.row.hash || best.sound == Completeness::Finished && older
         };
-        for other in others.iter().filter(|other| best.sound > Sound::Damaged && is_settled(other)) {
-            if other.sound == Sound::Damaged || self.archive.holds(&best.row, &other.row) {
+        for other in others.iter().filter(|other| best.sound > Completeness::Damaged && is_settled(other)) {
+            if other.sound == Completeness::Damaged || self.archive.begins_with(&best.row, &other.row) {
                 self.void.push(other.row.file.clone());
             } else {
                 self.earlier.push(other.row.as_earlier());
             }
         }
         if is_new {
-            if best.sound > Sound::Damaged {
+            if best.sound > Completeness::Damaged {
                 self.ends.push((best.row.file.clone(), best.row.stored));
             }
             self.taken_up.push(best.row);
@@ -117,13 +117,13 @@ impl Tidying<'_> {
     }
 
     /// How complete the copy of a row is. Its file may have been unfinished when the row was made.
-    fn soundness(&self, row: &ArchiveRow) -> Sound {
+    fn soundness(&self, row: &ArchiveRow) -> Completeness {
         if !self.archive.is_whole(row) {
-            return Sound::Damaged;
+            return Completeness::Damaged;
         }
         match self.archive.stray(&row.file) {
-            Stray::Transcript(found) if found.sound == Sound::Begun => Sound::Begun,
-            _ => Sound::Finished,
+            Stray::Transcript(found) if found.sound == Completeness::Begun => Completeness::Begun,
+            _ => Completeness::Finished,
         }
     }
 
@@ -158,7 +158,7 @@ impl Tidying<'_> {
             let len = folder::size(&path);
             if len > *end {
                 freed += len - end;
-                self.archive.take_back(&path, Some(*end));
+                self.archive.cut_or_remove(&path, Some(*end));
             }
         }
         freed
@@ -168,7 +168,7 @@ impl Tidying<'_> {
 fn is_better(other: &Found, best: &Found) -> bool {
     let age = |found: &Found| (found.row.archived_at, found.row.bytes);
     match other.sound.cmp(&best.sound) {
-        Ordering::Equal if other.sound == Sound::Damaged => false,
+        Ordering::Equal if other.sound == Completeness::Damaged => false,
         Ordering::Equal => other.row.hash != best.row.hash && age(other) > age(best),
         sounder => sounder.is_gt(),
     }
@@ -176,7 +176,7 @@ fn is_better(other: &Found, best: &Found) -> bool {
 
 impl Store {
     /// Called at the start of a writer: a database made anew does not know which transcripts were archived before.
-    pub(crate) fn see_to_archive(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn restore_archive_rows(&mut self) -> Result<(), StoreError> {
         if self.meta(ARCHIVE_TAKEN_UP)?.is_some() {
             return Ok(());
         }
@@ -210,10 +210,10 @@ impl Store {
             ends: vec![],
             unknown: 0,
         };
-        rows.iter_mut().for_each(|row| tidying.look_behind(row));
+        rows.iter_mut().for_each(|row| tidying.examine_tail(row));
         let known: HashMap<&str, &ArchiveRow> = rows.iter().map(|row| (&*row.path, row)).collect();
-        for (path, found) in tidying.look_around(&rows, &forgotten) {
-            tidying.decide(known.get(&*path).copied(), found);
+        for (path, found) in tidying.examine_strays(&rows, &forgotten) {
+            tidying.choose_copy(known.get(&*path).copied(), found);
         }
         if tidying.unknown > 0 {
             tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "unknown files in the archive stay");
@@ -225,7 +225,7 @@ impl Store {
                 step.put_archived(row)?;
             }
             // The exclusion rules were not applied to these rows yet.
-            step.left_out_is_due()?;
+            step.mark_exclude_due()?;
             step.commit()?;
         }
         let freed = tidying.remove();

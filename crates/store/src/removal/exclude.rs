@@ -9,13 +9,13 @@ use watchbill_core::time::Timestamp;
 use super::selection::{Heads, Reason, Removed, Selection};
 use crate::tables::archive::ArchiveRow;
 use crate::tables::folders::WorkedIn;
-use crate::tables::meta_names::{LEFT_OUT, LEFT_OUT_SAID};
+use crate::tables::meta_names::{EXCLUDE_MARK, EXCLUDE_REPORT};
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
 
 /// Sets a mark that no rules have, so that the rules are applied again. If none were ever applied, there is no mark
 /// to change.
-pub(crate) const DUE: &str = "UPDATE meta SET value = '' WHERE name = ?1";
+pub(crate) const RESET_EXCLUDE_MARK: &str = "UPDATE meta SET value = '' WHERE name = ?1";
 
 impl Store {
     /// Whether these are the rules that were applied the last time. If so, the store holds nothing that they leave
@@ -23,8 +23,8 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_left_out_by(&self, rules: &[String]) -> Result<bool, StoreError> {
-        let done = self.meta(LEFT_OUT)?;
+    pub fn are_rules_applied(&self, rules: &[String]) -> Result<bool, StoreError> {
+        let done = self.meta(EXCLUDE_MARK)?;
         Ok(if rules.is_empty() { done.is_none() } else { done.is_some_and(|done| done == mark(rules)) })
     }
 
@@ -32,8 +32,8 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn left_out_said(&self) -> Result<Option<String>, StoreError> {
-        self.meta(LEFT_OUT_SAID)
+    pub fn exclude_report(&self) -> Result<Option<String>, StoreError> {
+        self.meta(EXCLUDE_REPORT)
     }
 
     /// Selects everything stored of sessions and subagents that have `worked` in an excluded folder, of transcripts
@@ -46,13 +46,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn to_leave_out(
+    pub fn select_excluded(
         &self,
         rules: &Exclude,
         worked: WorkedIn,
         heads: Heads,
     ) -> Result<Selection, StoreError> {
-        let rule = |path: &str| rules.leaves_out(path);
+        let rule = |path: &str| rules.excludes(path);
         let WorkedIn { mut sessions, subagents, archived: mut told } = worked;
         let mut ids = HashMap::new();
         self.sessions(&mut |key, row| {
@@ -97,7 +97,7 @@ impl Store {
         archived.extend(rows.iter().filter(|row| is_told(row)).map(|row| row.path.clone()));
         let strays = self.strays()?;
         let mut would = self.all_of(sessions, &strays)?;
-        let copies = rows.iter().chain(&strays.untold).filter(|row| archived.contains(&row.path));
+        let copies = rows.iter().chain(&strays.first_copies).filter(|row| archived.contains(&row.path));
         would.archived.extend(copies.map(|row| row.file.clone()));
         would.files += files.len() as u64;
         let reason = Reason::Excluded(Some(rules.patterns()).filter(|rules| !rules.is_empty()).map(mark));
@@ -107,7 +107,7 @@ impl Store {
 
 impl Removed {
     /// A sentence for the user.
-    fn said(&self, now: Timestamp) -> String {
+    fn report_text(&self, now: Timestamp) -> String {
         let counts = [
             (self.sessions.len() as u64, "session"),
             (self.files, "transcript"),
@@ -124,8 +124,8 @@ impl Removed {
 
 impl Step<'_> {
     /// Rows came into the store without a check by the rules, so the rules count as not applied.
-    pub(crate) fn left_out_is_due(&mut self) -> Result<(), StoreError> {
-        self.run(DUE, [LEFT_OUT]).map(drop)
+    pub(crate) fn mark_exclude_due(&mut self) -> Result<(), StoreError> {
+        self.run(RESET_EXCLUDE_MARK, [EXCLUDE_MARK]).map(drop)
     }
 
     /// Notes that the rules with this mark are applied, and what they removed.
@@ -136,16 +136,18 @@ impl Step<'_> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if *removed != Removed::default() {
-            let said = removed.said(now);
+            let said = removed.report_text(now);
             tracing::info!("{said}");
-            self.set_meta(LEFT_OUT_SAID, &said)?;
+            self.set_meta(EXCLUDE_REPORT, &said)?;
         }
-        self.left_out_is_behind()?;
+        self.reread_excluded_files()?;
         match mark {
             // Without rules, removed rows are stored again, or are missing for a reason that is not in the
             // settings.
-            None => drop(self.run("DELETE FROM meta WHERE name IN (?1, ?2)", [LEFT_OUT, LEFT_OUT_SAID])?),
-            Some(mark) => self.set_meta(LEFT_OUT, mark)?,
+            None => {
+                drop(self.run("DELETE FROM meta WHERE name IN (?1, ?2)", [EXCLUDE_MARK, EXCLUDE_REPORT])?)
+            }
+            Some(mark) => self.set_meta(EXCLUDE_MARK, mark)?,
         }
         Ok(())
     }

@@ -30,17 +30,17 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn to_forget(&self, what: &Forget) -> Result<Selection, StoreError> {
+    pub fn select_forgotten(&self, what: &Forget) -> Result<Selection, StoreError> {
         let strays = self.strays()?;
-        let mut sessions = self.asked(|sql| meant(sql, what))?;
-        sessions.extend(self.meant_by_strays(what, &strays.untold)?);
+        let mut sessions = self.with_sql(|sql| meant(sql, what))?;
+        sessions.extend(self.meant_by_strays(what, &strays.first_copies)?);
         let would = self.all_of(sessions, &strays)?;
         Ok(Selection::of(Reason::Forgotten, would, BTreeSet::new(), &strays))
     }
 
     /// Everything that is left of these sessions.
     pub(super) fn all_of(&self, sessions: BTreeSet<String>, strays: &Strays) -> Result<Removed, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut all = Removed::default();
             for id in &sessions {
                 let key: Option<SessionKey> = sql
@@ -55,7 +55,7 @@ impl Store {
                     all.archived.insert(file?);
                 }
             }
-            let of_sessions = strays.untold.iter().filter(|row| sessions.contains(&row.session_id));
+            let of_sessions = strays.first_copies.iter().filter(|row| sessions.contains(&row.session_id));
             all.archived.extend(of_sessions.map(|row| row.file.clone()));
             all.sessions = sessions;
             Ok(all)
@@ -72,7 +72,7 @@ impl Store {
         }
         let mut told: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
         let (untold, beside) = copies.into_iter().partition(|row| told.insert(row.path.clone()));
-        Ok(Strays { untold, beside })
+        Ok(Strays { first_copies: untold, beside })
     }
 
     /// The selected sessions of which only archive files without rows are left.
@@ -102,8 +102,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_ids_of_strays(&self, begin: &str) -> Result<Vec<String>, StoreError> {
-        let ids =
-            self.strays()?.untold.into_iter().map(|row| row.session_id).filter(|id| id.starts_with(begin));
+        let ids = self
+            .strays()?
+            .first_copies
+            .into_iter()
+            .map(|row| row.session_id)
+            .filter(|id| id.starts_with(begin));
         Ok(ids.collect::<BTreeSet<_>>().into_iter().collect())
     }
 }

@@ -81,13 +81,13 @@ impl Store {
         named.texts = texts;
         named.calls = self.named_calls(rules, &folders, &inputs, goes)?;
         let sessions: BTreeSet<SessionKey> = named.calls.iter().map(|call| call.session).collect();
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut plans =
                 sql.prepare_cached("SELECT DISTINCT session, plan, coalesce(path, plan) FROM plans")?;
             let mut rows = plans.query([])?;
             while let Some(row) = rows.next()? {
                 let (session, path): (SessionKey, String) = (row.get(0)?, row.get(2)?);
-                if folders.any(session, None, &|cwd| rules.leaves_out_in(cwd, &path)) {
+                if folders.any(session, None, &|cwd| rules.excludes_in(cwd, &path)) {
                     named.plans.push((session, row.get(1)?));
                 }
             }
@@ -97,7 +97,7 @@ impl Store {
             let mut rows = reasons.query([])?;
             while let Some(row) = rows.next()? {
                 let (session, detail): (SessionKey, String) = (row.get(1)?, row.get(2)?);
-                let is_named = &|cwd: Option<&str>| rules.is_named_in_text(&detail, cwd);
+                let is_named = &|cwd: Option<&str>| rules.text_names_excluded(&detail, cwd);
                 if sessions.contains(&session) || folders.any(session, None, is_named) {
                     named.reasons.push(row.get(0)?);
                 }
@@ -108,7 +108,7 @@ impl Store {
 
     fn folders(&self) -> Result<Folders, StoreError> {
         let mut folders = Folders::default();
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT f.id, f.session, d.cwd FROM folders d JOIN files f ON f.id = d.file
                  UNION ALL SELECT NULL, session, cwd FROM hook_folders
@@ -136,7 +136,7 @@ impl Store {
         goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
     ) -> Result<(Inputs, Vec<Text>), StoreError> {
         let (mut inputs, mut texts) = (BTreeSet::new(), Vec::new());
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT id, session, file, byte, role, tool, text FROM texts
                  WHERE role IN ('tool_input', 'tool_result', 'command', 'prompt') ORDER BY file, byte, part",
@@ -153,22 +153,27 @@ impl Store {
                 let role = row.get_ref(4)?.as_str()?.to_owned();
                 let (tool, text) = (row.get_ref(5)?.as_str_or_null()?, row.get_ref(6)?.as_str()?);
                 let any = |is: &dyn Fn(Option<&str>) -> bool| folders.any(session, Some(file), is);
-                let printed = || any(&|cwd| rules.is_named_in_output(tool, text, cwd));
+                let printed = || any(&|cwd| rules.output_names_excluded(tool, text, cwd));
                 match &*role {
                     "tool_input"
-                        if any(&|cwd| rules.is_named_in_words(tool.unwrap_or_default(), text, cwd)) =>
+                        if any(&|cwd| {
+                            rules.input_text_names_excluded(tool.unwrap_or_default(), text, cwd)
+                        }) =>
                     {
                         inputs.insert((file, byte));
                     }
                     "tool_result" if printed() => texts.push((id, file, byte)),
                     "command" => {
-                        let is_named = any(&|cwd| rules.is_named_in_words("Bash", text, cwd)) || printed();
+                        let is_named =
+                            any(&|cwd| rules.input_text_names_excluded("Bash", text, cwd)) || printed();
                         if is_named || command.take() == Some(file) {
                             texts.push((id, file, byte));
                         }
                         command = is_named.then_some(file);
                     }
-                    "prompt" if text.contains("<ide_") && any(&|cwd| rules.is_named_in_text(text, cwd)) => {
+                    "prompt"
+                        if text.contains("<ide_") && any(&|cwd| rules.text_names_excluded(text, cwd)) =>
+                    {
                         texts.push((id, file, byte));
                     }
                     _ => {}
@@ -186,7 +191,7 @@ impl Store {
         inputs: &Inputs,
         goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
     ) -> Result<Vec<Call>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT session, call, file, byte, result_byte, tool, path, input, target FROM activities",
             )?;
@@ -208,9 +213,9 @@ impl Store {
                 let (tool, path, input, target) =
                     (text(5)?.unwrap_or_default(), text(6)?, text(7)?, text(8)?);
                 let is_named = |cwd: Option<&str>| {
-                    path.is_some_and(|path| rules.leaves_out_in(cwd, path))
-                        || input.is_some_and(|input| rules.is_named_in_call(tool, input, cwd))
-                        || target.is_some_and(|target| rules.is_named_in_words(tool, target, cwd))
+                    path.is_some_and(|path| rules.excludes_in(cwd, path))
+                        || input.is_some_and(|input| rules.call_names_excluded(tool, input, cwd))
+                        || target.is_some_and(|target| rules.input_text_names_excluded(tool, target, cwd))
                 };
                 let by_text = call.file.zip(call.bytes[0]).is_some_and(|place| inputs.contains(&place));
                 if by_text || folders.any(call.session, call.file, &is_named) {
@@ -223,7 +228,7 @@ impl Store {
 }
 
 impl Step<'_> {
-    pub(super) fn is_read_anew(&mut self, file: FileKey) -> Result<(), StoreError> {
+    pub(super) fn mark_for_rereading(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.cut_snapshot(file, SnapshotKind::History, 0)?;
         self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file]).map(drop)
     }

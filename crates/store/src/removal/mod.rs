@@ -17,7 +17,7 @@ use watchbill_core::time::Timestamp;
 use crate::tables::FileKey;
 use crate::tables::meta_names::CLEANING_DUE;
 use crate::{Step, Store, StoreError};
-pub(crate) use exclude::DUE;
+pub(crate) use exclude::RESET_EXCLUDE_MARK;
 pub use forget::Forget;
 use mentions::Mentions;
 use selection::Reason;
@@ -75,21 +75,21 @@ impl Store {
         now: Timestamp,
         tell: &mut dyn FnMut(Stage),
     ) -> Result<Removed, StoreError> {
-        self.writer()?;
-        let mut removed = selection.would.clone();
+        self.require_writer()?;
+        let mut removed = selection.forecast.clone();
         if let Reason::Forgotten = selection.reason {
             if removed.sessions.is_empty() {
                 return Ok(removed);
             }
             // If this cannot be written, nothing is removed.
-            self.remind_of(&removed.sessions, now)?;
+            self.add_to_forgotten_list(&removed.sessions, now)?;
         }
         // Files first: after an interruption, a row without its file can be repaired, a file without its row
         // cannot.
         for file in removed.archived.iter().chain(&selection.beside) {
             self.remove_archived_file(file)?;
         }
-        self.check_keys()?;
+        self.enable_foreign_keys()?;
         let mut step = self.step()?;
         let leaves_bytes = step.remove_rows(selection, &mut removed, tell)?;
         if leaves_bytes {
@@ -129,8 +129,8 @@ impl Step<'_> {
     ) -> Result<bool, StoreError> {
         let Selection { files, archived, mentions, heads, facts, .. } = selection;
         self.index_all()?;
-        let sessions: Vec<&String> = selection.would.sessions.iter().collect();
-        self.remove_names(sessions.iter().copied())?;
+        let sessions: Vec<&String> = selection.forecast.sessions.iter().collect();
+        self.remove_chain_names(sessions.iter().copied())?;
         for (n, chunk) in sessions.chunks(AT_ONCE).enumerate() {
             tell(Stage::Removing { done: n * AT_ONCE, all: sessions.len() });
             self.remove_sessions(chunk)?;
@@ -180,7 +180,7 @@ impl Step<'_> {
                     (file, byte),
                 )? as u64;
             }
-            self.is_read_anew(file)?;
+            self.mark_for_rereading(file)?;
         }
         for (text, file, byte) in &mentions.texts {
             removed.texts += self.run("DELETE FROM texts WHERE id = ?1", [text])? as u64;
@@ -189,7 +189,7 @@ impl Step<'_> {
                 "UPDATE activities SET error = NULL WHERE file = ?1 AND result_byte = ?2",
                 (file, byte),
             )?;
-            self.is_read_anew(*file)?;
+            self.mark_for_rereading(*file)?;
         }
         for (session, plan) in &mentions.plans {
             for sql in PLAN {
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn every_table_is_removed_with_a_session_or_holds_no_session() {
         let folder = tempfile::tempdir().unwrap();
-        let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
+        let (sql, _) = connect::connect_writer(&folder.path().join("watchbill.db"), false).unwrap();
         let mut parents = sql
             .prepare("SELECT \"table\" FROM pragma_foreign_key_list(?1) WHERE on_delete = 'CASCADE'")
             .unwrap();

@@ -14,7 +14,7 @@ pub type Heads = Vec<(String, Vec<u8>, Vec<u8>)>;
 #[derive(Debug)]
 pub struct Selection {
     /// The report of the removal. Texts of single calls and transcripts are counted when they are removed.
-    pub would: Removed,
+    pub forecast: Removed,
     /// A fact of the engine that replaces one with data that goes: its name and its bytes.
     pub facts: Option<(&'static str, Vec<u8>)>,
     pub(super) reason: Reason,
@@ -42,7 +42,7 @@ pub(super) enum Reason {
 #[derive(Debug, Default)]
 pub(super) struct Strays {
     /// The first copy of each transcript that no row names.
-    pub untold: Vec<ArchiveRow>,
+    pub first_copies: Vec<ArchiveRow>,
     /// Other copies, which do not count.
     pub beside: Vec<ArchiveRow>,
 }
@@ -69,11 +69,11 @@ pub struct Removed {
 
 impl Selection {
     /// Selects whole sessions, and single archived transcripts of others.
-    pub(super) fn of(reason: Reason, would: Removed, archived: BTreeSet<String>, strays: &Strays) -> Self {
+    pub(super) fn of(reason: Reason, forecast: Removed, archived: BTreeSet<String>, strays: &Strays) -> Self {
         let goes =
-            |row: &&ArchiveRow| would.sessions.contains(&row.session_id) || archived.contains(&row.path);
+            |row: &&ArchiveRow| forecast.sessions.contains(&row.session_id) || archived.contains(&row.path);
         let beside = strays.beside.iter().filter(goes).map(|row| row.file.clone()).collect();
         let (facts, files, mentions, heads) = (None, Vec::new(), Mentions::default(), Heads::new());
-        Self { would, facts, reason, beside, files, archived, mentions, heads }
+        Self { forecast, facts, reason, beside, files, archived, mentions, heads }
     }
 }

@@ -8,7 +8,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_to_be_wiped(&self) -> Result<bool, StoreError> {
+    pub fn is_wiping_due(&self) -> Result<bool, StoreError> {
         Ok(self.meta(CLEANING_DUE)?.is_some())
     }
 
@@ -17,11 +17,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be written. An error that passes is only logged, and the next call tries again.
     pub fn finish_wiping(&mut self) -> Result<(), StoreError> {
-        if !self.is_to_be_wiped()? {
+        if !self.is_wiping_due()? {
             return Ok(());
         }
         match self.wipe() {
-            Err(error) if error.passes() => {
+            Err(error) if error.is_temporary() => {
                 tracing::warn!(%error, "the bytes of removed rows are not wiped yet");
                 Ok(())
             }
@@ -41,12 +41,12 @@ impl Store {
     /// Removes the bytes of deleted rows from the files. The database notes that this is due, so a kill in between
     /// only puts it off.
     fn wipe(&mut self) -> Result<(), StoreError> {
-        self.writer()?;
+        self.require_writer()?;
         // Merged into one segment, the index holds no words of removed texts any more.
         let mut step = self.step()?;
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('optimize')", [])?;
         step.commit()?;
-        self.asked(|sql| sql.execute_batch("VACUUM"))?;
+        self.with_sql(|sql| sql.execute_batch("VACUUM"))?;
         self.empty_log()?;
         let mut step = self.step()?;
         step.run("DELETE FROM meta WHERE name = ?1", [CLEANING_DUE])?;
@@ -56,7 +56,7 @@ impl Store {
     /// Copies the whole log into the database and truncates it to nothing: it holds older versions of pages.
     fn empty_log(&self) -> Result<(), StoreError> {
         let busy: bool =
-            self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)))?;
+            self.with_sql(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)))?;
         if busy { Err(StoreError::Locked { path: self.path().to_owned(), held_by: None }) } else { Ok(()) }
     }
 }

@@ -207,7 +207,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM activities WHERE session = ?1 ORDER BY at, file, byte, call"
             ))?
@@ -221,7 +221,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn orphaned_activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM activities WHERE session = ?1 AND batch IS NULL ORDER BY at, call"
             ))?

@@ -89,7 +89,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn answers(&self, since: Timestamp) -> Result<Vec<AnswerRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at
                  FROM answers WHERE at >= ?1 ORDER BY at, request_id",

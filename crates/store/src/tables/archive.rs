@@ -132,7 +132,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn archived(&self, path: &str) -> Result<Option<ArchiveRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive WHERE path = ?1"))?
                 .query_row([path], read)
                 .optional()
@@ -144,7 +144,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn all_archived(&self) -> Result<Vec<ArchiveRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive ORDER BY mtime, path"))?
                 .query_map([], read)?
                 .collect()

@@ -115,7 +115,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
 /// The columns to set. SQLite writes an index anew whenever an update names one of its columns, changed or not.
 /// Most reports on a batch say only that it goes on. The file is never set here: an update of a column that refers
 /// to another table copies the pages that it changes.
-fn what_changes(before: &Batch, now: &Batch) -> String {
+fn changed_columns(before: &Batch, now: &Batch) -> String {
     let mut columns = String::from(
         "active_at = ?13, response_at = ?14, response = ?15, plan = ?16, origin = ?4, prompt = ?5, private = ?6",
     );
@@ -166,7 +166,7 @@ impl Step<'_> {
                 if before == known.batch {
                     return Ok(());
                 }
-                let changed = what_changes(&before, &known.batch);
+                let changed = changed_columns(&before, &known.batch);
                 let sql = format!("UPDATE batches SET {changed} WHERE session = ?1 AND batch = ?3");
                 self.write_batch(&sql, session, file, &known.batch)
             }
@@ -213,7 +213,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM batches WHERE session = ?1 ORDER BY started_at, byte, batch"
             ))?
@@ -227,7 +227,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn open_batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM batches WHERE session = ?1 AND status = 'active' ORDER BY started_at, batch"
             ))?

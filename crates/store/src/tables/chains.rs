@@ -32,7 +32,7 @@ impl Step<'_> {
 
     /// Removes the names of chains that go with these sessions, which are about to be removed. A name is stored
     /// under the chain id of the session that begins the chain, even while that session is joined to another chain.
-    pub(crate) fn remove_names<'s>(
+    pub(crate) fn remove_chain_names<'s>(
         &mut self,
         sessions: impl IntoIterator<Item = &'s String>,
     ) -> Result<(), StoreError> {
@@ -66,7 +66,7 @@ fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<S
         let stays = match begun.get(&chain) {
             // When the first session of the chain goes, sessions that the user joined to it leave the chain.
             Some(begins) if stay.peek().is_some() => {
-                let tied = tied_to(sql, begins)?;
+                let tied = linked_sessions(sql, begins)?;
                 stay.any(|id| tied.contains(id))
             }
             _ => stay.peek().is_some(),
@@ -79,7 +79,7 @@ fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<S
 }
 
 /// The sessions that are linked to this one for any reason but a command of the user.
-fn tied_to(sql: &Connection, session: &str) -> rusqlite::Result<HashSet<String>> {
+fn linked_sessions(sql: &Connection, session: &str) -> rusqlite::Result<HashSet<String>> {
     sql.prepare_cached(
         "WITH RECURSIVE tied (id) AS (
             VALUES (?1)
@@ -97,7 +97,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn chain_names(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT chain_id, name FROM chains ORDER BY chain_id")?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()

@@ -151,7 +151,7 @@ impl Step<'_> {
         for table in super::READ_FROM_FILES {
             self.run_composed(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
-        self.forget_counts(file);
+        self.drop_counts(file);
         self.run(
             "UPDATE files SET texts = 0, cut_bytes = 0, text_at = NULL, problems = 0 WHERE id = ?1",
             [file],
@@ -187,7 +187,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn file(&self, path: &str) -> Result<Option<(FileKey, FileRow)>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files WHERE path = ?1"))?
                 .query_row([path], read)
                 .optional()
@@ -199,7 +199,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn files(&self, each: &mut dyn FnMut(FileKey, FileRow)) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files ORDER BY id"))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
@@ -215,7 +215,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn files_of(&self, session: SessionKey) -> Result<Vec<(FileKey, FileRow)>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM files WHERE session = ?1 ORDER BY subagent IS NOT NULL, path"
             ))?

@@ -75,7 +75,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn worked_in(&self, rule: &dyn Fn(&str) -> bool) -> Result<WorkedIn, StoreError> {
         let mut worked = WorkedIn::default();
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT d.cwd, s.session_id, f.subagent IS NOT NULL, f.path
                     FROM folders d JOIN files f ON f.id = d.file JOIN sessions s ON s.id = f.session
@@ -98,7 +98,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn without_folders(&self, each: &mut dyn FnMut(String, bool, String)) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement = sql.prepare_cached(
                 "SELECT s.session_id, f.subagent IS NOT NULL, f.path FROM files f JOIN sessions s ON s.id = f.session
                  WHERE NOT EXISTS (SELECT 1 FROM folders WHERE file = f.id) ORDER BY f.id",

@@ -38,7 +38,7 @@ impl Store {
             None => step.run("DELETE FROM forgotten", [])?,
         };
         step.commit()?;
-        if let Err(error) = self.remind() {
+        if let Err(error) = self.write_forgotten_list() {
             tracing::warn!(%error, "if the store is damaged later, a session may count as forgotten again");
         }
         Ok(changed as u64)
@@ -49,7 +49,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn forgotten(&self) -> Result<Vec<SessionId>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT session_id FROM forgotten ORDER BY session_id")?
                 .query_map([], |row| Ok(SessionId::new(row.get_ref(0)?.as_str()?)))?
                 .collect()

@@ -61,7 +61,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn hook_events(&self, session: SessionKey) -> Result<Vec<HookEventRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT at, event, tool, call, prompt, detail FROM hook_events
                  WHERE session = ?1 ORDER BY at, id",

@@ -69,7 +69,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn links(&self) -> Result<Vec<LinkRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT earlier, later, reason, confidence, at FROM links ORDER BY earlier, later, reason",
             )?

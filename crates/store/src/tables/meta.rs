@@ -29,7 +29,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
                 .query_row([name], |row| row.get(0))
                 .optional()

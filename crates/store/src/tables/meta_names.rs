@@ -5,9 +5,9 @@ pub const TEXT_CUT: &str = "text_cut";
 /// Removed rows have left their bytes in the file: see `removal`.
 pub(crate) const CLEANING_DUE: &str = "cleaning_due";
 /// A hash of the exclusion rules that were applied to the stored rows.
-pub(crate) const LEFT_OUT: &str = "left_out";
+pub(crate) const EXCLUDE_MARK: &str = "left_out";
 /// The report of that removal, for the user.
-pub(crate) const LEFT_OUT_SAID: &str = "left_out_said";
+pub(crate) const EXCLUDE_REPORT: &str = "left_out_said";
 /// The databases that were set aside and completely copied into this one, one per line: see `salvage`.
 pub(crate) const SALVAGED: &str = "salvaged";
 /// The id of the first text that is not in the index.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use watchbill_core::history::rows::{Execution, PlanVersion, PlanWord};
+use watchbill_core::history::rows::{Execution, PlanState, PlanVersion};
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, shared, time};
@@ -63,7 +63,7 @@ pub struct StoredPlan {
     /// The batch that wrote it.
     pub batch: Option<Arc<str>>,
     /// Its events, in order of time.
-    pub words: Vec<(Option<Timestamp>, PlanWord)>,
+    pub words: Vec<(Option<Timestamp>, PlanState)>,
 }
 
 impl Step<'_> {
@@ -135,7 +135,7 @@ impl Step<'_> {
 }
 
 /// An event of a plan: the plan, the time, and the kind.
-type Word = (Arc<str>, Option<Timestamp>, PlanWord);
+type PlanEvent = (Arc<str>, Option<Timestamp>, PlanState);
 
 impl Store {
     /// The versions of a session's plans: by plan, then by time.
@@ -143,7 +143,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn plans(&self, session: SessionKey) -> Result<Vec<StoredPlan>, StoreError> {
-        let mut plans: Vec<StoredPlan> = self.asked(|sql| {
+        let mut plans: Vec<StoredPlan> = self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT plan, path, content, at, batch,
                     row_number() OVER (PARTITION BY plan ORDER BY at, content) AS version
@@ -162,7 +162,7 @@ impl Store {
             })?
             .collect()
         })?;
-        for (plan, at, word) in self.plan_words(session)? {
+        for (plan, at, word) in self.plan_events(session)? {
             // An event belongs to the version that was the newest at its time.
             let of_plan = plans.iter_mut().filter(|version| version.plan == plan);
             let mut newest = None;
@@ -178,8 +178,8 @@ impl Store {
         Ok(plans)
     }
 
-    fn plan_words(&self, session: SessionKey) -> Result<Vec<Word>, StoreError> {
-        self.asked(|sql| {
+    fn plan_events(&self, session: SessionKey) -> Result<Vec<PlanEvent>, StoreError> {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",
             )?
@@ -188,7 +188,7 @@ impl Store {
                 Ok((
                     shared(row, 0)?.unwrap_or_default(),
                     time(row, 1)?,
-                    PlanWord::of(&word).unwrap_or(PlanWord::Written),
+                    PlanState::of(&word).unwrap_or(PlanState::Written),
                 ))
             })?
             .collect()
@@ -200,7 +200,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn executions(&self, session: SessionKey) -> Result<Vec<Execution>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT plan, content, batch, at FROM executions WHERE session = ?1 ORDER BY at, batch",
             )?

@@ -49,7 +49,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn recoveries(&self, limit: u32) -> Result<Vec<RecoveryRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT at, what, session_id, detail FROM recoveries ORDER BY at DESC, id DESC LIMIT ?1",
             )?

@@ -80,7 +80,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn segments(&self, file: FileKey) -> Result<Vec<SegmentRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT number, started_at, ended_at, byte, trigger, pre_tokens, post_tokens
                  FROM segments WHERE file = ?1 ORDER BY number",

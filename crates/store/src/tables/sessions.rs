@@ -80,7 +80,7 @@ pub struct SessionRow {
 }
 
 /// How a session was last shown: the names of its state and of the kind of state.
-pub type ShownAs<'r> = (Option<&'r str>, Option<&'r str>);
+pub type ShownState<'r> = (Option<&'r str>, Option<&'r str>);
 
 const COLUMNS: &str = "session_id, project, cwd, title, goal, summary, branch, model, created_at, active_at, \
      state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions, row_version, row";
@@ -197,7 +197,7 @@ impl Step<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn end_of_showing(&mut self, session: &SessionId) -> Result<(), StoreError> {
+    pub fn end_shown_state(&mut self, session: &SessionId) -> Result<(), StoreError> {
         self.run(
             "UPDATE sessions SET state = ?2, state_kind = NULL, state_since = coalesce(active_at, state_since)
              WHERE session_id = ?1 AND state IS NOT NULL AND state <> ?2",
@@ -213,7 +213,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_key(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
                 .query_row([session.as_str()], |row| row.get(0))
                 .optional()
@@ -225,7 +225,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"))?
                 .query_row([session.as_str()], read)
                 .optional()
@@ -237,7 +237,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn sessions(&self, each: &mut dyn FnMut(SessionKey, SessionRow)) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement =
                 sql.prepare_cached(&format!("SELECT {COLUMNS}, id FROM sessions ORDER BY id"))?;
             let mut rows = statement.query([])?;
@@ -252,11 +252,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn states_shown(
+    pub fn shown_states(
         &self,
-        each: &mut dyn FnMut(SessionKey, &str, ShownAs<'_>),
+        each: &mut dyn FnMut(SessionKey, &str, ShownState<'_>),
     ) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let mut statement =
                 sql.prepare_cached("SELECT id, session_id, state, state_kind FROM sessions")?;
             let mut rows = statement.query([])?;
@@ -273,7 +273,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn session_of(&self, session: SessionKey) -> Result<Option<SessionRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1"))?
                 .query_row([session], read)
                 .optional()
@@ -286,7 +286,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn unfinished_sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT session FROM batches WHERE status = 'active'
                  UNION SELECT session FROM activities WHERE batch IS NULL
@@ -304,7 +304,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn chain_sessions(&self, chain: &str) -> Result<Vec<SessionRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM sessions WHERE chain_id = ?1 ORDER BY created_at, session_id"
             ))?

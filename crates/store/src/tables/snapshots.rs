@@ -99,7 +99,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn snapshot(&self, file: FileKey, kind: SnapshotKind) -> Result<Vec<SnapshotPart>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT part, version, cursor, bytes FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part",
             )?
@@ -120,7 +120,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn snapshot_head(&self, file: FileKey, kind: SnapshotKind) -> Result<Option<(u32, u64)>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT version, cursor FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part LIMIT 1",
             )?

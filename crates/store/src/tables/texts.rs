@@ -118,7 +118,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn texts(&self, file: FileKey, from: u64, limit: u32) -> Result<Vec<StoredText>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT byte, part, at, role, tool, subagent, text, cut FROM texts
                  WHERE file = ?1 AND byte >= ?2 ORDER BY byte, part LIMIT ?3",
@@ -144,7 +144,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn text_counts(&self) -> Result<(u64, u64), StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             let sums = sql
                 .prepare_cached("SELECT sum(texts), sum(cut_bytes) FROM files")?
                 .query_row([], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))

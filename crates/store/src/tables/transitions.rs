@@ -77,7 +77,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn transitions(&self, session: SessionKey, limit: u32) -> Result<Vec<TransitionRow>, StoreError> {
-        self.asked(|sql| {
+        self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT at, state, kind, source, detail, confidence FROM transitions
                  WHERE session = ?1 ORDER BY at DESC, rowid DESC LIMIT ?2",

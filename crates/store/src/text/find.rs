@@ -3,21 +3,24 @@
 use std::ops::Range;
 
 use super::query::{Term, Terms};
-use super::words::{self, Near, Words};
+use super::word_positions::{self, WordPositions, WordStarts};
 
 /// A term prepared for comparison: its words, and its parts if it has some.
-struct Wanted {
+struct PreparedTerm {
     whole: Vec<String>,
     parts: Vec<String>,
     prefix: bool,
 }
 
-impl Wanted {
+impl PreparedTerm {
     fn of(term: &Term) -> Self {
-        let mut places = Words::default();
+        let mut places = WordPositions::default();
         places.read(&term.text);
         let folded = |ranges: &[Range<u32>]| -> Vec<String> {
-            ranges.iter().map(|r| words::fold(&term.text[r.start as usize..r.end as usize])).collect()
+            ranges
+                .iter()
+                .map(|r| word_positions::fold(&term.text[r.start as usize..r.end as usize]))
+                .collect()
         };
         Self { whole: folded(&places.whole), parts: folded(&places.parts), prefix: term.prefix }
     }
@@ -34,9 +37,9 @@ pub(crate) struct Mark {
 
 /// Finds the terms of one query in text after text.
 pub(crate) struct Finder {
-    wanted: Vec<Wanted>,
-    near: Near,
-    words: Words,
+    wanted: Vec<PreparedTerm>,
+    near: WordStarts,
+    words: WordPositions,
 }
 
 /// So many matches in one text are enough; the rest is not searched for.
@@ -45,9 +48,9 @@ const ENOUGH: usize = 200;
 impl Finder {
     /// A finder for this query.
     pub fn new(terms: &Terms) -> Self {
-        let wanted: Vec<Wanted> = terms.0.iter().map(Wanted::of).collect();
-        let near = Near::of(wanted.iter().flat_map(|wanted| [&wanted.whole[..], &wanted.parts[..]]));
-        Self { wanted, near, words: Words::default() }
+        let wanted: Vec<PreparedTerm> = terms.0.iter().map(PreparedTerm::of).collect();
+        let near = WordStarts::of(wanted.iter().flat_map(|wanted| [&wanted.whole[..], &wanted.parts[..]]));
+        Self { wanted, near, words: WordPositions::default() }
     }
 
     /// The matches in a text, in order and without overlaps.
@@ -64,12 +67,12 @@ impl Finder {
                 marks.push(Mark { range, term });
                 marks.len() < ENOUGH * (term + 1)
             };
-            look(text, &self.words.whole, &wanted.whole, wanted.prefix, false, &mut add);
+            find_sequence(text, &self.words.whole, &wanted.whole, wanted.prefix, false, &mut add);
             // Words may be parts of a name, and parts may be the words between underscores.
-            look(text, &self.words.parts, &wanted.whole, wanted.prefix, true, &mut add);
+            find_sequence(text, &self.words.parts, &wanted.whole, wanted.prefix, true, &mut add);
             if !wanted.parts.is_empty() {
-                look(text, &self.words.parts, &wanted.parts, wanted.prefix, true, &mut add);
-                look(text, &self.words.whole, &wanted.parts, wanted.prefix, false, &mut add);
+                find_sequence(text, &self.words.parts, &wanted.parts, wanted.prefix, true, &mut add);
+                find_sequence(text, &self.words.whole, &wanted.parts, wanted.prefix, false, &mut add);
             }
         }
         marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
@@ -120,7 +123,7 @@ pub(crate) fn densest(marks: &[Mark], near: usize) -> (usize, usize) {
 }
 
 /// Searches for a sequence of words. `adjacent` words must follow each other without a gap.
-fn look(
+fn find_sequence(
     text: &str,
     places: &[Range<u32>],
     wanted: &[String],
@@ -131,8 +134,11 @@ fn look(
     let Some((last, others)) = wanted.split_last() else { return };
     let word = |place: &Range<u32>| &text[place.start as usize..place.end as usize];
     for window in places.windows(wanted.len()) {
-        let fits = window.iter().zip(others).all(|(place, wanted)| words::is(word(place), wanted, false))
-            && window.last().is_some_and(|place| words::is(word(place), last, prefix))
+        let fits = window
+            .iter()
+            .zip(others)
+            .all(|(place, wanted)| word_positions::matches_word(word(place), wanted, false))
+            && window.last().is_some_and(|place| word_positions::matches_word(word(place), last, prefix))
             && (!adjacent || window.windows(2).all(|pair| pair[0].end == pair[1].start));
         if let (true, Some(first), Some(end)) = (fits, window.first(), window.last())
             && !found(first.start as usize..end.end as usize)

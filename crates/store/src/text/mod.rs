@@ -5,7 +5,7 @@ pub mod parts;
 pub mod query;
 pub(crate) mod snippet;
 pub mod tags;
-pub(crate) mod words;
+pub(crate) mod word_positions;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;

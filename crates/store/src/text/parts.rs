@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use watchbill_core::block::Block;
+use watchbill_core::byte_block::Block;
 
 /// Longer names are taken for keys and encoded bytes, whose pieces no search needs.
 const LONGEST_NAME: usize = 64;

@@ -36,11 +36,11 @@ impl Terms {
                 terms.push(Term { text: text.to_owned(), prefix });
             }
         }
-        Self(if typing { without_stub(terms) } else { terms })
+        Self(if typing { without_short_prefix(terms) } else { terms })
     }
 
     /// Whether the last word may be incomplete.
-    pub(crate) fn may_go_on(&self) -> bool {
+    pub(crate) fn is_last_incomplete(&self) -> bool {
         self.0.last().is_some_and(|last| last.prefix)
     }
 
@@ -62,7 +62,7 @@ impl Terms {
 
 /// Half of the index begins with a word of few letters. A single word counts as complete until it has three
 /// letters. After other words, it is left out until it has four.
-fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
+fn without_short_prefix(mut terms: Vec<Term>) -> Vec<Term> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
     let alone = terms.len() == 1;
     if let Some(last) = terms.last_mut()
@@ -98,7 +98,7 @@ impl Term {
     /// No search finds tags by their words. Checking the column of each match takes a third of a phrase's time, so
     /// the columns are named only if all words may be tags.
     fn phrase(&self, words: &str) -> String {
-        let columns = if tags::may_be(words) { "{text parts} : " } else { "" };
+        let columns = if tags::may_match_tags(words) { "{text parts} : " } else { "" };
         format!("{columns}{}{}", quoted(words), if self.prefix { "*" } else { "" })
     }
 }

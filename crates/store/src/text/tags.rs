@@ -37,7 +37,7 @@ pub fn tool_tag(tool: &str) -> String {
 
 /// Whether a phrase of these words may match added words: each begins as one of them does. A letter beyond ASCII
 /// may be a form of any letter. An accent may follow its letter, and the index ends no word there.
-pub(crate) fn may_be(words: &str) -> bool {
+pub(crate) fn may_match_tags(words: &str) -> bool {
     let mut words = words.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
     words.all(|word| {
         let mut bytes = word.bytes().map(|byte| byte.to_ascii_lowercase());
@@ -80,10 +80,10 @@ mod tests {
             "s\u{301}7".into(),
             "r\u{30c}prompt".into(),
         ] {
-            assert!(may_be(&word), "{word}");
+            assert!(may_match_tags(&word), "{word}");
         }
         for word in ["session", "read_file", "parse", "S12 fox", "12"] {
-            assert!(!may_be(word), "{word}");
+            assert!(!may_match_tags(word), "{word}");
         }
     }
 

@@ -9,8 +9,8 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::hook_events::HookEventRow;
-use watchbill_store::tables::set_aside::AsideRow;
-use watchbill_store::{DamagedFile, Mode, Origin, Store, StoreError};
+use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
+use watchbill_store::{DamagedFile, DatabaseState, Mode, Store, StoreError};
 
 use crate::rig::{Rig, forget, prompt, session};
 
@@ -30,7 +30,7 @@ pub fn filled(rig: &Rig) -> PathBuf {
 }
 
 /// Uses a store as a program does; the first error ends it.
-pub fn use_it(folder: &Path) -> Result<Origin, StoreError> {
+pub fn use_store(folder: &Path) -> Result<DatabaseState, StoreError> {
     let mut store = Store::open(folder, Mode::WriteOrRead)?;
     let origin = store.origin().clone();
     store.sessions(&mut |_, _| ())?;
@@ -88,7 +88,7 @@ proptest! {
         // A use may miss the damage, and the next one meets it, because the store grows. Then one more use follows,
         // which does not meet it.
         while ends.len() < 5 || ends.len() == 5 && ends.last().is_some_and(met) {
-            match use_it(rig.folder.path()) {
+            match use_store(rig.folder.path()) {
                 Ok(origin) => ends.push(format!("{origin:?}")),
                 Err(StoreError::Newer { found, .. }) if found > 1 => {
                     // The hole was in the version. A newer program's file must not be moved.
@@ -114,7 +114,9 @@ fn a_file_that_is_no_database_is_set_aside() {
     let path = rig.folder.path().join("watchbill.db");
     std::fs::write(&path, "This is a letter to my aunt. ".repeat(100)).unwrap();
     let store = rig.open();
-    let Origin::SetAside { to, detail, saved: 0 } = store.origin() else { panic!("{:?}", store.origin()) };
+    let DatabaseState::SetAside { to, detail, saved: 0 } = store.origin() else {
+        panic!("{:?}", store.origin())
+    };
     assert_eq!(detail, "file is not a database");
     assert!(std::fs::read_to_string(to).unwrap().starts_with("This is a letter"));
     // A reader may not set anything aside.
@@ -131,14 +133,14 @@ fn rows_that_no_transcript_holds_are_saved_from_a_damaged_store() {
     let mut store = rig.open();
     forget(&mut store, &Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ())
         .unwrap();
-    let aside = AsideRow {
+    let aside = SnoozeRow {
         session_id: "a".into(),
         snoozed_until: Some(Timestamp::from_millis(9)),
         away: Some((Timestamp::from_millis(1), Timestamp::from_millis(2))),
     };
     let mut step = store.step().unwrap();
     step.name_chain("chain", Some("Release")).unwrap();
-    step.set_aside(&aside).unwrap();
+    step.put_snooze(&aside).unwrap();
     let (key, _) = session(&mut step, "a");
     step.add_hook_event(key, &stop()).unwrap();
     step.note_hook_folder(key, "/home/dev/heard").unwrap();
@@ -150,10 +152,10 @@ fn rows_that_no_transcript_holds_are_saved_from_a_damaged_store() {
     assert!(hits.len() >= 200);
     hits.into_iter().for_each(|hit| bytes[hit] = 0xff);
     std::fs::write(&path, bytes).unwrap();
-    let met = use_it(rig.folder.path());
+    let met = use_store(rig.folder.path());
     assert!(matches!(met, Err(StoreError::Damaged { .. })), "{met:?}");
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 5, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), DatabaseState::SetAside { saved: 5, .. }), "{:?}", store.origin());
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
     assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
     assert_eq!(store.all_set_aside().unwrap(), [aside]);
@@ -192,13 +194,16 @@ fn forgotten_sessions_are_known_when_their_table_is_damaged() {
     std::fs::write(&path, bytes).unwrap();
     assert!(matches!(rig.open().forgotten(), Err(StoreError::Damaged { .. })));
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 1, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), DatabaseState::SetAside { saved: 1, .. }), "{:?}", store.origin());
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
     drop(store);
     // A user who deletes the database to have it made anew still wants the session forgotten.
     std::fs::remove_file(&path).unwrap();
     let mut store = rig.open();
-    assert_eq!((store.origin(), store.forgotten().unwrap()), (&Origin::Fresh, vec![SessionId::new("b")]));
+    assert_eq!(
+        (store.origin(), store.forgotten().unwrap()),
+        (&DatabaseState::Fresh, vec![SessionId::new("b")])
+    );
     store.remember_again(None).unwrap();
     drop(store);
     assert_eq!(rig.open().forgotten().unwrap(), []);
@@ -250,7 +255,8 @@ fn the_next_start_finishes_setting_a_damaged_store_aside() {
             assert_eq!(store.hook_events(key).unwrap(), [stop()], "{ended}, {start}");
             // A new database already has the list of forgotten sessions.
             let expected = if made { 2 } else { 3 };
-            let is_new = matches!(store.origin(), Origin::SetAside { saved, .. } if *saved == expected);
+            let is_new =
+                matches!(store.origin(), DatabaseState::SetAside { saved, .. } if *saved == expected);
             assert_eq!(is_new, start == "the next" && moved > 0, "{ended}, {start}: {:?}", store.origin());
             assert!(store.index_is_sound().unwrap());
             assert!(!note.exists());
@@ -287,12 +293,12 @@ fn rows_not_copied_yet_are_copied_when_the_new_store_is_damaged_too() {
     std::fs::write(&path, "This is a letter to my aunt. ".repeat(100)).unwrap();
     let damaged = || watchbill_store::damaged_files(rig.folder.path());
     let bytes = std::fs::metadata(beside(".corrupt-7")).unwrap().len();
-    assert_eq!(damaged(), [DamagedFile { path: beside(".corrupt-7"), bytes, taken_over: false }]);
+    assert_eq!(damaged(), [DamagedFile { path: beside(".corrupt-7"), bytes, is_copied: false }]);
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 2, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), DatabaseState::SetAside { saved: 2, .. }), "{:?}", store.origin());
     is_told_once(&store);
     assert!(!beside(".salvage").exists());
-    assert!(damaged().len() > 1 && damaged().iter().all(|file| file.taken_over), "{:?}", damaged());
+    assert!(damaged().len() > 1 && damaged().iter().all(|file| file.is_copied), "{:?}", damaged());
     drop(store);
     // The new store also has the rows that this one had copied, though its note could not be removed.
     let sql = rusqlite::Connection::open(&path).unwrap();
@@ -301,7 +307,7 @@ fn rows_not_copied_yet_are_copied_when_the_new_store_is_damaged_too() {
     std::fs::write(beside(".suspect"), "").unwrap();
     std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 2, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), DatabaseState::SetAside { saved: 2, .. }), "{:?}", store.origin());
     is_told_once(&store);
     assert!(!beside(".salvage").exists());
     assert_eq!(set_aside(rig.folder.path()), 3);
@@ -318,7 +324,7 @@ fn a_database_that_cannot_be_opened_now_is_copied_later() {
     // No user can open a socket as a file, not even root.
     let socket = std::os::unix::net::UnixListener::bind(beside(".corrupt-7")).unwrap();
     let store = rig.open();
-    assert_eq!((store.origin(), store.chain_names().unwrap()), (&Origin::Fresh, Vec::new()));
+    assert_eq!((store.origin(), store.chain_names().unwrap()), (&DatabaseState::Fresh, Vec::new()));
     drop((store, socket));
     std::fs::rename(beside(".kept"), beside(".corrupt-7")).unwrap();
     is_told_once(&rig.open());
@@ -332,7 +338,7 @@ fn sessions_forgotten_meanwhile_are_not_copied() {
     let path = told(&rig);
     let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
     let mut store = rig.open();
-    let away = |id: &str| AsideRow {
+    let away = |id: &str| SnoozeRow {
         session_id: id.into(),
         snoozed_until: Some(Timestamp::from_millis(9)),
         away: None,
@@ -340,7 +346,7 @@ fn sessions_forgotten_meanwhile_are_not_copied() {
     let mut step = store.step().unwrap();
     let (other, _) = session(&mut step, "other");
     step.add_hook_event(other, &stop()).unwrap();
-    ["a", "other"].iter().for_each(|id| step.set_aside(&away(id)).unwrap());
+    ["a", "other"].iter().for_each(|id| step.put_snooze(&away(id)).unwrap());
     step.commit().unwrap();
     drop(store);
     std::fs::rename(&path, beside(".kept")).unwrap();
@@ -376,15 +382,15 @@ fn a_damaged_schema_or_version_is_noticed() {
     let hits: Vec<usize> = memchr::memmem::find_iter(&bytes, b"cwd           TEXT").collect();
     hits.into_iter().for_each(|hit| bytes[hit] = b'k');
     std::fs::write(&path, bytes).unwrap();
-    assert!(use_it(rig.folder.path()).is_err());
-    assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
+    assert!(use_store(rig.folder.path()).is_err());
+    assert!(matches!(use_store(rig.folder.path()), Ok(DatabaseState::SetAside { .. })));
     // The version, at byte 60 of the file's header.
     let rig = Rig::new();
     let path = filled(&rig);
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[60..64].fill(0);
     std::fs::write(&path, bytes).unwrap();
-    assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
+    assert!(matches!(use_store(rig.folder.path()), Ok(DatabaseState::SetAside { .. })));
 }
 
 #[test]
@@ -407,16 +413,16 @@ fn a_new_database_stores_nothing_while_the_forgotten_list_is_unreadable() {
     std::fs::create_dir(&list).unwrap();
     for _ in 0..2 {
         let refused = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap_err();
-        assert!(matches!(refused, StoreError::ForgottenUnread { .. }) && refused.passes(), "{refused}");
+        assert!(matches!(refused, StoreError::ForgottenUnread { .. }) && refused.is_temporary(), "{refused}");
         assert!(refused.to_string().contains("watchbill.db.forgotten"), "{refused}");
         let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
-        assert!(reader.unread_reminder().unwrap().is_some(), "who only looks is told as well");
+        assert!(reader.forgotten_list_error().unwrap().is_some(), "who only looks is told as well");
     }
     std::fs::remove_dir(&list).unwrap();
     std::fs::write(&list, [&*said, b"\nb\n"].concat()).unwrap();
     let store = rig.open();
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("a"), SessionId::new("b")], "a time is no matter");
-    assert!(store.unread_reminder().unwrap().is_none());
+    assert!(store.forgotten_list_error().unwrap().is_none());
 }
 
 #[test]
@@ -442,7 +448,7 @@ fn a_check_of_the_pages_finds_a_destroyed_page() {
     };
     let roots = [root("texts"), root("texts_fts_data"), root("archive"), root("links_later")];
     drop(sql);
-    let look = || Store::open(rig.folder.path(), Mode::Read).unwrap().look_at_pages(patience);
+    let look = || Store::open(rig.folder.path(), Mode::Read).unwrap().check_pages(patience);
     assert!(look().unwrap() && !suspect.exists());
     // Pages of tables that `doctor` does not query, and one in the middle of the texts.
     for at in roots.into_iter().chain([whole.len() / page / 2]) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use watchbill_store::search::Query;
-use watchbill_store::{Access, Mode, Origin, Store, StoreError};
+use watchbill_store::{Access, DatabaseState, Mode, Store, StoreError};
 
 use crate::rig::{Rig, prompt, session};
 
@@ -15,7 +15,7 @@ fn found(store: &Store, text: &str) -> Vec<u64> {
 fn stored_texts_are_found_after_closing_and_opening() {
     let rig = Rig::new();
     let mut store = rig.open();
-    assert_eq!((store.access(), store.origin()), (Access::Writer, &Origin::Fresh));
+    assert_eq!((store.access(), store.origin()), (Access::Writer, &DatabaseState::Fresh));
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
     for (at, text) in [(0, "call parseLine twice"), (100, "then parse_line"), (200, "日本語のテスト")]
@@ -29,7 +29,7 @@ fn stored_texts_are_found_after_closing_and_opening() {
     drop(store);
 
     let mut store = rig.open();
-    assert_eq!(store.origin(), &Origin::Kept);
+    assert_eq!(store.origin(), &DatabaseState::Current);
     assert_eq!(found(&store, "parse_line"), [100, 0]);
     assert_eq!(found(&store, "parseLine"), [0, 100], "spelled so before the same name spelled otherwise");
     assert_eq!(found(&store, "本語"), [200]);
@@ -135,7 +135,7 @@ fn a_step_that_is_not_committed_leaves_nothing() {
 fn in_a_bulk_insert_a_dropped_step_loses_no_other_step() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     let mut keys = None;
     for (at, text, committed) in [
         (0, "one", true),
@@ -151,7 +151,7 @@ fn in_a_bulk_insert_a_dropped_step_loses_no_other_step() {
             step.commit().unwrap();
         }
     }
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     for (text, at) in [("one", 0), ("two", 200), ("three", 400)] {
         assert_eq!(found(&store, text), [at]);
     }
@@ -163,14 +163,14 @@ fn in_a_bulk_insert_a_dropped_step_loses_no_other_step() {
 fn in_a_bulk_insert_texts_of_a_second_writer_are_indexed_too() {
     let rig = Rig::new();
     let mut first = rig.open();
-    first.begin_many().unwrap();
+    first.begin_bulk_insert().unwrap();
     add(&mut first, 0, "one");
     let mut second = first.second_writer().unwrap();
     add(&mut second, 100, "two");
-    first.was_written_beside(&second);
+    first.adopt_second_writer(&second);
     drop(second);
     add(&mut first, 200, "three");
-    first.end_many().unwrap();
+    first.end_bulk_insert().unwrap();
     for (text, at) in [("one", 0), ("two", 100), ("three", 200)] {
         assert_eq!(found(&first, text), [at]);
     }
@@ -194,7 +194,7 @@ fn add(store: &mut Store, at: u64, text: &str) {
 /// A store with 189 texts that were stored beside other work, not tidied.
 fn stored_beside(rig: &Rig) -> Store {
     let mut store = rig.open();
-    store.merge_by_and_by().unwrap();
+    store.merge_in_small_parts().unwrap();
     let mut most = 0;
     for at in 0..189 {
         // Several pages each, because segments that fit into one page are merged at will.

@@ -11,7 +11,7 @@ use watchbill_store::search::Query;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
-use watchbill_store::tables::set_aside::AsideRow;
+use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 
 use crate::rig::{Rig, forget, prompt, session};
 
@@ -44,8 +44,8 @@ fn filled(rig: &Rig) -> Store {
             at: None,
         })
         .unwrap();
-        let snoozed = AsideRow { session_id: name.into(), snoozed_until: Some(NOW), away: None };
-        step.set_aside(&snoozed).unwrap();
+        let snoozed = SnoozeRow { session_id: name.into(), snoozed_until: Some(NOW), away: None };
+        step.put_snooze(&snoozed).unwrap();
         step.put_archived(&ArchiveRow {
             path: format!("/home/dev/{name}.jsonl"),
             session_id: name.into(),
@@ -109,7 +109,7 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
     let mut store = filled(&rig);
     assert!(in_bytes(&rig, "oldsecret"));
     let what = Forget::Session(SessionId::new("old"));
-    let would = store.to_forget(&what).unwrap().would;
+    let would = store.select_forgotten(&what).unwrap().forecast;
     assert_eq!((would.files, would.texts, would.archived.clone()), (1, 50, ["old.zst".to_owned()].into()));
     let gone = forget(&mut store, &what, NOW, &mut |_| ()).unwrap();
     assert_eq!(gone, would);
@@ -172,9 +172,9 @@ fn a_reader_delays_wiping_to_the_next_start() {
     drop(store);
     // Opening a store does not wipe, because that takes seconds. A caller with time does it.
     let mut store = rig.open();
-    assert!(store.is_to_be_wiped().unwrap());
+    assert!(store.is_wiping_due().unwrap());
     store.finish_wiping().unwrap();
-    assert!(!store.is_to_be_wiped().unwrap() && !in_bytes(&rig, "oldsecret"));
+    assert!(!store.is_wiping_due().unwrap() && !in_bytes(&rig, "oldsecret"));
 }
 
 /// A session in a chain, linked to others by its transcript or by the user.
@@ -250,7 +250,7 @@ fn the_forecast_of_a_removal_is_right_even_for_archive_files_without_rows() {
             pack(&rig, id, days);
         }
         let reader = store.reader().unwrap();
-        let would = reader.to_forget(&what).unwrap().would;
+        let would = reader.select_forgotten(&what).unwrap().forecast;
         drop(reader);
         assert!(would.archived.iter().any(|file| file.ends_with(".0.jsonl.zst")), "{what:?}: {would:?}");
         assert_eq!(forget(&mut store, &what, NOW, &mut |_| ()).unwrap(), would, "{what:?}");

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::history::rows::{
-    Activity, Batch, BatchOrigin, BatchStatus, Ended, Execution, Outcome, PlanVersion, PlanWord, Request,
+    Activity, Batch, BatchOrigin, BatchStatus, Ended, Execution, Outcome, PlanState, PlanVersion, Request,
 };
 use watchbill_core::session::RequestKey;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_store::Store;
-use watchbill_store::stats::By;
+use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::sessions::SessionRow;
 
 use crate::rig::{Rig, forget, session};
@@ -20,7 +20,7 @@ fn at(ms: i64) -> Timestamp {
 }
 
 /// Reports of one prompt by the transcript, by hooks, and by reading it twice.
-fn tellings() -> Vec<Batch> {
+fn reports() -> Vec<Batch> {
     let named = |batch: Batch| Batch { id: "p1".into(), ..batch };
     vec![
         named(Batch {
@@ -73,7 +73,7 @@ proptest! {
 
     #[test]
     fn reports_in_any_order_and_steps_give_the_same_row(
-        batches in Just(tellings()).prop_shuffle(),
+        batches in Just(reports()).prop_shuffle(),
         activities in Just(calls()).prop_shuffle(),
         again in prop::collection::vec((any::<bool>(), 0..3usize), 0..4),
     ) {
@@ -104,7 +104,7 @@ proptest! {
             told(&mut store, batches.get(n), activities.get(n), false);
         }
         let mut batch = Batch::new("p1".into());
-        tellings().iter().for_each(|told| batch.merge(told));
+        reports().iter().for_each(|told| batch.merge(told));
         let mut activity = Activity::new("toolu_1".into());
         calls().iter().for_each(|told| activity.merge(told));
         let stored = store.batches(key.unwrap()).unwrap();
@@ -158,9 +158,12 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
         rows.into_iter().map(|row| (row.key.unwrap(), row.requests, row.tokens.output)).collect()
     };
     let row = |key: &str, requests, output| (key.to_owned(), requests, output);
-    assert_eq!(sums(By::Day, None), [row("1970-01-02", 1, 4), row("1970-01-01", 2, 27)]);
-    assert_eq!(sums(By::Project, None), [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]);
-    assert_eq!(sums(By::Model, Some(at(6))), [row("opus", 2, 24)]);
+    assert_eq!(sums(TokenGroup::Day, None), [row("1970-01-02", 1, 4), row("1970-01-01", 2, 27)]);
+    assert_eq!(
+        sums(TokenGroup::Project, None),
+        [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]
+    );
+    assert_eq!(sums(TokenGroup::Model, Some(at(6))), [row("opus", 2, 24)]);
     // The view for users gives the same numbers.
     let sql = rusqlite::Connection::open(store.path()).unwrap();
     let view: Vec<(String, u64, u64)> = sql
@@ -174,7 +177,7 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    assert_eq!(view, sums(By::Project, None));
+    assert_eq!(view, sums(TokenGroup::Project, None));
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn a_project_is_named_by_its_folder() {
         step.merge_request(file, &request(n as u64, 5, 1 << n, false)).unwrap();
     }
     step.commit().unwrap();
-    let rows = store.tokens(By::Project, None).unwrap();
+    let rows = store.tokens(TokenGroup::Project, None).unwrap();
     let rows: Vec<_> = rows.iter().map(|row| (row.key.as_deref().unwrap(), row.requests)).collect();
     let named = [
         ("/home/dev/my-app", 1),
@@ -228,7 +231,7 @@ fn copies_in_a_fork_count_once() {
     let mut step = store.step().unwrap();
     for name in ["origin", "fork"] {
         let (session, file) = session(&mut step, name);
-        for telling in tellings() {
+        for telling in reports() {
             step.merge_batch(session, Some(file), &telling).unwrap();
         }
         for call in calls() {
@@ -258,7 +261,7 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
     forked(&mut store);
     let what = watchbill_store::removal::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
     forget(&mut store, &what, at(0), &mut |_| ()).unwrap();
-    let rows = store.tokens(By::Project, None).unwrap();
+    let rows = store.tokens(TokenGroup::Project, None).unwrap();
     assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
 }
 
@@ -278,12 +281,12 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     };
     // Out of order, and one of them twice.
     for (ms, content, word) in [
-        (300, None, PlanWord::Approved),
-        (200, Some("second"), PlanWord::Written),
-        (100, Some("first"), PlanWord::Written),
-        (150, None, PlanWord::Rejected),
-        (250, Some("second"), PlanWord::Proposed),
-        (100, Some("first"), PlanWord::Written),
+        (300, None, PlanState::Approved),
+        (200, Some("second"), PlanState::Written),
+        (100, Some("first"), PlanState::Written),
+        (150, None, PlanState::Rejected),
+        (250, Some("second"), PlanState::Proposed),
+        (100, Some("first"), PlanState::Written),
     ] {
         step.merge_plan(key, Some(file), &told(ms, content, word)).unwrap();
     }
@@ -301,8 +304,8 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     assert_eq!(
         shown,
         [
-            (1, "first", vec![PlanWord::Written, PlanWord::Rejected]),
-            (2, "second", vec![PlanWord::Written, PlanWord::Proposed, PlanWord::Approved]),
+            (1, "first", vec![PlanState::Written, PlanState::Rejected]),
+            (2, "second", vec![PlanState::Written, PlanState::Proposed, PlanState::Approved]),
         ]
     );
     assert_eq!(store.executions(key).unwrap(), [execution]);
@@ -330,7 +333,7 @@ fn absurd_token_counts_do_not_break_the_sums() {
     absurd(&rig);
     let store = rig.open();
     let most = u64::from(u32::MAX);
-    for by in [By::Day, By::Project, By::Model] {
+    for by in [TokenGroup::Day, TokenGroup::Project, TokenGroup::Model] {
         let rows = store.tokens(by, None).unwrap();
         let sums: u64 = rows.iter().map(|row| row.tokens.output).sum();
         assert_eq!(sums, 3 * most, "{rows:?}");

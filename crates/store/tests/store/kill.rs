@@ -9,7 +9,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{Mode, Origin, Store};
+use watchbill_store::{DatabaseState, Mode, Store};
 
 use crate::rig::{Rig, child, child_folder, forget, prompt, session};
 
@@ -45,9 +45,9 @@ fn child_writes() {
     loop {
         // Some of the steps run as in a first index, and sometimes everything is stored again.
         if n % 35 == 0 {
-            store.begin_many().unwrap();
+            store.begin_bulk_insert().unwrap();
         } else if n % 35 == 15 {
-            store.end_many().unwrap();
+            store.end_bulk_insert().unwrap();
         }
         let mut step = store.step().unwrap();
         let (key, file) = session(&mut step, "a");
@@ -103,7 +103,7 @@ fn a_killed_writer_leaves_whole_steps() {
 fn child_writes_first() {
     let Some(folder) = child_folder() else { return };
     let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     for step_number in 0.. {
         let mut step = store.step().unwrap();
         let (key, file) = session(&mut step, "a");
@@ -186,7 +186,7 @@ fn a_killed_removal_has_removed_all_or_nothing_and_the_next_program_finishes_it(
         remover.kill().unwrap();
         remover.wait().unwrap();
         let mut store = rig.open();
-        assert!(matches!(store.origin(), Origin::Kept));
+        assert!(matches!(store.origin(), DatabaseState::Current));
         let left = store.search(&Query::new(SECRET, 1_000)).unwrap().hits.len();
         let forgotten = store.forgotten().unwrap().len();
         assert!([(300, 0), (0, 1)].contains(&(left, forgotten)), "kill {kill}: {left}, {forgotten}");

@@ -120,14 +120,14 @@ proptest! {
                     drop(store);
                     store = rig.open();
                 }
-                Act::Many(true) => store.begin_many().unwrap(),
-                Act::Many(false) => store.end_many().unwrap(),
-                Act::Beside => store.merge_by_and_by().unwrap(),
+                Act::Many(true) => store.begin_bulk_insert().unwrap(),
+                Act::Many(false) => store.end_bulk_insert().unwrap(),
+                Act::Beside => store.merge_in_small_parts().unwrap(),
                 Act::Tidy => drop(store.tidy_index(100).unwrap()),
             }
         }
         // During a bulk insert the newest texts are not found yet.
-        store.end_many().unwrap();
+        store.end_bulk_insert().unwrap();
         let other = Rig::new();
         let mut fresh = other.open();
         // A file that was only in dropped steps is not stored. A file that was reset is stored, with its cursor at

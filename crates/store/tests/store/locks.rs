@@ -93,9 +93,9 @@ fn after_a_start_at_which_damage_was_suspected() {
 fn after_the_first_texts() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     add(&mut store, 0);
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     stays_whole(&rig, &mut store);
 }
 

@@ -7,7 +7,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::folders::WorkedIn;
-use watchbill_store::{DATABASE, FileKey, Mode, Origin, Store};
+use watchbill_store::{DATABASE, DatabaseState, FileKey, Mode, Store};
 
 use crate::rig::{Rig, forget, prompt, session};
 
@@ -87,13 +87,13 @@ fn one_text(store: &mut Store, n: u64) {
 fn a_first_index_writes_without_the_log() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     assert!(beside(&rig, ".suspect"), "should the power fail now, the next start looks through everything");
     let before = database_length(&rig);
     fill(&mut store, "first", 1);
     one_text(&mut store, 0);
     assert!(database_length(&rig) >= before + (512 << 10) && !beside(&rig, "-wal"));
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     assert!(!beside(&rig, ".suspect") && !beside(&rig, "-journal"));
     // The log is back, and others can read beside a step.
     let mut step = store.step().unwrap();
@@ -104,7 +104,7 @@ fn a_first_index_writes_without_the_log() {
     assert!(beside(&rig, "-wal"));
     // A process that reads already must not have to wait, once there is something to read.
     drop(reader);
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 1);
     assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"));
 }
@@ -112,7 +112,7 @@ fn a_first_index_writes_without_the_log() {
 /// Stores sessions without the log, each with a row of every kind that belongs to a file, a session or a state.
 fn past_the_log(rig: &Rig, names: &[&str]) -> (Store, Vec<FileKey>) {
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     let mut files = Vec::new();
     for name in names {
         let mut step = store.step().unwrap();
@@ -151,7 +151,7 @@ fn removals_without_the_log_leave_no_orphaned_rows() {
     step.commit().unwrap();
     let what = Forget::Session(SessionId::new("b"));
     forget(&mut store, &what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     let found = store.search(&Query::new("said", 10)).unwrap().hits;
     assert_eq!(found.into_iter().map(|hit| hit.session_id).collect::<Vec<_>>(), ["c"]);
     assert!(store.index_is_sound().unwrap());
@@ -164,9 +164,9 @@ fn excluding_without_the_log_removes_whole_sessions() {
     let (mut store, _) = past_the_log(&rig, &["a", "b"]);
     let mut worked = WorkedIn::default();
     worked.sessions.insert("a".into());
-    let selection = store.to_leave_out(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
+    let selection = store.select_excluded(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
     store.remove(&selection, Timestamp::from_millis(1), &mut |_| ()).unwrap();
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     one_session_is_left(&rig);
 }
 
@@ -174,9 +174,9 @@ fn excluding_without_the_log_removes_whole_sessions() {
 fn with_the_log_back_a_text_of_a_removed_file_is_refused() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
     step.remove_file(file).unwrap();
@@ -191,10 +191,10 @@ fn a_store_with_user_edits_keeps_the_log_in_a_first_index() {
     let mut step = store.step().unwrap();
     step.name_chain("chain", Some("what the person calls it")).unwrap();
     step.commit().unwrap();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
     assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"), "a power loss takes nothing of it");
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
 }
 
 #[test]
@@ -202,14 +202,14 @@ fn a_store_that_others_read_keeps_the_log_in_a_first_index() {
     let rig = Rig::new();
     let mut store = rig.open();
     let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();
     assert_eq!(reader.fact("unfinished").unwrap(), None, "and nobody waits");
     step.commit().unwrap();
     assert_eq!(reader.fact("unfinished").unwrap().as_deref(), Some(&b"x"[..]));
     assert!(!beside(&rig, ".suspect"));
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn damage_met_before_a_first_index_is_still_searched_for() {
     let mut store = rig.open();
     let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
     std::fs::write(&note, "").unwrap();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
     assert!(!beside(&rig, "-wal"), "it goes past the log");
     assert_eq!(
@@ -226,7 +226,7 @@ fn damage_met_before_a_first_index_is_still_searched_for() {
         "",
         "it counts for the next start, not for the next boot"
     );
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     assert!(note.exists());
 }
 
@@ -238,24 +238,24 @@ fn without_a_note_about_damage_the_log_stays() {
     // A link into a missing folder: it holds no note, and none can be written.
     let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
     std::os::unix::fs::symlink("nowhere/suspect", note).unwrap();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
     assert!(beside(&rig, "-wal"));
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
 }
 
 #[test]
 fn damage_met_in_a_first_index_is_still_searched_for() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
     // A sound schema refuses none of our statements.
     let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
     sql.execute_batch("DROP TABLE recoveries").unwrap();
     assert!(store.recoveries(1).is_err());
     drop(sql);
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     assert!(beside(&rig, ".suspect"));
 }
 
@@ -265,7 +265,7 @@ fn after_a_kill_everything_is_checked_only_if_the_power_failed_too() {
     for (power_failed, looked) in [(false, false), (true, true)] {
         let rig = Rig::new();
         let mut store = rig.open();
-        store.begin_many().unwrap();
+        store.begin_bulk_insert().unwrap();
         one_text(&mut store, 0);
         drop(store);
         let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
@@ -276,7 +276,7 @@ fn after_a_kill_everything_is_checked_only_if_the_power_failed_too() {
         sql.execute_batch("DROP TABLE recoveries").unwrap();
         drop(sql);
         let store = rig.open();
-        assert_eq!(matches!(store.origin(), Origin::SetAside { .. }), looked, "{:?}", store.origin());
+        assert_eq!(matches!(store.origin(), DatabaseState::SetAside { .. }), looked, "{:?}", store.origin());
         assert!(!note.exists(), "by now it is on the disk");
     }
 }

@@ -10,13 +10,13 @@ mod forget;
 mod history;
 mod kill;
 mod laws;
-#[cfg(unix)]
-#[path = "../../../testkit/src/left_out.rs"]
-mod left_out;
 mod locks;
 mod log;
 mod mended;
 mod rig;
+#[cfg(unix)]
+#[path = "../../../testkit/src/skipped.rs"]
+mod skipped;
 mod states;
 mod strays;
 mod trouble;

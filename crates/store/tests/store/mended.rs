@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 use rusqlite::functions::FunctionFlags;
 use watchbill_store::search::Query;
-use watchbill_store::{Origin, StoreError};
+use watchbill_store::{DatabaseState, StoreError};
 
-use crate::damage::{filled, use_it};
+use crate::damage::{filled, use_store};
 use crate::rig::{Rig, prompt, session};
 
 /// A database with little more than its tables.
@@ -49,7 +49,7 @@ proptest! {
             if n == 4 && met.is_none() {
                 break;
             }
-            match use_it(rig.folder.path()) {
+            match use_store(rig.folder.path()) {
                 Ok(_) => met = None,
                 Err(StoreError::Newer { found, .. }) if found > 1 => return Ok(()),
                 Err(error) => {
@@ -85,8 +85,8 @@ fn the_next_start_repairs_a_wrong_number_in_the_header() {
         bytes[at] = value;
         let rig = Rig::new();
         std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
-        let met = use_it(rig.folder.path());
-        let origin = use_it(rig.folder.path());
+        let met = use_store(rig.folder.path());
+        let origin = use_store(rig.folder.path());
         assert!(origin.is_ok(), "{value} at {at}: {met:?}, {origin:?}");
     }
 }
@@ -104,7 +104,7 @@ fn a_broken_index_is_noticed_and_made_anew() {
     assert!(!store.index_is_sound().unwrap());
     drop(store);
     let store = rig.open();
-    assert_eq!(store.origin(), &Origin::Kept, "everything else is whole");
+    assert_eq!(store.origin(), &DatabaseState::Current, "everything else is whole");
     assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300);
 }
 
@@ -123,16 +123,16 @@ fn an_index_that_refuses_everything_is_made_anew() {
         let rig = Rig::new();
         let path = filled(&rig);
         rusqlite::Connection::open(&path).unwrap().execute(harm, []).unwrap();
-        match use_it(rig.folder.path()) {
+        match use_store(rig.folder.path()) {
             Err(StoreError::IndexDamaged { .. }) => {}
             // SQLite skips the options. Without the list of segments, new ones collide with old ones of the same
             // number.
-            Ok(Origin::Kept) => assert!(harm.contains("k <> 'version'"), "{harm}"),
+            Ok(DatabaseState::Current) => assert!(harm.contains("k <> 'version'"), "{harm}"),
             Err(StoreError::Sql { detail, .. }) => assert_eq!(detail, "constraint failed", "{harm}"),
             met => panic!("{harm}: {met:?}"),
         }
         let mut store = rig.open();
-        assert_eq!(store.origin(), &Origin::Kept, "{harm}: everything else is whole");
+        assert_eq!(store.origin(), &DatabaseState::Current, "{harm}: everything else is whole");
         assert!(store.index_is_sound().unwrap(), "{harm}");
         assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300, "{harm}");
     }
@@ -158,7 +158,7 @@ fn indexes_that_disagree_with_their_table_are_made_anew() {
     drop(sql);
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
     let store = rig.open();
-    assert_eq!(store.origin(), &Origin::Kept);
+    assert_eq!(store.origin(), &DatabaseState::Current);
     drop(store);
     let sql = rusqlite::Connection::open(&path).unwrap();
     let said: String = sql.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -181,11 +181,11 @@ fn rows_with_a_missing_parent_are_damage() {
     )
     .unwrap();
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
-    assert_eq!(rig.open().origin(), &Origin::Kept);
+    assert_eq!(rig.open().origin(), &DatabaseState::Current);
     sql.execute("UPDATE files SET id = 99 WHERE id = 1", []).unwrap();
     drop(sql);
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
     let store = rig.open();
-    let Origin::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
+    let DatabaseState::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
     assert_eq!(detail, "a row of texts belongs to a row that is not in files");
 }

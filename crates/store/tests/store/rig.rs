@@ -49,7 +49,7 @@ pub fn forget(
     tell: &mut dyn FnMut(Stage),
 ) -> Result<Removed, StoreError> {
     store.tidy_archive()?;
-    let selection = store.to_forget(what)?;
+    let selection = store.select_forgotten(what)?;
     store.remove(&selection, now, tell)
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::Store;
-use watchbill_store::tables::states::StateRow;
+use watchbill_store::tables::engine_states::StateRow;
 use watchbill_store::tables::transitions::TransitionRow;
 
 use crate::rig::*;
@@ -94,23 +94,23 @@ fn states_ahead_of_their_rows_are_known_until_the_rows_are_stored() {
     };
     let note = |store: &mut Store| {
         let mut step = store.step().unwrap();
-        step.rows_are_behind().unwrap();
+        step.mark_rows_behind().unwrap();
         step.commit().unwrap();
     };
     put(&mut store, "before");
-    assert_eq!(store.without_rows().unwrap(), None);
+    assert_eq!(store.sessions_without_rows().unwrap(), None);
     note(&mut store);
-    assert_eq!(store.without_rows().unwrap(), Some(Vec::new()));
+    assert_eq!(store.sessions_without_rows().unwrap(), Some(Vec::new()));
     put(&mut store, "ahead");
     // The next run, after a kill, adds to it.
     note(&mut store);
     put(&mut store, "later");
-    assert_eq!(store.without_rows().unwrap(), Some(vec!["ahead".to_owned(), "later".to_owned()]));
+    assert_eq!(store.sessions_without_rows().unwrap(), Some(vec!["ahead".to_owned(), "later".to_owned()]));
     let there = |store: &mut Store, ours: &dyn Fn(&str) -> bool| {
         let mut step = store.step().unwrap();
         step.rows_are_there(ours).unwrap();
         step.commit().unwrap();
-        store.without_rows().unwrap()
+        store.sessions_without_rows().unwrap()
     };
     assert_eq!(there(&mut store, &|path| path != "/later.jsonl"), Some(vec!["later".to_owned()]));
     assert_eq!(there(&mut store, &|_| true), None);
@@ -127,14 +127,14 @@ fn a_state_with_the_reused_number_of_a_removed_one_is_ahead_too() {
         step.commit().unwrap();
     }
     let mut step = store.step().unwrap();
-    step.rows_are_behind().unwrap();
+    step.mark_rows_behind().unwrap();
     step.commit().unwrap();
     // A run was killed, and the newest states are removed before the next one.
     let mut step = store.step().unwrap();
     step.remove_state("/forgotten.jsonl").unwrap();
     step.remove_state("/gone.jsonl").unwrap();
-    step.rows_are_behind().unwrap();
+    step.mark_rows_behind().unwrap();
     step.put_state("/new.jsonl", "new", b"head", None, true).unwrap();
     step.commit().unwrap();
-    assert_eq!(store.without_rows().unwrap(), Some(vec!["new".to_owned()]));
+    assert_eq!(store.sessions_without_rows().unwrap(), Some(vec!["new".to_owned()]));
 }

@@ -29,12 +29,12 @@ fn lines(count: usize, seed: usize) -> Vec<u8> {
 }
 
 /// A data folder with an archive.
-struct House {
+struct ArchiveFixture {
     folder: tempfile::TempDir,
     archive: Archive,
 }
 
-impl House {
+impl ArchiveFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let archive = Archive::new(folder.path());
@@ -96,7 +96,7 @@ fn spoil(path: &Path, at: Option<usize>) {
 
 #[test]
 fn a_file_with_one_bad_byte_stays_unchanged_and_is_reported() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let whole = lines(60_000, 0);
     let row = house.pack(&whole, None, 9);
     let path = house.path(&row);
@@ -138,7 +138,7 @@ fn a_file_with_one_bad_byte_stays_unchanged_and_is_reported() {
 
 #[test]
 fn a_bad_byte_in_an_unfinished_file_leaves_the_file_uncut() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let row = house.pack(&lines(60_000, 0), None, 9);
     let path = house.path(&row);
     let good = std::fs::read(&path).unwrap();
@@ -156,7 +156,7 @@ fn a_bad_byte_in_an_unfinished_file_leaves_the_file_uncut() {
 
 #[test]
 fn of_two_files_of_a_transcript_the_whole_one_counts_and_the_newer_one_stays() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let old = house.pack(&lines(1_000, 0), None, 9);
     let new = house.pack(&lines(2_000, 1), Some(&old), 10);
     assert_ne!(old.file, new.file);
@@ -192,7 +192,7 @@ fn of_two_files_of_a_transcript_the_whole_one_counts_and_the_newer_one_stays() {
 
 #[test]
 fn a_whole_file_takes_the_place_of_a_damaged_one_that_counts() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let whole = lines(1_000, 0);
     let old = house.pack(&whole, None, 9);
     let mut store = house.store_with(&old);
@@ -206,7 +206,7 @@ fn a_whole_file_takes_the_place_of_a_damaged_one_that_counts() {
 
 #[test]
 fn archive_files_newer_than_the_database_are_added_to_it() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let whole = lines(60_000, 0);
     let half = house.pack(&whole[..whole.len() / 2], None, 9);
     drop(house.store_with(&half));
@@ -243,7 +243,7 @@ fn archive_files_newer_than_the_database_are_added_to_it() {
 
 #[test]
 fn a_damaged_file_stays_beside_an_unfinished_one_until_that_is_finished() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let old = house.pack(&lines(1_000, 0), None, 9);
     let mut store = house.store_with(&old);
     let again = lines(2_000, 1);
@@ -264,7 +264,7 @@ fn a_damaged_file_stays_beside_an_unfinished_one_until_that_is_finished() {
 
 #[test]
 fn damaged_data_after_the_counted_part_stays() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let whole = lines(60_000, 0);
     let half = house.pack(&whole[..whole.len() / 2], None, 9);
     let beside = house.path(&half).with_file_name("s.beside.jsonl.zst");
@@ -281,7 +281,7 @@ fn damaged_data_after_the_counted_part_stays() {
 #[test]
 fn forgetting_removes_archive_files_that_no_row_names() {
     for is_stored in [true, false] {
-        let house = House::new();
+        let house = ArchiveFixture::new();
         let mut store = house.open();
         if is_stored {
             let mut step = store.step().unwrap();
@@ -301,7 +301,7 @@ fn forgetting_removes_archive_files_that_no_row_names() {
 
 #[test]
 fn excluding_removes_the_damaged_copy_beside_the_one_that_counts() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let mut store = house.open();
     let old = house.pack(&lines(1_000, 0), None, 9);
     let new = house.pack(&lines(2_000, 1), Some(&old), 10);
@@ -309,7 +309,7 @@ fn excluding_removes_the_damaged_copy_beside_the_one_that_counts() {
     store.tidy_archive().unwrap();
     assert_eq!(house.files().len(), 2, "one that counts, and one beside it");
     let worked = WorkedIn { sessions: ["s".to_owned()].into(), ..WorkedIn::default() };
-    let selection = store.to_leave_out(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
+    let selection = store.select_excluded(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
     let gone = store.remove(&selection, at(11), &mut |_| ()).unwrap();
     assert_eq!((gone.sessions, gone.archived.len()), (["s".to_owned()].into(), 1));
     assert_eq!((house.files(), store.archived(PATH).unwrap()), (Vec::new(), None));
@@ -318,7 +318,7 @@ fn excluding_removes_the_damaged_copy_beside_the_one_that_counts() {
 
 #[test]
 fn a_folder_in_the_archive_stays() {
-    let house = House::new();
+    let house = ArchiveFixture::new();
     let row = house.pack(&lines(1_000, 0), None, 9);
     let mut store = house.store_with(&row);
     std::fs::create_dir(house.folder.path().join(ARCHIVE).join("a folder")).unwrap();

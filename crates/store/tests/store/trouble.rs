@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use watchbill_store::search::Query;
-use watchbill_store::{Mode, Origin, Store, StoreError};
+use watchbill_store::{DatabaseState, Mode, Store, StoreError};
 
-#[cfg(unix)]
-use crate::left_out::left_out;
 use crate::rig::{Rig, child, child_folder, prompt, session};
+#[cfg(unix)]
+use crate::skipped::skipped;
 
 /// Stores one more text; returns how many there are then.
 fn add(store: &mut Store, n: u64, text: &str) -> Result<u64, StoreError> {
@@ -63,7 +63,7 @@ fn a_damaged_header_is_not_taken_for_a_newer_schema() {
     std::fs::write(&path, bytes).unwrap();
     let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
-    assert!(matches!(rig.open().origin(), Origin::SetAside { .. }));
+    assert!(matches!(rig.open().origin(), DatabaseState::SetAside { .. }));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_reader_treats_an_unfinished_database_as_absent() {
     sql.close().unwrap();
     let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
     assert!(matches!(error, StoreError::Absent { .. }), "{error}");
-    assert_eq!(*rig.open().origin(), Origin::Fresh);
+    assert_eq!(*rig.open().origin(), DatabaseState::Fresh);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_locked_database_is_reported_and_the_step_can_be_repeated() {
         said(&error, rig.folder.path()),
         "/home/dev/data/watchbill.db is locked by another program; try again, or end that program"
     );
-    assert!(error.passes());
+    assert!(error.is_temporary());
     assert_eq!(store.search(&Query::new("first", 5)).unwrap().hits.len(), 1, "reading goes on");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
@@ -100,9 +100,9 @@ fn a_locked_database_is_reported_and_the_step_can_be_repeated() {
 fn a_step_refused_at_its_commit_is_rolled_back_and_can_be_repeated() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.wait_at_most(Duration::from_millis(20)).unwrap();
+    store.set_busy_timeout(Duration::from_millis(20)).unwrap();
     // Without the log, a reader lets a step begin, and keeps it from ending.
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     add(&mut store, 0, "first").unwrap();
     let reader = Connection::open(store.path()).unwrap();
     for _ in 0..2 {
@@ -115,7 +115,7 @@ fn a_step_refused_at_its_commit_is_rolled_back_and_can_be_repeated() {
     }
     assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
     drop(reader);
-    store.end_many().unwrap();
+    store.end_bulk_insert().unwrap();
     assert_eq!(store.search(&Query::new("second", 5)).unwrap().hits.len(), 1);
     assert!(store.index_is_sound().unwrap());
 }
@@ -125,7 +125,7 @@ fn a_step_refused_at_its_commit_is_rolled_back_and_can_be_repeated() {
 fn a_reader_during_a_first_index_is_told_so() {
     let rig = Rig::new();
     let mut store = rig.open();
-    store.begin_many().unwrap();
+    store.begin_bulk_insert().unwrap();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
     // More than the page cache holds is written into the database before the end of the step.
@@ -141,12 +141,12 @@ fn a_reader_during_a_first_index_is_told_so() {
     for mode in [Mode::Read, Mode::WriteOrRead] {
         let error = Store::open(rig.folder.path(), mode).unwrap_err();
         assert_eq!(said(&error, rig.folder.path()), expected);
-        assert!(error.passes());
+        assert!(error.is_temporary());
     }
     step.commit().unwrap();
     // Between two steps it can be read. A reader that goes on gets the same error within the next step.
     let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
-    reader.wait_at_most(std::time::Duration::ZERO).unwrap();
+    reader.set_busy_timeout(std::time::Duration::ZERO).unwrap();
     let mut step = store.step().unwrap();
     for at in 2_600..5_200 {
         step.add_text(file, key, &prompt(at, &text)).unwrap();
@@ -191,7 +191,7 @@ fn a_read_only_folder_can_be_read() {
     std::fs::set_permissions(rig.folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let output = match output {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            left_out("NOT TESTED: nobody but root may run the program of the tests");
+            skipped("NOT TESTED: nobody but root may run the program of the tests");
             return;
         }
         output => output.unwrap(),
@@ -223,7 +223,7 @@ fn child_fills_the_disk() {
         assert!(stored < 10_000, "the disk is never full");
     };
     println!("said {}", said(&error, &data));
-    assert!(error.passes());
+    assert!(error.is_temporary());
     assert_eq!(store.text_counts().unwrap().0, stored);
     assert_eq!(store.search(&Query::new("many words", 10_000)).unwrap().hits.len() as u64, stored);
     drop(store);
@@ -255,7 +255,7 @@ fn child_mends_without_room() {
     while std::io::Write::write_all(&mut file, &[0; 4 << 10]).is_ok() {}
     file.set_len(file.metadata().unwrap().len() - (160 << 10)).unwrap();
     let error = store.rebuild_index().unwrap_err();
-    assert!(error.passes(), "{error}");
+    assert!(error.is_temporary(), "{error}");
     std::fs::remove_file(ballast).unwrap();
     add(&mut store, 1_000, "there is room again").unwrap();
     assert_eq!(store.search(&Query::new("room again", 5)).unwrap().hits.len(), 1, "found at once");
@@ -280,7 +280,7 @@ fn in_three_megabytes(test: &str) -> Option<String> {
     let output = match output {
         Ok(output) if output.status.code() != Some(77) && !output.stdout.is_empty() => output,
         other => {
-            left_out(&format!("NOT TESTED: no file system of our own may be mounted here: {other:?}"));
+            skipped(&format!("NOT TESTED: no file system of our own may be mounted here: {other:?}"));
             return None;
         }
     };

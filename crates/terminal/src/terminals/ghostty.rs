@@ -3,8 +3,8 @@
 
 use super::{Plan, Program, Raise, Role, osascript, window};
 use crate::call::Call;
-use crate::place::Place;
-use crate::windows::Hint;
+use crate::place::NestLevel;
+use crate::windows::WindowHint;
 use crate::world::{Platform, World};
 
 /// Ghostty.
@@ -25,32 +25,34 @@ const SCRIPT: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     match (place.platform, place.folder()) {
         (Platform::MacOs, Some(folder)) => Plan {
             select: vec![osascript(SCRIPT, &[folder])],
-            lacking: None,
+            no_tab_reason: None,
             raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
         },
         (Platform::MacOs, None) => Plan {
             select: Vec::new(),
-            lacking: Some("Ghostty finds its tabs by their folder, and the session's is not known.".into()),
+            no_tab_reason: Some(
+                "Ghostty finds its tabs by their folder, and the session's is not known.".into(),
+            ),
             raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
         },
         _ => Plan {
             select: Vec::new(),
-            lacking: Some("Ghostty has no way to choose a tab on this system.".into()),
-            raise: Raise::Window(Hint { titles: folder_names(place), ..window(place) }),
+            no_tab_reason: Some("Ghostty has no way to choose a tab on this system.".into()),
+            raise: Raise::Window(WindowHint { titles: folder_names(place), ..window(place) }),
         },
     }
 }
 
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }
 
 /// The folder's name, which shells write into titles.
-fn folder_names(place: &Place) -> Vec<String> {
+fn folder_names(place: &NestLevel) -> Vec<String> {
     let name = place.folder().and_then(|folder| folder.rsplit('/').find(|name| !name.is_empty()));
     name.map(str::to_owned).into_iter().collect()
 }

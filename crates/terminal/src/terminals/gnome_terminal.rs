@@ -4,7 +4,7 @@
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// The setting is off by default in Debian. The server reads it when it starts.
@@ -22,13 +22,13 @@ pub const PROGRAM: Program = Program {
 const PATH: &str = "/org/gnome/Terminal/SearchProvider";
 const METHOD: &str = "org.gnome.Shell.SearchProvider2.ActivateResult";
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     let raise = Raise::WithTab(window(place));
     let Some((service, screen)) = names(place) else {
         let lacking = "GNOME Terminal's tab is not known (GNOME_TERMINAL_SCREEN), so it cannot be chosen.";
         return Plan {
             select: Vec::new(),
-            lacking: Some(lacking.into()),
+            no_tab_reason: Some(lacking.into()),
             raise: Raise::Window(window(place)),
         };
     };
@@ -41,18 +41,18 @@ fn plan(place: &Place) -> Plan {
             Call::new("gdbus", gdbus.into_iter().chain(["@as []", "0"])),
             Call::new("dbus-send", send.into_iter().chain(["array:string:", "uint32:0"])),
         ],
-        lacking: Some(SETTING.into()),
+        no_tab_reason: Some(SETTING.into()),
         raise,
     }
 }
 
 /// GNOME Terminal does not tell which of its tabs is visible.
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }
 
 /// The service and the screen's name. `/org/gnome/Terminal/screen/7d0f6e3c_…` has underscores for the name's hyphens.
-fn names(place: &Place) -> Option<(&str, String)> {
+fn names(place: &NestLevel) -> Option<(&str, String)> {
     let screen = place.id("GNOME_TERMINAL_SCREEN")?.strip_prefix("/org/gnome/Terminal/screen/")?;
     let is_name = screen.chars().all(|c| c.is_ascii_hexdigit() || c == '_' || c == '-');
     let service =

@@ -3,7 +3,7 @@
 
 use super::{Plan, Program, Raise, Role, osascript};
 use crate::call::Call;
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// iTerm2.
@@ -42,27 +42,27 @@ const SHOWN: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     match names(place) {
         Some((id, tty)) => {
-            Plan { select: vec![osascript(SCRIPT, &[id, tty])], lacking: None, raise: Raise::Select }
+            Plan { select: vec![osascript(SCRIPT, &[id, tty])], no_tab_reason: None, raise: Raise::Select }
         }
         None => Plan {
             select: Vec::new(),
-            lacking: Some("Neither the device nor the id of iTerm2's session is known.".into()),
+            no_tab_reason: Some("Neither the device nor the id of iTerm2's session is known.".into()),
             raise: Raise::Calls(vec![Call::new("open", ["-a", "iTerm"])]),
         },
     }
 }
 
-fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     let (id, tty) = names(place)?;
     let out = world.run(&osascript(SHOWN, &[id, tty])).done()?;
     Some(out.trim() == "yes")
 }
 
 /// The unique id and the device. A missing one is `none`, which matches nothing.
-fn names(place: &Place) -> Option<(&str, &str)> {
+fn names(place: &NestLevel) -> Option<(&str, &str)> {
     let id = place.id("ITERM_SESSION_ID").and_then(|id| id.rsplit(':').next());
     (id.is_some() || place.tty().is_some()).then(|| (id.unwrap_or("none"), place.tty().unwrap_or("none")))
 }

@@ -2,8 +2,8 @@
 
 use super::{Plan, Program, Raise, Role, vscode, window};
 use crate::call::Call;
-use crate::place::Place;
-use crate::windows::Hint;
+use crate::place::NestLevel;
+use crate::windows::WindowHint;
 use crate::world::{Platform, World};
 
 /// IDEA, PyCharm, WebStorm and so on.
@@ -27,7 +27,7 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     let raise = match place.platform {
         Platform::MacOs => {
             let application =
@@ -35,13 +35,13 @@ fn plan(place: &Place) -> Plan {
             let name = application.map_or("idea", |process| process.name.as_str());
             Raise::Calls(vec![Call::new("open", ["-b", bundle(name)])])
         }
-        _ => Raise::Window(Hint { titles: vscode::folders(place), ..window(place) }),
+        _ => Raise::Window(WindowHint { titles: vscode::folders(place), ..window(place) }),
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise }
+    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
 }
 
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }
 

@@ -2,16 +2,16 @@
 
 use super::{Plan, Program, Raise, Role, raise, window};
 use crate::call::Call;
-use crate::place::Place;
-use crate::windows::Hint;
+use crate::place::NestLevel;
+use crate::windows::WindowHint;
 use crate::world::{Platform, World};
 
 /// kitty.
 pub const PROGRAM: Program =
     Program { kind: "kitty", name: "kitty", processes: &["kitty"], role: Role::Terminal { plan, shown } };
 
-fn plan(place: &Place) -> Plan {
-    let hint = Hint { pid: place.number("KITTY_PID"), ..window(place) };
+fn plan(place: &NestLevel) -> Plan {
+    let hint = WindowHint { pid: place.number("KITTY_PID"), ..window(place) };
     let Some((address, id)) = listens(place).zip(id(place)) else {
         let lacking = "kitty does not listen for requests (`allow_remote_control` and `listen_on` in kitty.conf), so \
                        its tab cannot be chosen.";
@@ -19,7 +19,7 @@ fn plan(place: &Place) -> Plan {
             Platform::Linux => Raise::Window(hint),
             _ => raise(place, "kitty"),
         };
-        return Plan { select: Vec::new(), lacking: Some(lacking.into()), raise };
+        return Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
     };
     let matched = format!("id:{id}");
     let focus = |program| Call::new(program, ["@", "--to", address, "focus-window", "--match", &matched]);
@@ -28,10 +28,10 @@ fn plan(place: &Place) -> Plan {
         _ => raise(place, "kitty"),
     };
     // Before 0.27 there was no `kitten`.
-    Plan { select: vec![focus("kitten"), focus("kitty")], lacking: None, raise }
+    Plan { select: vec![focus("kitten"), focus("kitty")], no_tab_reason: None, raise }
 }
 
-fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     let (address, id) = listens(place).zip(id(place))?;
     let ls = |program| world.run(&Call::new(program, ["@", "--to", address, "ls"])).done();
     is_shown(&ls("kitten").or_else(|| ls("kitty"))?, id)
@@ -50,12 +50,12 @@ fn is_shown(ls: &str, id: u32) -> Option<bool> {
     None
 }
 
-fn id(place: &Place) -> Option<u32> {
+fn id(place: &NestLevel) -> Option<u32> {
     place.number("KITTY_WINDOW_ID")
 }
 
 /// The address on which kitty listens. Only sockets of this machine are used.
-fn listens(place: &Place) -> Option<&str> {
+fn listens(place: &NestLevel) -> Option<&str> {
     place.id("KITTY_LISTEN_ON").filter(|address| address.starts_with("unix:"))
 }
 

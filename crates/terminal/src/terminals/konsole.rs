@@ -3,7 +3,7 @@
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
-use crate::place::{Place, number};
+use crate::place::{NestLevel, number};
 use crate::world::World;
 
 /// Konsole.
@@ -14,17 +14,17 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     let raise = Raise::Window(window(place));
     let Some((service, path, session)) = names(place) else {
         let lacking = "Konsole's session is not known (KONSOLE_DBUS_SESSION), so its tab cannot be chosen.";
-        return Plan { select: Vec::new(), lacking: Some(lacking.into()), raise };
+        return Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
     };
     let id = session.to_string();
-    Plan { select: calls(service, path, "setCurrentSession", Some(&id)), lacking: None, raise }
+    Plan { select: calls(service, path, "setCurrentSession", Some(&id)), no_tab_reason: None, raise }
 }
 
-fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     let (service, path, session) = names(place)?;
     let calls = calls(service, path, "currentSession", None);
     let out = calls.iter().find_map(|call| world.run(call).done())?;
@@ -36,7 +36,7 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
 
 /// The service, the window's path, the session's number. Versions before 20.12 did not name the window; it is mostly
 /// the first.
-fn names(place: &Place) -> Option<(&str, &str, u32)> {
+fn names(place: &NestLevel) -> Option<(&str, &str, u32)> {
     let service = place
         .id("KONSOLE_DBUS_SERVICE")
         .filter(|name| name.starts_with([':', 'o']) && !name.contains('/'))?;

@@ -16,9 +16,9 @@ mod wezterm;
 mod windows_terminal;
 mod zellij;
 
-use crate::place::Place;
+use crate::place::NestLevel;
 
-pub use program::{Entered, Plan, Program, Raise, Role, Stuck};
+pub use program::{EnterResult, FocusFailure, Plan, Program, Raise, Role};
 use program::{osascript, raise, window};
 
 /// All programs. If two have the same process name, the first one counts.
@@ -59,14 +59,14 @@ const REMOTE: &[&str] =
 
 /// The innermost program that shows a place. Every program started from a terminal inherits its variables, but not
 /// its ancestors. So the ancestors decide if they are known.
-pub fn program_of(place: &Place) -> Option<&'static Program> {
+pub fn program_of(place: &NestLevel) -> Option<&'static Program> {
     let by_name = place.above.iter().skip(1).find_map(|process| by_process(&process.name));
     // The session's own process is skipped, but an editor's extension may be its parent.
     by_name.or_else(|| by_kind(&place.terminal.kind))
 }
 
 /// Whether the terminal of a place is on another machine that is connected to this one.
-pub fn is_remote(place: &Place) -> bool {
+pub fn is_remote(place: &NestLevel) -> bool {
     for process in &place.above {
         if REMOTE.contains(&process.name.as_str()) {
             return true;

@@ -1,7 +1,7 @@
 //! Terminals that take no requests: only the desktop can raise their windows.
 
 use super::{Plan, Program, Raise, Role, window};
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// Terminals without tabs, so that the window is enough.
@@ -53,25 +53,25 @@ pub const TABBED: Program = Program {
 pub const UNKNOWN: Program =
     Program { kind: "tty", name: "", processes: &[], role: Role::Terminal { plan: unknown, shown: never } };
 
-fn whole(place: &Place) -> Plan {
-    Plan { select: Vec::new(), lacking: None, raise: Raise::Window(window(place)) }
+fn whole(place: &NestLevel) -> Plan {
+    Plan { select: Vec::new(), no_tab_reason: None, raise: Raise::Window(window(place)) }
 }
 
-fn tabbed(place: &Place) -> Plan {
+fn tabbed(place: &NestLevel) -> Plan {
     Plan {
-        lacking: Some("This terminal does not let another program choose one of its tabs.".into()),
+        no_tab_reason: Some("This terminal does not let another program choose one of its tabs.".into()),
         ..whole(place)
     }
 }
 
-fn unknown(place: &Place) -> Plan {
-    Plan { lacking: Some("It is not known whether this terminal has tabs.".into()), ..whole(place) }
+fn unknown(place: &NestLevel) -> Plan {
+    Plan { no_tab_reason: Some("It is not known whether this terminal has tabs.".into()), ..whole(place) }
 }
 
-fn always(_: &Place, _: &dyn World) -> Option<bool> {
+fn always(_: &NestLevel, _: &dyn World) -> Option<bool> {
     Some(true)
 }
 
-fn never(_: &Place, _: &dyn World) -> Option<bool> {
+fn never(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }

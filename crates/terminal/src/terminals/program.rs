@@ -1,8 +1,8 @@
 //! The description of a program that shows a session: its names, its requests and their results.
 
 use crate::call::Call;
-use crate::place::Place;
-use crate::windows::Hint;
+use crate::place::NestLevel;
+use crate::windows::WindowHint;
 use crate::world::{Platform, World};
 
 /// A program that shows the programs that run in it.
@@ -24,16 +24,16 @@ pub enum Role {
     /// It runs within other terminals.
     Multiplexer {
         /// Brings the pane to the front and finds the client that shows it.
-        enter: fn(&Place, &dyn World) -> Entered,
+        enter: fn(&NestLevel, &dyn World) -> EnterResult,
         /// The places of the clients that show the pane, empty if none does; `None` if that is unknown.
-        shown: fn(&Place, &dyn World) -> Option<Vec<Place>>,
+        shown: fn(&NestLevel, &dyn World) -> Option<Vec<NestLevel>>,
     },
     /// It has windows.
     Terminal {
         /// Plans the requests to it.
-        plan: fn(&Place) -> Plan,
+        plan: fn(&NestLevel) -> Plan,
         /// Whether its window shows the tab; `None` if that is unknown.
-        shown: fn(&Place, &dyn World) -> Option<bool>,
+        shown: fn(&NestLevel, &dyn World) -> Option<bool>,
     },
 }
 
@@ -44,7 +44,7 @@ pub struct Plan {
     pub select: Vec<Call>,
     /// Why the tab cannot be chosen, as a sentence; `None` for windows without tabs. If `select` has calls: what the
     /// user can do when they are refused.
-    pub lacking: Option<String>,
+    pub no_tab_reason: Option<String>,
     /// Brings the window to the front.
     pub raise: Raise,
 }
@@ -53,9 +53,9 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raise {
     /// By the desktop.
-    Window(Hint),
+    Window(WindowHint),
     /// The terminal raises it with the tab, if the desktop allows that; otherwise by the desktop.
-    WithTab(Hint),
+    WithTab(WindowHint),
     /// By the first of these calls whose program exists.
     Calls(Vec<Call>),
     /// `select` raises it too, and no program can tell whether that worked.
@@ -64,16 +64,16 @@ pub enum Raise {
 
 /// The result of a request to a multiplexer.
 #[derive(Debug)]
-pub struct Entered {
+pub struct EnterResult {
     /// Why the pane could not be brought to the front, as a sentence.
     pub missed: Option<String>,
     /// The place of the client that shows it.
-    pub outer: Result<Place, Stuck>,
+    pub outer: Result<NestLevel, FocusFailure>,
 }
 
 /// The way outwards ends here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stuck {
+pub struct FocusFailure {
     /// Why, as a sentence.
     pub why: String,
     /// A shell command that shows the session.
@@ -81,12 +81,12 @@ pub struct Stuck {
 }
 
 /// The hint that every place gives.
-pub(super) fn window(place: &Place) -> Hint {
-    Hint { id: place.number("WINDOWID"), ..Hint::default() }
+pub(super) fn window(place: &NestLevel) -> WindowHint {
+    WindowHint { id: place.number("WINDOWID"), ..WindowHint::default() }
 }
 
 /// How to raise the window of a terminal whose own request for a tab does not raise it.
-pub(super) fn raise(place: &Place, mac_application: &str) -> Raise {
+pub(super) fn raise(place: &NestLevel, mac_application: &str) -> Raise {
     match place.platform {
         Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_application])]),
         _ => Raise::Window(window(place)),

@@ -2,7 +2,7 @@
 
 use super::{Plan, Program, Raise, Role, osascript};
 use crate::call::Call;
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// Terminal.app.
@@ -37,18 +37,20 @@ const SHOWN: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     match place.tty() {
-        Some(tty) => Plan { select: vec![osascript(SCRIPT, &[tty])], lacking: None, raise: Raise::Select },
+        Some(tty) => {
+            Plan { select: vec![osascript(SCRIPT, &[tty])], no_tab_reason: None, raise: Raise::Select }
+        }
         None => Plan {
             select: Vec::new(),
-            lacking: Some("The device of the tab is not known.".into()),
+            no_tab_reason: Some("The device of the tab is not known.".into()),
             raise: Raise::Calls(vec![Call::new("open", ["-a", "Terminal"])]),
         },
     }
 }
 
-fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     let out = world.run(&osascript(SHOWN, &[place.tty()?])).done()?;
     Some(out.trim() == "yes")
 }

@@ -4,9 +4,9 @@
 //! A pane has the graphical variables with which the server was started, not those of the client that shows it now.
 //! So the way outwards goes through the client's process.
 
-use super::{Entered, Program, Role, Stuck};
+use super::{EnterResult, FocusFailure, Program, Role};
 use crate::call::Call;
-use crate::place::{Place, ancestors, is_tty, number};
+use crate::place::{NestLevel, ancestors, is_tty, number};
 use crate::resume::quoted;
 use crate::windows;
 use crate::world::World;
@@ -44,17 +44,21 @@ struct Client {
     tty: String,
 }
 
-fn enter(place: &Place, world: &dyn World) -> Entered {
+fn enter(place: &NestLevel, world: &dyn World) -> EnterResult {
     let Some(id) = pane_id(place) else {
-        return lost("tmux's pane is not known (TMUX_PANE), so it cannot be chosen.".into(), place, world);
+        return without_server(
+            "tmux's pane is not known (TMUX_PANE), so it cannot be chosen.".into(),
+            place,
+            world,
+        );
     };
     let out = match ask(place, world, &["list-panes", "-a", "-F", PANES]) {
         Ok(out) => out,
-        Err(why) => return lost(format!("The pane could not be chosen: {why}."), place, world),
+        Err(why) => return without_server(format!("The pane could not be chosen: {why}."), place, world),
     };
     let panes = panes(&out, id);
     let Some(first) = panes.first() else {
-        return lost("tmux does not have this pane any more.".into(), place, world);
+        return without_server("tmux does not have this pane any more.".into(), place, world);
     };
     let clients = ask(place, world, &["list-clients", "-F", CLIENTS]).map(|out| clients(&out));
     let Some((client, pane)) = choose(&clients.unwrap_or_default(), &panes, &in_front(place, world)) else {
@@ -62,17 +66,20 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
         let target = format!("{}:{}.{id}", first.session, first.window);
         let _ = ask(place, world, &["select-window", "-t", &target, ";", "select-pane", "-t", &target]);
         let why = format!("No terminal shows the tmux session `{}`.", first.name);
-        return Entered { missed: None, outer: Err(Stuck { why, attach: Some(attach(place, &first.name)) }) };
+        return EnterResult {
+            missed: None,
+            outer: Err(FocusFailure { why, attach: Some(attach(place, &first.name)) }),
+        };
     };
     // One request moves the client to the session, the session to the window, and the window to the pane.
     let target = format!("{}:{}.{id}", pane.session, pane.window);
     let moved = ask(place, world, &["switch-client", "-c", &client.tty, "-t", &target]);
     let missed = moved.err().map(|why| format!("The pane could not be chosen: {why}."));
-    Entered { missed, outer: outside(place, &client, world) }
+    EnterResult { missed, outer: outside(place, &client, world) }
 }
 
 /// The places of the clients that show the pane; empty if none does.
-fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
+fn shown(place: &NestLevel, world: &dyn World) -> Option<Vec<NestLevel>> {
     let id = pane_id(place)?;
     let panes = panes(&ask(place, world, &["list-panes", "-a", "-F", PANES]).ok()?, id);
     let clients = clients(&ask(place, world, &["list-clients", "-F", CLIENTS]).ok()?);
@@ -80,23 +87,23 @@ fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
     Some(clients.iter().filter(shows).filter_map(|client| outside(place, client, world).ok()).collect())
 }
 
-fn outside(place: &Place, client: &Client, world: &dyn World) -> Result<Place, Stuck> {
-    place.of_client(client.pid, Some(&client.tty), world).ok_or_else(|| Stuck {
+fn outside(place: &NestLevel, client: &Client, world: &dyn World) -> Result<NestLevel, FocusFailure> {
+    place.of_client(client.pid, Some(&client.tty), world).ok_or_else(|| FocusFailure {
         why: "The process that shows the tmux session cannot be read.".into(),
         attach: None,
     })
 }
 
 /// The server does not answer. A single tmux client can still be found among the processes.
-fn lost(why: String, place: &Place, world: &dyn World) -> Entered {
+fn without_server(why: String, place: &NestLevel, world: &dyn World) -> EnterResult {
     let clients = world.named("tmux: client");
     let outer = match clients.as_slice() {
         [(pid, _)] => place.of_client(*pid, None, world),
         _ => None,
     };
     match outer {
-        Some(outer) => Entered { missed: Some(why), outer: Ok(outer) },
-        None => Entered { missed: None, outer: Err(Stuck { why, attach: None }) },
+        Some(outer) => EnterResult { missed: Some(why), outer: Ok(outer) },
+        None => EnterResult { missed: None, outer: Err(FocusFailure { why, attach: None }) },
     }
 }
 
@@ -113,14 +120,14 @@ fn choose(clients: &[Client], panes: &[Pane], front: &dyn Fn(&Client) -> bool) -
 }
 
 /// Whether the window in front is a client's.
-fn in_front<'a>(place: &Place, world: &'a dyn World) -> impl Fn(&Client) -> bool + 'a {
+fn in_front<'a>(place: &NestLevel, world: &'a dyn World) -> impl Fn(&Client) -> bool + 'a {
     let front = windows::in_front(place, world).and_then(|window| window.pid);
     move |client| {
         front.is_some_and(|pid| ancestors(client.pid, world).iter().any(|process| process.pid == pid))
     }
 }
 
-fn pane_id(place: &Place) -> Option<&str> {
+fn pane_id(place: &NestLevel) -> Option<&str> {
     let of_target = |target: &'_ str| target.rfind('.').map(|dot| dot + 1);
     let target = place.word("tmux").and_then(|target| target.get(of_target(target)?..));
     place.word("TMUX_PANE").or(target).filter(|id| id.strip_prefix('%').and_then(number).is_some())
@@ -160,15 +167,15 @@ fn is_id(word: &str, sign: char) -> bool {
     word.strip_prefix(sign).and_then(number).is_some()
 }
 
-fn ask(place: &Place, world: &dyn World, args: &[&str]) -> Result<String, String> {
+fn ask(place: &NestLevel, world: &dyn World, args: &[&str]) -> Result<String, String> {
     let call = call(place, args);
     match world.run(&call) {
-        crate::call::Ran::Done(out) => Ok(out),
-        other => Err(other.trouble("tmux")),
+        crate::call::CallResult::Done(out) => Ok(out),
+        other => Err(other.failure_text("tmux")),
     }
 }
 
-fn call(place: &Place, args: &[&str]) -> Call {
+fn call(place: &NestLevel, args: &[&str]) -> Call {
     let server = socket(place).map(|socket| ["-S", socket]);
     let mut call = Call::new("tmux", server.into_iter().flatten().chain(args.iter().copied()));
     // If the place names no server, the default one is meant, not the one in which this program runs.
@@ -177,11 +184,11 @@ fn call(place: &Place, args: &[&str]) -> Call {
 }
 
 /// `TMUX` holds the server's socket, its process and the session's number, separated by commas.
-fn socket(place: &Place) -> Option<&str> {
+fn socket(place: &NestLevel) -> Option<&str> {
     place.path("TMUX").and_then(|value| value.rsplitn(3, ',').nth(2))
 }
 
-fn attach(place: &Place, session: &str) -> String {
+fn attach(place: &NestLevel, session: &str) -> String {
     let usual = |socket: &&str| !socket.ends_with("/default");
     let server =
         socket(place).filter(usual).map(|socket| format!("-S {} ", quoted(socket))).unwrap_or_default();

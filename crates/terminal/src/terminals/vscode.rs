@@ -2,8 +2,8 @@
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
-use crate::place::Place;
-use crate::windows::Hint;
+use crate::place::NestLevel;
+use crate::windows::WindowHint;
 use crate::world::{Platform, World};
 
 /// VS Code, Cursor, VSCodium, Windsurf.
@@ -24,12 +24,14 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     let raise = match place.platform {
         // One process has all the windows. A title contains the name of the open folder.
-        Platform::Linux => {
-            Raise::Window(Hint { pid: place.number("VSCODE_PID"), titles: folders(place), ..window(place) })
-        }
+        Platform::Linux => Raise::Window(WindowHint {
+            pid: place.number("VSCODE_PID"),
+            titles: folders(place),
+            ..window(place)
+        }),
         Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_name(place)])]),
         // The program passes the folder to the window that has it open.
         Platform::Windows => {
@@ -37,15 +39,15 @@ fn plan(place: &Place) -> Plan {
         }
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise }
+    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
 }
 
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }
 
 /// The names of the folder and the folders above it, innermost first. Any of them may be the open one.
-pub fn folders(place: &Place) -> Vec<String> {
+pub fn folders(place: &NestLevel) -> Vec<String> {
     let names = place.folder().unwrap_or_default().rsplit('/').filter(|name| name.len() > 1);
     // The user's own name in `/home/…` may be in any title.
     let names: Vec<String> = names.map(str::to_owned).collect();
@@ -53,7 +55,7 @@ pub fn folders(place: &Place) -> Vec<String> {
     names.into_iter().take(most).collect()
 }
 
-fn mac_name(place: &Place) -> &'static str {
+fn mac_name(place: &NestLevel) -> &'static str {
     let runs = |name: &str| place.above.iter().any(|process| process.name.starts_with(name));
     match () {
         () if runs("Cursor") => "Cursor",

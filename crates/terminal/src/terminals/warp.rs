@@ -2,7 +2,7 @@
 
 use super::{Plan, Program, Raise, Role, raise};
 use crate::call::Call;
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::{Platform, World};
 
 /// Warp.
@@ -13,11 +13,13 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &Place) -> Plan {
+fn plan(place: &NestLevel) -> Plan {
     let Some(address) = address(place) else {
         return Plan {
             select: Vec::new(),
-            lacking: Some("Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.".into()),
+            no_tab_reason: Some(
+                "Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.".into(),
+            ),
             raise: raise(place, "Warp"),
         };
     };
@@ -26,15 +28,15 @@ fn plan(place: &Place) -> Plan {
         Platform::Linux => Call::new("xdg-open", [address]),
         Platform::Windows => Call::new("explorer.exe", [address]),
     };
-    Plan { select: vec![select], lacking: None, raise: Raise::Select }
+    Plan { select: vec![select], no_tab_reason: None, raise: Raise::Select }
 }
 
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }
 
 /// An address of Warp's own scheme that cannot lead elsewhere.
-fn address(place: &Place) -> Option<&str> {
+fn address(place: &NestLevel) -> Option<&str> {
     let address = place.word("WARP_FOCUS_URL")?;
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./?=&:".contains(c);
     let scheme = address.split_once("://")?.0;

@@ -2,7 +2,7 @@
 
 use super::{Plan, Program, Raise, Role};
 use crate::call::Call;
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// Windows Terminal.
@@ -17,12 +17,12 @@ pub const PROGRAM: Program = Program {
 const SCRIPT: &str = "$t = Get-Process WindowsTerminal -ErrorAction Stop | Select-Object -First 1; \
     if (-not (New-Object -ComObject WScript.Shell).AppActivate($t.Id)) { exit 1 }";
 
-fn plan(_: &Place) -> Plan {
+fn plan(_: &NestLevel) -> Plan {
     let powershell = Call::new("powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
     let lacking = "Windows Terminal has no way to choose a tab from outside.";
-    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise: Raise::Calls(vec![powershell]) }
+    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise: Raise::Calls(vec![powershell]) }
 }
 
-fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {
     None
 }

@@ -1,9 +1,9 @@
 //! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the
 //! pane's variables name. It does not tell where its clients run, so this file looks for them among the processes.
 
-use super::{Entered, Program, Role, Stuck};
-use crate::call::{Call, Ran};
-use crate::place::Place;
+use super::{EnterResult, FocusFailure, Program, Role};
+use crate::call::{Call, CallResult};
+use crate::place::NestLevel;
 use crate::resume::quoted;
 use crate::world::World;
 
@@ -15,24 +15,26 @@ pub const PROGRAM: Program = Program {
     role: Role::Multiplexer { enter, shown },
 };
 
-fn enter(place: &Place, world: &dyn World) -> Entered {
+fn enter(place: &NestLevel, world: &dyn World) -> EnterResult {
     let missed = match focus(place) {
         None => Some("Zellij's session or pane is not known, so it cannot be chosen.".to_owned()),
         Some(call) => match world.run(&call) {
-            Ran::Done(_) => None,
-            Ran::Failed(said) if said.contains("unrecognized") || said.contains("wasn't recognized") => {
+            CallResult::Done(_) => None,
+            CallResult::Failed(said)
+                if said.contains("unrecognized") || said.contains("wasn't recognized") =>
+            {
                 Some("This Zellij cannot choose a pane by its id; 0.44 can.".to_owned())
             }
-            other => Some(format!("The pane could not be chosen: {}.", other.trouble("zellij"))),
+            other => Some(format!("The pane could not be chosen: {}.", other.failure_text("zellij"))),
         },
     };
-    let stuck = |why: String, attach| Entered { missed: None, outer: Err(Stuck { why, attach }) };
+    let stuck = |why: String, attach| EnterResult { missed: None, outer: Err(FocusFailure { why, attach }) };
     let attach = place.word("ZELLIJ_SESSION_NAME").map(|name| format!("zellij attach {}", quoted(name)));
     let clients = clients(place, world);
     match clients.as_slice() {
         [] => stuck("No terminal shows the Zellij session.".into(), attach),
         [pid] => match place.of_client(*pid, None, world) {
-            Some(outer) => Entered { missed, outer: Ok(outer) },
+            Some(outer) => EnterResult { missed, outer: Ok(outer) },
             None => stuck("The process that shows the Zellij session cannot be read.".into(), None),
         },
         _ => stuck(
@@ -43,11 +45,11 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
 }
 
 /// Zellij does not tell which pane is visible.
-fn shown(_: &Place, _: &dyn World) -> Option<Vec<Place>> {
+fn shown(_: &NestLevel, _: &dyn World) -> Option<Vec<NestLevel>> {
     None
 }
 
-fn focus(place: &Place) -> Option<Call> {
+fn focus(place: &NestLevel) -> Option<Call> {
     let pane = format!("terminal_{}", place.number("ZELLIJ_PANE_ID")?);
     Some(Call::new(
         "zellij",
@@ -56,7 +58,7 @@ fn focus(place: &Place) -> Option<Call> {
 }
 
 /// Clients with the session's name on their command line, or else those without any session's name.
-fn clients(place: &Place, world: &dyn World) -> Vec<u32> {
+fn clients(place: &NestLevel, world: &dyn World) -> Vec<u32> {
     let name = place.word("ZELLIJ_SESSION_NAME").unwrap_or_default();
     let all = world.named("zellij");
     let all = all.iter().filter(|(_, args)| !args.iter().any(|arg| arg == "--server" || arg == "action"));

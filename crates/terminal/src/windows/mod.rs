@@ -26,16 +26,16 @@ pub mod x11 {
 
 mod window;
 
-use crate::place::Place;
+use crate::place::NestLevel;
 use crate::world::World;
 
-pub use window::{Hint, Raised, Window};
+pub use window::{Raised, Window, WindowHint};
 
 /// Brings the window of a place to the front, on any desktop.
 ///
 /// # Errors
 /// When that is not possible. The text is the reason, as a sentence.
-pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
+pub fn raise(place: &NestLevel, hint: &WindowHint, world: &dyn World) -> Result<Raised, String> {
     if let Some(compositor) = wayland::compositor(place, world) {
         let done = wayland::raise(compositor, place, hint, world);
         // Under Wayland, X11 programs have a display of their own.
@@ -44,7 +44,7 @@ pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, St
     on_x11(place, hint, world)
 }
 
-fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
+fn on_x11(place: &NestLevel, hint: &WindowHint, world: &dyn World) -> Result<Raised, String> {
     let Some(display) = display(place, world) else {
         return Err("No screen is known: neither DISPLAY nor WAYLAND_DISPLAY is set.".into());
     };
@@ -61,7 +61,7 @@ fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, Strin
 }
 
 /// The display of a place: its own, or else this program's.
-pub fn display(place: &Place, world: &dyn World) -> Option<String> {
+pub fn display(place: &NestLevel, world: &dyn World) -> Option<String> {
     let own = || world.variable("DISPLAY").filter(|display| is_display(display));
     place.word("DISPLAY").filter(|display| is_display(display)).map(str::to_owned).or_else(own)
 }
@@ -74,7 +74,7 @@ fn is_display(text: &str) -> bool {
 }
 
 /// The window that shows a place. `windows` are in stacking order, the topmost last.
-pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Raised)> {
+pub fn choose(place: &NestLevel, hint: &WindowHint, windows: &[Window]) -> Option<(u32, Raised)> {
     let named = windows.iter().find(|window| Some(window.id) == hint.id);
     let above: Vec<u32> = place.pids().chain(hint.pid).collect();
     for pid in &above {
@@ -93,17 +93,17 @@ pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Ra
         };
         let alone = || (its.len() == 1).then(|| its[0]);
         return match by_id.or_else(alone).or_else(by_title) {
-            Some(right) => Some((right.id, Raised::Right)),
+            Some(right) => Some((right.id, Raised::ExactWindow)),
             None => its.last().map(|top| (top.id, Raised::Guessed)),
         };
     }
     // The named window counts only if it names no process, or if the place's processes are unknown.
     let believed = named.filter(|named| named.pid.is_none() || above.is_empty())?;
-    Some((believed.id, Raised::Right))
+    Some((believed.id, Raised::ExactWindow))
 }
 
 /// The window in front on the display of a place; `None` if there is none, or if it is unknown.
-pub fn in_front(place: &Place, world: &dyn World) -> Option<Window> {
+pub fn in_front(place: &NestLevel, world: &dyn World) -> Option<Window> {
     let display = display(place, world)?;
     let front = world.active(&display)?;
     world.windows(&display)?.into_iter().find(|window| window.id == front)
@@ -114,9 +114,9 @@ mod tests {
     use super::*;
     use crate::world::{Platform, Process};
 
-    fn place(pids: &[u32]) -> Place {
+    fn place(pids: &[u32]) -> NestLevel {
         let above = pids.iter().map(|pid| Process { pid: *pid, ..Process::default() }).collect();
-        Place { platform: Platform::Linux, terminal: Default::default(), above, cwd: None }
+        NestLevel { platform: Platform::Linux, terminal: Default::default(), above, cwd: None }
     }
 
     fn windows(list: &[(u32, Option<u32>, &str)]) -> Vec<Window> {
@@ -126,16 +126,16 @@ mod tests {
     #[test]
     fn an_inherited_window_id_counts_only_if_its_process_is_an_ancestor() {
         let all = windows(&[(0xa, Some(7), "outer"), (0xb, Some(5), "one"), (0xc, Some(5), "two")]);
-        let with = |id| Hint { id: Some(id), ..Hint::default() };
+        let with = |id| WindowHint { id: Some(id), ..WindowHint::default() };
         // 5 is a terminal started from 7's window, and has inherited that window's id.
         let inner = place(&[9, 8, 5, 7, 1]);
-        assert_eq!(choose(&inner, &with(0xb), &all), Some((0xb, Raised::Right)));
+        assert_eq!(choose(&inner, &with(0xb), &all), Some((0xb, Raised::ExactWindow)));
         assert_eq!(choose(&inner, &with(0xa), &all), Some((0xc, Raised::Guessed)));
-        assert_eq!(choose(&place(&[9, 7]), &with(0xb), &all), Some((0xa, Raised::Right)));
+        assert_eq!(choose(&place(&[9, 7]), &with(0xb), &all), Some((0xa, Raised::ExactWindow)));
         assert_eq!(choose(&place(&[9]), &with(0xb), &all), None, "a window of somebody else's");
         assert_eq!(
             choose(&place(&[]), &with(0xb), &all),
-            Some((0xb, Raised::Right)),
+            Some((0xb, Raised::ExactWindow)),
             "nothing else is known"
         );
     }
@@ -143,16 +143,16 @@ mod tests {
     #[test]
     fn the_title_chooses_among_an_editors_windows() {
         let all = windows(&[(1, Some(5), "main.rs - api-server"), (2, Some(5), "notes"), (3, None, "panel")]);
-        let hint = |titles: &[&str]| Hint {
+        let hint = |titles: &[&str]| WindowHint {
             titles: titles.iter().map(|title| (*title).to_owned()).collect(),
-            ..Hint::default()
+            ..WindowHint::default()
         };
         let at = place(&[9, 5]);
-        assert_eq!(choose(&at, &hint(&["crates", "api-server"]), &all), Some((1, Raised::Right)));
+        assert_eq!(choose(&at, &hint(&["crates", "api-server"]), &all), Some((1, Raised::ExactWindow)));
         assert_eq!(choose(&at, &hint(&["elsewhere"]), &all), Some((2, Raised::Guessed)));
         let alike = windows(&[(1, Some(5), "x - api"), (2, Some(5), "y - api-docs"), (3, None, "panel")]);
         assert_eq!(choose(&at, &hint(&["api"]), &alike), Some((2, Raised::Guessed)), "which of both?");
-        assert_eq!(choose(&at, &hint(&["api", "api-docs"]), &alike), Some((2, Raised::Right)));
+        assert_eq!(choose(&at, &hint(&["api", "api-docs"]), &alike), Some((2, Raised::ExactWindow)));
         assert_eq!(choose(&place(&[4]), &hint(&["api-server"]), &all), None);
     }
 

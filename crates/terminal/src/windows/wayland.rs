@@ -1,9 +1,9 @@
 //! Raising windows under Wayland. Some compositors have a program that focuses a window by its process. Without one,
 //! only the terminal itself may ask, and is mostly refused.
 
-use super::{Hint, Raised};
-use crate::call::{Call, Ran};
-use crate::place::Place;
+use super::{Raised, WindowHint};
+use crate::call::{Call, CallResult};
+use crate::place::NestLevel;
 use crate::world::World;
 
 /// A Wayland desktop, identified by the environment.
@@ -24,7 +24,7 @@ pub enum Compositor {
 }
 
 /// The compositor that shows a place; `None` without Wayland.
-pub fn compositor(place: &Place, world: &dyn World) -> Option<Compositor> {
+pub fn compositor(place: &NestLevel, world: &dyn World) -> Option<Compositor> {
     let variable = |name: &str| place.word(name).map(str::to_owned).or_else(|| world.variable(name));
     variable("WAYLAND_DISPLAY")?;
     if variable("SWAYSOCK").is_some() {
@@ -50,8 +50,8 @@ pub fn compositor(place: &Place, world: &dyn World) -> Option<Compositor> {
 /// When that is not possible. The text is the reason, as a sentence.
 pub fn raise(
     compositor: Compositor,
-    place: &Place,
-    hint: &Hint,
+    place: &NestLevel,
+    hint: &WindowHint,
     world: &dyn World,
 ) -> Result<Raised, String> {
     let pids: Vec<u32> = place.pids().chain(hint.pid).collect();
@@ -64,7 +64,9 @@ pub fn raise(
     let mut trouble = None;
     for pid in pids {
         let done = match compositor {
-            Compositor::Sway => ask(world, with(sway(pid)), &mut trouble).is_some_and(|out| swayed(&out)),
+            Compositor::Sway => {
+                ask(world, with(sway(pid)), &mut trouble).is_some_and(|out| sway_succeeded(&out))
+            }
             Compositor::Hyprland => {
                 let signature = place.id("HYPRLAND_INSTANCE_SIGNATURE");
                 ask(world, hyprland(pid, signature), &mut trouble).is_some_and(|out| out.trim() == "ok")
@@ -83,7 +85,7 @@ pub fn raise(
             }
         };
         if done {
-            return Ok(Raised::Right);
+            return Ok(Raised::ExactWindow);
         }
         // A missing or hanging program will not answer for the next process either.
         if matches!(trouble, Some((_, true))) {
@@ -100,9 +102,9 @@ pub fn raise(
 fn ask(world: &dyn World, call: Call, trouble: &mut Option<(String, bool)>) -> Option<String> {
     let ran = world.run(&call);
     match ran {
-        Ran::Done(out) => Some(out),
+        CallResult::Done(out) => Some(out),
         other => {
-            *trouble = Some((other.trouble(&call.program), !matches!(other, Ran::Failed(_))));
+            *trouble = Some((other.failure_text(&call.program), !matches!(other, CallResult::Failed(_))));
             None
         }
     }
@@ -113,7 +115,7 @@ fn sway(pid: u32) -> Call {
 }
 
 /// `swaymsg` prints a list of results, without a success if nothing matched.
-fn swayed(out: &str) -> bool {
+fn sway_succeeded(out: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(out)
         .ok()
         .and_then(|value| Some(!value.as_array()?.is_empty() && value[0]["success"] == true))

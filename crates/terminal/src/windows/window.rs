@@ -13,7 +13,7 @@ pub struct Window {
 
 /// Known facts about the window that shows a place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Hint {
+pub struct WindowHint {
     /// `WINDOWID`, which every program started from a terminal inherits.
     pub id: Option<u32>,
     /// The program's process, if it is not among the place's ancestors.
@@ -26,7 +26,7 @@ pub struct Hint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raised {
     /// The window that shows the place.
-    Right,
+    ExactWindow,
     /// One of the program's several windows; which one shows the place is unknown.
     Guessed,
 }

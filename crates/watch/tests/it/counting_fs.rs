@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, WalkChoice};
 
 type OnOpen = dyn Fn(&Path, Box<dyn ReadAt>) -> Box<dyn ReadAt> + Send + Sync;
 type OnWalk = dyn Fn(&Walk) + Send + Sync;
@@ -84,7 +84,7 @@ impl Fs for CountingFs {
         self.inner.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
         let walk = self.inner.walk(top, want);
         (self.on_walk)(&walk);
         walk

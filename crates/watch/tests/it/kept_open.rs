@@ -49,7 +49,7 @@ fn a_file_read_once_is_closed_and_a_growing_one_stays_open_until_it_is_gone() {
 fn of_many_growing_files_only_a_few_stay_open() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let fs = KeptOpen::default();
-    let mut files: Vec<_> = (0..3 * KeptOpen::MOST)
+    let mut files: Vec<_> = (0..3 * KeptOpen::MAX_OPEN)
         .map(|n| (dir.path().join(format!("{n:03}.jsonl")), Tail::default()))
         .collect();
     for _ in 0..3 {
@@ -58,7 +58,7 @@ fn of_many_growing_files_only_a_few_stay_open() {
         }
     }
     let last =
-        files[2 * KeptOpen::MOST..].iter().map(|(path, _)| path.strip_prefix(dir.path()).expect("below"));
+        files[2 * KeptOpen::MAX_OPEN..].iter().map(|(path, _)| path.strip_prefix(dir.path()).expect("below"));
     assert_eq!(open_in(dir.path()), last.map(|name| name.display().to_string()).collect::<Vec<_>>());
 }
 

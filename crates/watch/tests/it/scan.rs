@@ -251,7 +251,7 @@ fn a_hint_at_a_folder_finds_the_same_as_a_full_scan() {
 #[test]
 fn a_walk_of_deep_folders_keeps_only_a_few_open() {
     use watchbill_watch::Fs;
-    use watchbill_watch::fs::Want;
+    use watchbill_watch::fs::WalkChoice;
     let dir = TempDir::new().expect("a temporary folder");
     let top = dir.path().canonicalize().expect("there");
     let mut deep = top.clone();
@@ -272,7 +272,7 @@ fn a_walk_of_deep_folders_keeps_only_a_few_open() {
         if path.starts_with(&deep) {
             most = open();
         }
-        Want::It
+        WalkChoice::Visit
     });
     assert_eq!((walk.files.len(), walk.problems), (1, Vec::new()));
     assert!((1..40).contains(&most), "{most} are open");

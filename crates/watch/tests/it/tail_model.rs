@@ -173,7 +173,7 @@ fn act(follower: &mut Follower, action: &Action, serial: &mut u32) {
         Action::Restart => {
             let whole = follower.delivered.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             follower.delivered.truncate(whole);
-            follower.tail.again_from = follower.tail.cursor.map(|_| whole as u64);
+            follower.tail.redeliver_from = follower.tail.cursor.map(|_| whole as u64);
         }
         Action::Look(budget) => follower.look(*budget),
     }
@@ -198,7 +198,7 @@ proptest! {
         }
         if let Some(bytes) = fs.bytes(FILE) {
             // If nothing was read since a restart, the beginning of the unfinished line is not needed.
-            let known = follower.tail.again_from.map_or(bytes.len(), |from| from as usize);
+            let known = follower.tail.redeliver_from.map_or(bytes.len(), |from| from as usize);
             prop_assert_eq!(&follower.delivered, &bytes[..known]);
             prop_assert_eq!(follower.tail.cursor.map(|cursor| cursor.offset), Some(bytes.len() as u64));
             // It equals a cold start over the final file.

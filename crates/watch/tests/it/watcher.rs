@@ -32,7 +32,7 @@ impl Follower {
             *ringer.0.lock().expect("whole") = true;
             ringer.1.notify_all();
         });
-        watcher.ready();
+        watcher.wait_until_ready();
         let mut follower =
             Self { watcher, bell, roots: roots.to_vec(), known: BTreeMap::new(), hints: Vec::new() };
         follower.look_at(&Hint::Everything);
@@ -222,7 +222,7 @@ fn a_root_that_comes_later_is_found() {
     follower.until(&file, Some(6));
     put(&root.join("sessions/7.json"), "{}");
     follower.until(&root.join("sessions/7.json"), Some(2));
-    follower.watcher.ready();
+    follower.watcher.wait_until_ready();
     let health = follower.watcher.health();
     assert_eq!(health[0].canonical.as_ref(), Some(&root));
     assert_eq!(health[0].mode, RootMode::Native);
@@ -264,7 +264,7 @@ fn a_working_folder_is_watched_for_markers_before_it_has_a_claude_folder() {
     let claude = above.join("repo/.claude");
     let mut follower = Follower::start(&[], WatchMode::Native);
     follower.watcher.watch_dir(&claude);
-    follower.watcher.ready();
+    follower.watcher.wait_until_ready();
     let marker = claude.join("compacted.x.marker");
     put(&marker, "{");
     follower.until_hinted(&marker);
@@ -278,7 +278,7 @@ fn a_working_folder_is_watched_for_markers_before_it_has_a_claude_folder() {
     follower.until_hinted(&marker);
 
     follower.watcher.unwatch_dir(&claude);
-    follower.watcher.ready();
+    follower.watcher.wait_until_ready();
     follower.watcher.take();
     follower.hints.clear();
     put(&marker, "unseen");
@@ -297,7 +297,7 @@ fn hints_keep_the_spelling_of_the_working_folder() {
     std::os::unix::fs::symlink(above.join("repo"), above.join("link")).expect("linked");
     let mut follower = Follower::start(&[], WatchMode::Native);
     follower.watcher.watch_dir(&above.join("link/.claude"));
-    follower.watcher.ready();
+    follower.watcher.wait_until_ready();
     put(&above.join("repo/.claude/compacted.x.marker"), "{}");
     follower.until_hinted(&above.join("link/.claude/compacted.x.marker"));
 }
@@ -341,7 +341,7 @@ fn no_change_gives_no_hint() {
             follower.watcher.poll_now();
         }
         // When the keeper answers, it has done everything before it in its queue.
-        follower.watcher.ready();
+        follower.watcher.wait_until_ready();
         assert_eq!(follower.watcher.take().into_iter().collect::<Vec<_>>(), [], "{mode:?}");
     }
 }

@@ -8,7 +8,7 @@ const HOMES: [&str; 5] = ["${HOME}", "$HOME", "%USERPROFILE%", "$env:USERPROFILE
 const HERE: [&str; 4] = ["${PWD}", "$PWD", "$(pwd)", "%CD%"];
 
 /// The path made absolute, as far as `cwd` and `home` allow. `.` and `..` stay.
-pub(super) fn whole(path: &str, cwd: Option<&str>, home: Option<&str>) -> String {
+pub(super) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> String {
     let path = of_uri(path);
     let under = |folder: &str, rest: &str| format!("{folder}/{rest}");
     let starts = |names: &[&str]| {
@@ -114,18 +114,18 @@ mod tests {
             "/../home/dev/secret/a",
         ] {
             assert_eq!(
-                normal(&whole(path, Some("/home/dev/app"), Some("/home/dev"))),
+                normal(&absolute(path, Some("/home/dev/app"), Some("/home/dev"))),
                 "/home/dev/secret/a",
                 "{path}"
             );
         }
         assert_eq!(normal(r"C:\secret\.\a"), "c:/secret/a");
-        assert_eq!(normal(&whole("file:///C:/secret/a", None, None)), "c:/secret/a");
+        assert_eq!(normal(&absolute("file:///C:/secret/a", None, None)), "c:/secret/a");
         assert_eq!(normal(r"\\?\C:\secret"), "c:/secret");
         assert_eq!(
-            normal(&whole("~other/secret", Some("/home/dev/app"), Some("/home/dev"))),
+            normal(&absolute("~other/secret", Some("/home/dev/app"), Some("/home/dev"))),
             "/home/dev/app/~other/secret"
         );
-        assert_eq!(normal(&whole("%", None, None)), "%");
+        assert_eq!(normal(&absolute("%", None, None)), "%");
     }
 }

@@ -8,9 +8,9 @@ use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
 use crate::session::facts::first_line;
+use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::ToolResult;
-use crate::transcript::words::without_escapes;
 
 /// Bytes of a result that are searched for the first line of an error.
 const ERROR_LOOK: usize = 512;
@@ -20,19 +20,19 @@ impl HistoryFold {
     pub(super) fn blocks(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Some(piece) = full.string(step.settings.words, &mut buffer) {
-            self.said(piece.text, step);
-            self.tell(Role::Answer, None, piece, step);
+            self.note_answer(piece.text, step);
+            self.emit_text(Role::Answer, None, piece, step);
         }
         for block in full.blocks() {
             match block.kind() {
                 "text" => {
                     let piece = block.text(step.settings.words, &mut buffer);
-                    self.said(piece.text, step);
-                    self.tell(Role::Answer, None, piece, step);
+                    self.note_answer(piece.text, step);
+                    self.emit_text(Role::Answer, None, piece, step);
                 }
                 "thinking" if step.settings.cut > 0 => {
                     let piece = block.thinking(step.settings.cut, &mut buffer);
-                    self.tell(Role::Thinking, None, piece, step);
+                    self.emit_text(Role::Thinking, None, piece, step);
                 }
                 "tool_use" => self.call(block, &mut buffer, step),
                 _ => {}
@@ -45,15 +45,15 @@ impl HistoryFold {
         let Some((id, tool)) = block.call() else { return };
         let exclude = &step.settings.exclude;
         let left_out = !exclude.is_empty()
-            && exclude.is_named_in_call(&tool, block.input_json(usize::MAX), self.folder.as_deref());
+            && exclude.call_names_excluded(&tool, block.input_json(usize::MAX), self.folder.as_deref());
         self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
-            self.tell(Role::ToolInput, Some(tool.as_ref()), piece, step);
+            self.emit_text(Role::ToolInput, Some(tool.as_ref()), piece, step);
         }
         let tool: Arc<str> = Arc::from(tool);
         let batch = self.batch_of(step);
-        let skipped = left_out || step.settings.skips(&tool);
+        let skipped = left_out || step.settings.skips_tool(&tool);
         let plan = if left_out { None } else { self.plan_in_call(&tool, block, batch.as_ref(), step) };
         let id: Arc<str> = Arc::from(id);
         let news = (!skipped).then(|| {
@@ -99,7 +99,7 @@ impl HistoryFold {
         if full.was_killed() {
             self.killed(step);
         }
-        self.stir(false, step);
+        self.note_activity(false, step);
         let mut buffer = std::mem::take(&mut self.buffer);
         let blocks = full.blocks().filter(|block| block.kind() == "tool_result");
         for (result, block) in results.iter().zip(blocks) {
@@ -125,14 +125,14 @@ impl HistoryFold {
             let piece = block.result(limit, buffer);
             let tool = call.as_ref().map(|call| &*call.tool);
             let left_out = call.as_ref().is_some_and(|call| call.left_out)
-                || step.settings.exclude.is_named_in_output(tool, piece.text, self.folder.as_deref());
+                || step.settings.exclude.output_names_excluded(tool, piece.text, self.folder.as_deref());
             self.something_left_out |= left_out;
             error = (failed && !left_out).then(|| {
                 let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];
                 public(&first_line(&without_escapes(head)))
             });
             if step.settings.cut > 0 && !left_out {
-                self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
+                self.emit_text(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }
         }
         if let Some(plan) = call.as_ref().and_then(|call| Some((Arc::clone(&call.tool), call.plan.clone()?)))

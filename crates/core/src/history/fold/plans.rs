@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{HistoryFold, Step};
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
-use crate::history::rows::{Batch, BatchId, Execution, Item, Outcome, PlanVersion, PlanWord};
+use crate::history::rows::{Batch, BatchId, Execution, Item, Outcome, PlanState, PlanVersion};
 use crate::transcript::full::{Full, FullBlock};
 
 /// Longest plan that is kept, in bytes.
@@ -20,7 +20,7 @@ impl HistoryFold {
     /// The client names the file of the session's plan.
     pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
-            && !step.settings.exclude.leaves_out_in(self.folder.as_deref(), &path)
+            && !step.settings.exclude.excludes_in(self.folder.as_deref(), &path)
         {
             self.plan = Some(Arc::from(path));
         }
@@ -44,7 +44,7 @@ impl HistoryFold {
         let plan = self.plan_name(batch);
         self.plan = Some(Arc::clone(&plan));
         let content = block.input_field("plan", PLAN_LIMIT);
-        self.plan_version(Arc::clone(&plan), content.as_deref(), PlanWord::Proposed, batch.cloned(), step);
+        self.plan_version(Arc::clone(&plan), content.as_deref(), PlanState::Proposed, batch.cloned(), step);
         Some(plan)
     }
 
@@ -70,7 +70,7 @@ impl HistoryFold {
         let went_well = outcome == Outcome::Ok;
         if shows_plan(tool) {
             let content = full.result_field("plan", PLAN_LIMIT);
-            let word = if went_well { PlanWord::Approved } else { PlanWord::Rejected };
+            let word = if went_well { PlanState::Approved } else { PlanState::Rejected };
             self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
             if let (true, Some(batch)) = (went_well, batch) {
                 // The same turn goes on and carries out the plan.
@@ -84,9 +84,11 @@ impl HistoryFold {
         } else if went_well {
             self.plan = Some(Arc::clone(&plan));
             let field = |key: &str| full.result_field(key, PLAN_LIMIT);
-            let content =
-                written(&|key| field(key).map(std::borrow::Cow::into_owned), full.result_flag("replaceAll"));
-            self.plan_version(plan, content.as_deref(), PlanWord::Written, batch, step);
+            let content = content_after_write(
+                &|key| field(key).map(std::borrow::Cow::into_owned),
+                full.result_flag("replaceAll"),
+            );
+            self.plan_version(plan, content.as_deref(), PlanState::Written, batch, step);
         }
     }
 
@@ -94,7 +96,7 @@ impl HistoryFold {
     pub(super) fn plan_carried_out(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let given = full.plan_content(PLAN_LIMIT);
-        if let Some(execution) = carries_out(given.as_deref(), text, batch, step.at) {
+        if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at) {
             (step.sink)(Item::Execution(execution));
         }
     }
@@ -103,7 +105,7 @@ impl HistoryFold {
         &mut self,
         plan: Arc<str>,
         content: Option<&str>,
-        word: PlanWord,
+        word: PlanState,
         batch: Option<BatchId>,
         step: &mut Step<'_, '_>,
     ) {
@@ -123,7 +125,7 @@ impl HistoryFold {
 }
 
 /// The execution that a prompt begins, if it carries out a plan.
-pub(in crate::history) fn carries_out(
+pub(in crate::history) fn execution_of(
     given: Option<&str>,
     prompt: &str,
     batch: BatchId,
@@ -141,7 +143,7 @@ pub(in crate::history) fn plan_text(content: &str) -> Option<String> {
 }
 
 /// The content of a plan file after `Write` or `Edit`, from the tool's structured result.
-pub(in crate::history) fn written(
+pub(in crate::history) fn content_after_write(
     field: &dyn Fn(&str) -> Option<String>,
     replace_all: bool,
 ) -> Option<String> {

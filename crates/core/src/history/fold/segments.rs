@@ -17,7 +17,7 @@ pub(super) struct Segments {
 impl Segments {
     /// Applies a record of the session itself. Gives the sink each segment that begins, and the end of the one
     /// before.
-    pub fn see(&mut self, offset: u64, record: &Record<'_>, sink: Sink<'_>) {
+    pub fn apply(&mut self, offset: u64, record: &Record<'_>, sink: Sink<'_>) {
         let at = record.envelope.at;
         let open = match (&record.body, self.open) {
             (Body::System(System::CompactBoundary(boundary)), before) => {

@@ -5,13 +5,19 @@ use crate::history::boilerplate::without_reminders;
 use crate::history::private::strip_private;
 use crate::history::rows::{Item, Role, Text};
 use crate::session::id_set::text_hash;
+use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::TitleKind;
-use crate::transcript::words::without_escapes;
 
 impl HistoryFold {
     /// Gives the sink a text, without private blocks and without the client's reminders to the model.
-    pub(super) fn tell(&mut self, role: Role, tool: Option<&str>, piece: Piece<'_>, step: &mut Step<'_, '_>) {
+    pub(super) fn emit_text(
+        &mut self,
+        role: Role,
+        tool: Option<&str>,
+        piece: Piece<'_>,
+        step: &mut Step<'_, '_>,
+    ) {
         // Each text takes a number, so that a text keeps its own if the settings leave another one out.
         let part = self.part.take(step.offset);
         let text = without_escapes(piece.text);
@@ -37,7 +43,7 @@ impl HistoryFold {
     /// The summary of a compaction, or one for a user who was away.
     pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let text = full.words(step.settings.words);
-        self.tell(Role::Summary, None, whole(&text), step);
+        self.emit_text(Role::Summary, None, whole(&text), step);
     }
 
     /// A slash command, a `!` line, or the output of one.
@@ -48,14 +54,14 @@ impl HistoryFold {
         let (typed, printed) = full.commands(step.settings.words);
         let (exclude, folder) = (&step.settings.exclude, self.folder.clone());
         if let Some(typed) = &typed {
-            self.command_left_out = exclude.is_named_in_words("Bash", typed, folder.as_deref());
+            self.command_left_out = exclude.input_text_names_excluded("Bash", typed, folder.as_deref());
         }
         for text in typed.iter().chain(&printed) {
-            let printed = || exclude.is_named_in_output(None, text, folder.as_deref());
+            let printed = || exclude.output_names_excluded(None, text, folder.as_deref());
             if self.command_left_out || printed() {
                 self.something_left_out = true;
             } else {
-                self.tell(Role::Command, None, whole(text), step);
+                self.emit_text(Role::Command, None, whole(text), step);
             }
         }
     }
@@ -63,7 +69,7 @@ impl HistoryFold {
     pub(super) fn title(&mut self, kind: TitleKind, text: &str, step: &mut Step<'_, '_>) {
         let hash = text_hash(text);
         if std::mem::replace(&mut self.titles[kind as usize], hash) != hash {
-            self.tell(Role::Title, None, whole(text), step);
+            self.emit_text(Role::Title, None, whole(text), step);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::time::{Millis, Timestamp};
 const JOIN_LIMIT: usize = 8;
 /// Longest time between two reports of one prompt. The record follows the hook by at most a second, but a hook
 /// event may wait in the sender's spool.
-const JOIN_SPAN: Millis = Millis::from_secs(60);
+const MATCH_SPAN: Millis = Millis::from_secs(60);
 
 /// The turn that the newest prompt began.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,11 +28,11 @@ pub(in crate::history) struct Turn {
 
 /// Prompts without a `promptId` that the transcript, a hook or both reported, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(in crate::history) struct Joins(Vec<Told>);
+pub(in crate::history) struct PromptMatches(Vec<KnownPrompt>);
 
 /// A prompt and its witnesses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Told {
+struct KnownPrompt {
     id: BatchId,
     /// Hash of its text.
     text: u64,
@@ -43,24 +43,24 @@ struct Told {
     event: Option<u64>,
 }
 
-impl Told {
+impl KnownPrompt {
     fn is(&self, text: u64, at: Option<Timestamp>) -> bool {
         let near = match (self.at, at) {
-            (Some(a), Some(b)) => a.max(b).since(a.min(b)) <= JOIN_SPAN,
+            (Some(a), Some(b)) => a.max(b).since(a.min(b)) <= MATCH_SPAN,
             _ => true,
         };
         near && self.text == text
     }
 }
 
-impl Joins {
+impl PromptMatches {
     /// The id of a prompt in the transcript. If a hook reported the prompt before, it is the hook's id.
-    pub fn record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
+    pub fn match_record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
         if let Some(told) = self.0.iter_mut().find(|told| !told.recorded && told.is(text, at)) {
             told.recorded = true;
             return Arc::clone(&told.id);
         }
-        self.keep(Told { id, text, at, recorded: true, event: None })
+        self.keep(KnownPrompt { id, text, at, recorded: true, event: None })
     }
 
     /// The id of a prompt from a hook. If the transcript reported the prompt before, it is the transcript's id.
@@ -73,7 +73,7 @@ impl Joins {
             return Arc::clone(&told.id);
         }
         let id = format!("hook {event}").into();
-        self.keep(Told { id, text, at: Some(at), recorded: false, event: Some(hash) })
+        self.keep(KnownPrompt { id, text, at: Some(at), recorded: false, event: Some(hash) })
     }
 
     /// The newest prompt up to this time.
@@ -82,7 +82,7 @@ impl Joins {
         told.max_by_key(|told| told.at).map(|told| Arc::clone(&told.id))
     }
 
-    fn keep(&mut self, told: Told) -> BatchId {
+    fn keep(&mut self, told: KnownPrompt) -> BatchId {
         if self.0.len() == JOIN_LIMIT {
             self.0.remove(0);
         }

@@ -25,17 +25,17 @@ impl HistoryFold {
             PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
             PromptOrigin::Peer => BatchOrigin::Peer,
         };
-        self.asked(&text, origin, full, step);
+        self.begin_prompt(&text, origin, full, step);
     }
 
     /// A prompt that the client took into the running turn.
     pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let (text, notice) = full.queued_prompt(step.settings.words);
         let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };
-        self.asked(&text, origin, full, step);
+        self.begin_prompt(&text, origin, full, step);
     }
 
-    fn asked(&mut self, text: &str, origin: BatchOrigin, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    fn begin_prompt(&mut self, text: &str, origin: BatchOrigin, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
         let role = match origin {
             BatchOrigin::Human | BatchOrigin::Queued => Role::Prompt,
             BatchOrigin::TaskNotification | BatchOrigin::Peer => Role::Notice,
@@ -49,7 +49,7 @@ impl HistoryFold {
             self.begin(id, &public, origin, step);
             self.plan_carried_out(&public, full, step);
         }
-        self.tell(role, None, whole(&public), step);
+        self.emit_text(role, None, whole(&public), step);
     }
 
     /// The id of a new prompt.
@@ -61,7 +61,7 @@ impl HistoryFold {
             Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
             None => Arc::from(format!("byte {}", step.offset)),
         };
-        self.joins.record(prompt_hash(text), step.at, own)
+        self.joins.match_record(prompt_hash(text), step.at, own)
     }
 
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut Step<'_, '_>) {
@@ -71,7 +71,7 @@ impl HistoryFold {
             self.turn = Some(Turn { id, over: false, last: step.at, message: None });
         }
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
-        let Some(news) = self.news() else { return };
+        let Some(news) = self.turn_changes() else { return };
         let mut told = Batch::new(Arc::clone(&news.id));
         let text = without_reminders(text, false);
         let public = keep_public(&text);
@@ -97,7 +97,7 @@ impl HistoryFold {
     }
 
     /// The turn's changes that the sink lacks, to add to. `None` before the first prompt.
-    fn news(&mut self) -> Option<&mut Batch> {
+    fn turn_changes(&mut self) -> Option<&mut Batch> {
         let turn = self.turn.as_ref()?;
         Some(self.news.get_or_insert_with(|| Batch::new(Arc::clone(&turn.id))))
     }
@@ -118,7 +118,7 @@ impl HistoryFold {
         turn.over = true;
         let Some(at) = at.or(turn.last) else { return };
         turn.last = turn.last.max(Some(at));
-        if let Some(news) = self.news() {
+        if let Some(news) = self.turn_changes() {
             let told = Batch { ended: Some(Ended { status, at, error }), ..Batch::new(Arc::clone(&news.id)) };
             news.merge(&told);
         }
@@ -149,11 +149,11 @@ impl HistoryFold {
             self.end(BatchStatus::Failed, step.at, Some(first_line(text)));
         }
         let words = full.words(step.settings.words);
-        self.tell(Role::Notice, None, whole(&words), step);
+        self.emit_text(Role::Notice, None, whole(&words), step);
     }
 
     /// Notes an event in the turn. A result never reopens a turn: its call was still open when the turn ended.
-    pub(super) fn stir(&mut self, reopens: bool, step: &Step<'_, '_>) {
+    pub(super) fn note_activity(&mut self, reopens: bool, step: &Step<'_, '_>) {
         if step.agent.is_some() {
             return;
         }
@@ -161,7 +161,7 @@ impl HistoryFold {
         turn.last = turn.last.max(step.at);
         turn.over &= !reopens;
         let last = turn.last;
-        if let Some(news) = self.news() {
+        if let Some(news) = self.turn_changes() {
             news.last_activity_at = news.last_activity_at.max(last);
         }
     }
@@ -178,7 +178,7 @@ impl HistoryFold {
                 .turn
                 .as_ref()
                 .is_some_and(|turn| turn.over && message.is_some() && turn.message == message);
-        self.stir(!late, step);
+        self.note_activity(!late, step);
         self.blocks(full, step);
         if step.agent.is_none() && ends_turn(answer) {
             self.end(BatchStatus::Completed, step.at, None);
@@ -189,7 +189,7 @@ impl HistoryFold {
     }
 
     /// Notes a text of the agent; the newest one is the batch's response.
-    pub(super) fn said(&mut self, text: &str, step: &Step<'_, '_>) {
+    pub(super) fn note_answer(&mut self, text: &str, step: &Step<'_, '_>) {
         if step.agent.is_some() || text.trim_ascii_start().is_empty() {
             return;
         }
@@ -197,7 +197,7 @@ impl HistoryFold {
         let Some(text) = keep_public(text) else { return };
         let text = text.trim();
         let text = &text[..text.floor_char_boundary(limit)];
-        if let Some(news) = self.news() {
+        if let Some(news) = self.turn_changes() {
             match &mut news.response {
                 Some((told, words)) if *told <= at => {
                     *told = at;
@@ -215,7 +215,7 @@ impl HistoryFold {
             return;
         };
         if let Some(known) = self.request.as_mut().filter(|known| known.key == key) {
-            known.see(step.at, usage);
+            known.merge_usage(step.at, usage);
             return;
         }
         let request = Request {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::SessionFold;
 use crate::history::boilerplate::without_quotes;
 use crate::history::strip_private;
-use crate::session::answer::{SYNTHETIC, ends_turn, is_limit};
+use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit};
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
@@ -50,7 +50,7 @@ impl SessionFold {
             Body::Assistant(answer) => self.fold_answer(answer, step),
             Body::ApiError { kind, text, .. } => {
                 let line = first_line(text);
-                let limit = is_limit(kind.as_deref(), text);
+                let limit = is_usage_limit(kind.as_deref(), text);
                 self.turn.failure = (!line.is_empty()).then(|| line.into());
                 self.turn.pending.clear();
                 self.end(if limit { StateKind::Limit } else { StateKind::Error }, step);
@@ -87,7 +87,7 @@ impl SessionFold {
             | Body::Meta
             | Body::LastPrompt(_)
             | Body::Attachment(Attachment::Other)
-            | Body::Silent
+            | Body::Irrelevant
             | Body::Unknown(_) => {}
         }
         self.count_background();

@@ -3,11 +3,11 @@
 //! A piece holds the number of ids, eight bytes for each, and then the requests: eight bytes of key and four numbers.
 
 use super::seal::{self, SnapshotError};
-use crate::session::memory::Memory;
+use crate::session::memory::RecordData;
 use crate::session::usage::Entry;
 
 /// The new ids and requests as one sealed piece.
-pub fn take_new(memory: Memory<'_>) -> Option<Vec<u8>> {
+pub fn take_new(memory: RecordData<'_>) -> Option<Vec<u8>> {
     if !(memory.seen.has_new() || memory.ledger.has_new()) {
         return None;
     }
@@ -28,14 +28,14 @@ pub fn take_new(memory: Memory<'_>) -> Option<Vec<u8>> {
 }
 
 /// Gives a fold its pieces back.
-pub fn take_up(memory: Memory<'_>, mut all: &[u8]) -> Result<(), SnapshotError> {
+pub fn take_up(memory: RecordData<'_>, mut all: &[u8]) -> Result<(), SnapshotError> {
     let (mut ids, mut requests) = (Vec::new(), Vec::new());
     while !all.is_empty() {
         let (piece, rest) = seal::open(all)?;
         read_piece(piece, &mut ids, &mut requests).ok_or(SnapshotError::Damaged)?;
         all = rest;
     }
-    let whole = memory.seen.take_up(&ids) & memory.ledger.take_up(&requests);
+    let whole = memory.seen.restore_pieces(&ids) & memory.ledger.take_up(&requests);
     if whole { Ok(()) } else { Err(SnapshotError::Damaged) }
 }
 

@@ -18,7 +18,7 @@ use watchbill_store::{Mode, Store};
 use super::Handle;
 use crate::answers;
 use crate::publish::{Subscription, snapshot};
-use crate::run::message::{Done, Message};
+use crate::run::message::{CommandOutcome, Message};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 use crate::socket::mailbox::{Closed, mailbox};
@@ -38,7 +38,7 @@ impl Handle {
     }
 
     /// Carries a command out in this engine, if it holds the store.
-    fn command_here(&self, id: &CommandId, command: &Word) -> Result<Done, AccessError> {
+    fn command_here(&self, id: &CommandId, command: &Word) -> Result<CommandOutcome, AccessError> {
         let done = self.wait_for(|told| Message::Command(id.clone(), command.clone(), told));
         done.and_then(|done| done).map_err(|error| self.broken(error))
     }
@@ -116,8 +116,8 @@ impl Access for Handle {
         let (began, mut was_sent) = (Instant::now(), false);
         loop {
             let command = match self.command_here(id, command)? {
-                Done::Stored(session) => return Ok(session.to_string()),
-                Done::Elsewhere(command) => command,
+                CommandOutcome::Stored(session) => return Ok(session.to_string()),
+                CommandOutcome::Elsewhere(command) => command,
             };
             if let Some(done) = self.command_there(id, &command, &mut was_sent) {
                 return done;

@@ -2,7 +2,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use watchbill_history::query::timeline::{Stretch, TimelinePlan, TimelineReader, newest};
+use watchbill_history::query::timeline::{ItemRange, TimelinePlan, TimelineReader, read_newest};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
 
@@ -15,7 +15,7 @@ impl Handle {
     /// When the session is not known, its transcript cannot be read, or the engine has stopped.
     pub fn timeline(&self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, ApiError> {
         let plan = self.timeline_plan(session)?;
-        self.reader().read(&*self.fs, &plan, Stretch::new(from, limit))
+        self.reader().read(&*self.fs, &plan, ItemRange::new(from, limit))
     }
 
     /// The newest items of a session's chain. If the chain is long and was not read yet, reads only its end and does
@@ -26,11 +26,11 @@ impl Handle {
     pub fn newest_items(&self, session: &str, limit: u64) -> Result<NewestItems, ApiError> {
         let plan = self.timeline_plan(session)?;
         // Another thread may be reading this chain for the first time. Do not wait for it.
-        let is_known = self.timelines.try_lock().is_ok_and(|reader| reader.knows(&plan));
-        if !is_known && let Some(timeline) = newest(&*self.fs, &plan, limit) {
+        let is_known = self.timelines.try_lock().is_ok_and(|reader| reader.is_cached(&plan));
+        if !is_known && let Some(timeline) = read_newest(&*self.fs, &plan, limit) {
             return Ok(NewestItems { counted: false, timeline });
         }
-        let timeline = self.reader().read(&*self.fs, &plan, Stretch::new(None, limit))?;
+        let timeline = self.reader().read(&*self.fs, &plan, ItemRange::new(None, limit))?;
         Ok(NewestItems { counted: true, timeline })
     }
 
@@ -46,7 +46,7 @@ impl Handle {
         limit: u64,
     ) -> Result<Timeline, ApiError> {
         let plan = self.timeline_plan(session)?;
-        self.reader().read_agent(&*self.fs, &plan, agent, Stretch::new(Some(from), limit))
+        self.reader().read_agent(&*self.fs, &plan, agent, ItemRange::new(Some(from), limit))
     }
 
     /// The place in the timeline of the record at `offset` of a session's transcript, or of its subagent's.

@@ -69,7 +69,7 @@ fn a_need_counts_after_a_second_and_is_alerted_once_after_two() {
 
 #[test]
 fn edge_30_needs_from_before_the_start_are_counted_and_not_alerted() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.registry(8, B, "waiting:input needed").write(B, prompt("go"));
     house.stage.hints.take();
@@ -144,13 +144,13 @@ fn changed_alert_settings_apply_to_later_needs_only() {
     house.at(10.0).registry(7, A, "waiting:permission prompt");
     assert_eq!(told(&mut house, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(), [None]);
     let errors = AttentionSettings { kinds: [Need::Error].into(), ..AttentionSettings::default() };
-    house.choose(errors);
+    house.change_alert_settings(errors);
     house.step(Input::Attention(AttentionInput::InFront([SessionId::new(B)].into())));
     assert_eq!(told(&mut house, 30.0), []);
     house.registry(8, B, "waiting:permission prompt").write_all(B, [prompt("go"), bash("t2", "ls")]);
     let silences: Vec<_> = told(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
     assert_eq!(silences, [Some(Silence::Kind)]);
-    house.choose(AttentionSettings::default());
+    house.change_alert_settings(AttentionSettings::default());
     house.registry(8, B, "busy").write(B, result("t2"));
     house.registry(8, B, "waiting:permission prompt").write(B, bash("t3", "make"));
     let silences: Vec<_> = told(&mut house, 90.0).into_iter().filter_map(silence_of).collect();

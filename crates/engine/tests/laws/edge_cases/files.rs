@@ -79,7 +79,7 @@ fn edge_51_a_file_of_modes_alone_is_no_session() {
 #[test]
 fn edge_52_a_session_is_found_by_its_file_in_any_root_and_folder() {
     let second = "/home/dev/.config/claude";
-    let mut house = House::looking(&[ROOT, second], Outlook { live: false, until: None });
+    let mut house = House::with_first_look(&[ROOT, second], Outlook { live: false, until: None });
     let odd = Path::new(second).join("projects/-c--caf---").join(format!("{B}.jsonl"));
     let mut elsewhere = prompt("go");
     elsewhere["cwd"] = json!("/c/caf\u{e9} 1");
@@ -108,7 +108,7 @@ fn edge_53_a_deleted_transcript_affects_no_other_session() {
     assert_eq!((house.state(A), house.row(A).goal.as_deref()), ("working".into(), Some("again")));
     house.stage.fs.remove(transcript(PROJECT, A));
     house.catch_up();
-    house.at(12.0).leave(7);
+    house.at(12.0).end_process_cleanly(7);
     assert_eq!((house.state(A), house.state(B)), (String::new(), "working".into()));
 }
 

@@ -226,7 +226,7 @@ fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
     start(&mut house, 8, B, 2);
     assert_eq!(house.row(A).terminal.map(|terminal| terminal.kind).as_deref(), Some("kitty"));
     let marker = json!({"newSessionId": B, "cwd": CWD, "compactedAt": house.now.to_string()});
-    house.at(11.0).in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
+    house.at(11.0).write_in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
     house.write(B, prompt("two")).at(12.0);
     assert_eq!(house.row(A).superseded_by, None, "the window beside it is somebody else's");
 }

@@ -14,7 +14,7 @@ use crate::house::{CWD, House, PROJECT, state_of, transcript};
 fn edge_35_a_resumed_session_is_judged_by_its_new_process() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), answer("done"), turn_over()]);
-    house.at(2.0).leave(7);
+    house.at(2.0).end_process_cleanly(7);
     assert_eq!(house.state(A), "ended");
     house.at(60.0).registry(9, A, "idle");
     assert_eq!((house.state(A), house.row(A).pid), ("waiting_for_input/turn_ended".into(), Some(9)));
@@ -31,7 +31,7 @@ fn edge_36_two_processes_on_one_session_are_one_row_and_a_problem() {
     assert_eq!(house.state(A), "waiting_for_approval/permission", "the one that needs the person speaks");
     assert_eq!(house.problem_counts(), [("two_processes".to_owned(), 1)]);
     assert!(house.row(A).state_reason.detail.contains("2 processes"));
-    house.at(3.0).leave(9);
+    house.at(3.0).end_process_cleanly(9);
     assert_eq!((house.state(A), house.row(A).pid), ("waiting_for_input/turn_ended".into(), Some(7)));
     assert_eq!(house.problem_counts(), []);
 }
@@ -203,7 +203,7 @@ fn edge_48_a_session_of_the_sdk_is_judged_by_its_transcript_and_process() {
     let mut house = House::live();
     house.registry(7, A, "").write_all(A, [sdk(prompt("go")), sdk(answer("done"))]);
     assert_eq!((house.state(A), house.row(A).pid), ("waiting_for_input/turn_ended".into(), Some(7)));
-    house.at(3.0).leave(7);
+    house.at(3.0).end_process_cleanly(7);
     assert_eq!(house.state(A), "ended");
     // Print mode keeps a registry file: a later look sees that no client waits there for an answer.
     let mut house = House::live();
@@ -211,7 +211,10 @@ fn edge_48_a_session_of_the_sdk_is_judged_by_its_transcript_and_process() {
         record["entrypoint"] = json!("sdk-cli");
         record
     };
-    house.registry(7, A, "busy").write_all(A, [print(prompt("go")), print(answer("done"))]).leave(7);
+    house
+        .registry(7, A, "busy")
+        .write_all(A, [print(prompt("go")), print(answer("done"))])
+        .end_process_cleanly(7);
     house.at(3.0);
     assert_eq!(state_of(&house.cold(), A), "ended");
 }

@@ -15,8 +15,8 @@ fn edge_45_two_sessions_in_one_folder_have_a_status_each() {
     house.write_all(A, [prompt("go"), answer("done"), turn_over()]);
     house.write_all(B, [prompt("go"), answer("done"), turn_over()]);
     let now = house.now;
-    house.in_folder(&format!("status.{A}.md"), &status("blocked", now));
-    house.in_folder(&format!("status.{B}.md"), &status("completed", now));
+    house.write_in_folder(&format!("status.{A}.md"), &status("blocked", now));
+    house.write_in_folder(&format!("status.{B}.md"), &status("completed", now));
     for (session, word) in [(A, "blocked"), (B, "completed")] {
         let why = house.engine.why(session).unwrap();
         let said = why.evidence.iter().find(|witness| witness.source == "status_file");
@@ -31,7 +31,7 @@ fn a_torn_status_file_is_read_again_and_a_malformed_one_is_a_problem() {
     house.registry(7, A, "busy").write(A, prompt("go"));
     let path = format!("{CWD}/.claude/status.{A}.md");
     let whole = status("working", house.now);
-    house.in_folder(&format!("status.{A}.md"), &whole[..20]);
+    house.write_in_folder(&format!("status.{A}.md"), &whole[..20]);
     assert_eq!(house.problem_counts(), []);
     // The rest comes without a hint.
     house.stage.fs.write(&path, whole.as_bytes());
@@ -40,14 +40,14 @@ fn a_torn_status_file_is_read_again_and_a_malformed_one_is_a_problem() {
     let heard =
         |house: &House| house.engine.why(A).unwrap().evidence.iter().any(|w| w.source == "status_file");
     assert!(heard(&house));
-    house.in_folder(&format!("status.{A}.md"), "no front matter");
+    house.write_in_folder(&format!("status.{A}.md"), "no front matter");
     assert_eq!(house.problem_counts(), [("malformed_status_file".to_owned(), 1)]);
     assert!(!heard(&house), "what it said before is not what it says");
     house.stage.fs.remove(&path);
     house.catch_up();
     assert_eq!(house.problem_counts(), []);
     // A status file that stays torn is malformed in the end, and the engine stops waiting for it.
-    house.in_folder(&format!("status.{A}.md"), "---\nstatus: wor");
+    house.write_in_folder(&format!("status.{A}.md"), "---\nstatus: wor");
     house.at(30.0);
     assert_eq!(house.problem_counts(), [("malformed_status_file".to_owned(), 1)]);
     assert!(

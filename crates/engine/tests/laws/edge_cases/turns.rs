@@ -93,7 +93,7 @@ fn edge_29_a_whole_turn_between_two_reads_ends_when_it_ended() {
 
 #[test]
 fn edge_30_the_first_look_reports_no_change() {
-    let mut house = House::unread();
+    let mut house = House::before_first_scan();
     for n in 0..50 {
         let session = format!("{n:08}-0000-4000-8000-000000000000");
         house.write_all(&session, [prompt("go"), answer("done"), turn_over()]);

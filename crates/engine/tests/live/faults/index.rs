@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::house::RunningHouse;
+use crate::running_engine_rig::RunningEngine;
 
 /// Damages the index at each place of a word. The index holds words in small letters; the stored texts keep their
 /// case. The bytes before a word hold its length, and the number of letters that it shares with the word before it.
@@ -22,9 +22,9 @@ fn damage(database: &Path, word: &str) {
 fn a_damaged_index_is_reported_and_rebuilt_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = RunningHouse::at(&data);
-    house.works(1);
-    house.says(1, "ZEBRAFISH swim");
+    let mut house = RunningEngine::at(&data);
+    house.run_a_turn(1);
+    house.append_prompt(1, "ZEBRAFISH swim");
     house.until_stored(1, 3);
     assert_eq!(house.found("zebrafish"), Ok(1));
     house.restart_after(|data| damage(&data.join("watchbill.db"), "zebrafish"));
@@ -35,20 +35,20 @@ fn a_damaged_index_is_reported_and_rebuilt_while_the_engine_runs() {
         said.is_some()
     });
     insta::assert_snapshot!("damaged_index", said.unwrap());
-    house.works(2);
+    house.run_a_turn(2);
     house.until("the index to be made anew", |house| house.found("zebrafish") == Ok(1));
     house.until_stored(2, 2);
-    house.until_well();
-    house.ends_with_everything_stored();
+    house.until_no_store_problem();
+    house.stop_and_compare_with_fresh_index();
 }
 
 #[test]
 fn the_doctor_reports_an_unread_destroyed_page_and_the_next_start_repairs_it() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = RunningHouse::at(&data);
-    house.works(1);
-    house.says(1, "ZEBRAFISH swim");
+    let mut house = RunningEngine::at(&data);
+    house.run_a_turn(1);
+    house.append_prompt(1, "ZEBRAFISH swim");
     house.until_stored(1, 3);
     house.stop();
     assert_eq!(house.doctor(), "well");
@@ -67,22 +67,22 @@ fn the_doctor_reports_an_unread_destroyed_page_and_the_next_start_repairs_it() {
     house.start();
     house.until_stored(1, 3);
     assert_eq!(house.doctor(), "well");
-    house.ends_with_everything_stored();
+    house.stop_and_compare_with_fresh_index();
 }
 
 #[test]
 fn text_edited_out_of_a_transcript_of_the_same_length_is_no_longer_found() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = RunningHouse::at(&data);
-    house.says(1, "something long ago");
-    house.says(1, &"many words ".repeat(200));
-    house.says(1, "a hippogriff is a secret");
-    house.says(1, &"many words ".repeat(200));
+    let mut house = RunningEngine::at(&data);
+    house.append_prompt(1, "something long ago");
+    house.append_prompt(1, &"many words ".repeat(200));
+    house.append_prompt(1, "a hippogriff is a secret");
+    house.append_prompt(1, &"many words ".repeat(200));
     house.until_stored(1, 4);
     assert_eq!(house.found("hippogriff"), Ok(1));
-    house.edits(1, "hippogriff", "----------");
+    house.edit_transcript(1, "hippogriff", "----------");
     house.until("the edit to be noticed", |house| house.found("hippogriff") == Ok(0));
     house.until_stored(1, 4);
-    house.ends_with_everything_stored();
+    house.stop_and_compare_with_fresh_index();
 }

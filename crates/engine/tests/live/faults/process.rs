@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::left_out::left_out;
+use crate::skipped::skipped;
 
 /// Names the folder to a child process of a test. It is not set in other runs.
 const FOLDER: &str = "WATCHBILL_FAULTS_FOLDER";
 
 /// The folder of this child process, if it is one.
-pub fn given() -> Option<PathBuf> {
+pub fn child_folder() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
 }
 
@@ -29,7 +29,7 @@ fn run(test: &str, folder: &Path, prefix: &[&str]) -> Command {
 }
 
 /// Starts another process for this test; it lives until the test ends it.
-pub fn beside(test: &str, folder: &Path) -> Child {
+pub fn spawn_child(test: &str, folder: &Path) -> Child {
     run(test, folder, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
@@ -37,25 +37,25 @@ pub fn beside(test: &str, folder: &Path) -> Child {
 /// as a variable, and ends with `exec "$0" "$@"`. Exit code 77 means that this machine does not allow it.
 ///
 /// Returns the folder in the child. Returns nothing in the parent, which has then seen the child succeed.
-fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
-    if let Some(folder) = given() {
+fn rerun_in_child(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
+    if let Some(folder) = child_folder() {
         return Some(folder);
     }
     let folder = tempfile::tempdir().unwrap();
     let prefix = [shell, &["sh", "-c", script]].concat();
     let output = run(test, folder.path(), &prefix).output();
     let why = match output {
-        Ok(output) => refused(test, &output)?,
+        Ok(output) => skip_reason(test, &output)?,
         // That program is not installed.
         Err(error) => error.to_string(),
     };
-    left_out(&format!("NOT TESTED: {test}, since no private file system can be mounted here: {why}"));
+    skipped(&format!("NOT TESTED: {test}, since no private file system can be mounted here: {why}"));
     None
 }
 
 /// The reason why the test could not begin; nothing if it passed. A name that fits no test would also end with
 /// success, so the output is checked.
-fn refused(test: &str, output: &Output) -> Option<String> {
+fn skip_reason(test: &str, output: &Output) -> Option<String> {
     let [out, said] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     if output.status.success() {
         assert!(out.contains("1 passed"), "there is no test {test}:\n{out}");
@@ -69,25 +69,25 @@ fn refused(test: &str, output: &Output) -> Option<String> {
 #[test]
 #[should_panic(expected = "there is no test process::of_another_name")]
 fn a_child_that_ran_no_test_is_no_success() {
-    again("process::of_another_name", &[], r#"exec "$0" "$@""#);
+    rerun_in_child("process::of_another_name", &[], r#"exec "$0" "$@""#);
 }
 
 /// With a file system of some megabytes at the folder, visible only to this process and its children.
 pub fn on_a_small_disk(test: &str) -> Option<PathBuf> {
     let script = format!(r#"mount -t tmpfs -o size=12m none "${FOLDER}" || exit 77; exec "$0" "$@""#);
-    again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
+    rerun_in_child(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
 }
 
 /// In a mount namespace of its own, where [`mount`] works.
 pub fn with_mounts(test: &str) -> Option<PathBuf> {
     let script = format!(r#"mount --bind "${FOLDER}" "${FOLDER}" || exit 77; exec "$0" "$@""#);
-    again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
+    rerun_in_child(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
 }
 
 /// Ignores the signal that ends a process whose files may not grow: the process gets the error instead. Needs no
 /// rights.
 pub fn without_the_signal_of_limits(test: &str) -> Option<PathBuf> {
-    again(test, &[], r#"trap '' XFSZ; exec "$0" "$@""#)
+    rerun_in_child(test, &[], r#"trap '' XFSZ; exec "$0" "$@""#)
 }
 
 /// Mounts a folder over itself with these options.

@@ -9,9 +9,9 @@ use watchbill_core::time::Timestamp;
 use super::*;
 
 /// A file system that only lists its files.
-struct There(Vec<PathBuf>);
+struct ListingFs(Vec<PathBuf>);
 
-impl Fs for There {
+impl Fs for ListingFs {
     fn stat(&self, _: &Path) -> io::Result<FileStat> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -24,7 +24,7 @@ impl Fs for There {
         Ok(Vec::new())
     }
 
-    fn walk(&self, _: &Path, _: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+    fn walk(&self, _: &Path, _: &mut dyn FnMut(&Path, FileKind) -> WalkChoice) -> Walk {
         let stat = FileStat {
             id: FileId { dev: 0, ino: 0 },
             len: 1,
@@ -68,9 +68,9 @@ fn a_walk_over_very_many_archived_transcripts_takes_no_longer_than_to_read_their
         step.put_archived(&row(&path(n))).unwrap();
     }
     step.commit().unwrap();
-    let fs = ArchivedFs::over(Arc::new(There((0..19_999).map(path).collect())), folder.path());
+    let fs = ArchivedFs::over(Arc::new(ListingFs((0..19_999).map(path).collect())), folder.path());
     let began = Instant::now();
-    let walk = fs.walk(Path::new("/home/dev/.claude"), &mut |_, _| Want::It);
+    let walk = fs.walk(Path::new("/home/dev/.claude"), &mut |_, _| WalkChoice::Visit);
     assert_eq!(walk.files.len(), 20_000);
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }

@@ -12,20 +12,25 @@ use super::plan::AgentFile;
 
 /// The calls that meta files name, by the subagent's transcript. They are kept, because they never change.
 #[derive(Default)]
-pub struct Calls {
+pub struct AgentCalls {
     known: HashMap<PathBuf, Arc<str>>,
     /// The first entries of the timeline are missing.
     end_only: bool,
 }
 
-impl Calls {
+impl AgentCalls {
     /// For the end of a timeline: its first call that names a subagent need not be the one that started it.
     pub fn of_an_end() -> Self {
         Self { end_only: true, ..Self::default() }
     }
 
     /// Finds the file of `files` that each call of `entries` has started.
-    pub fn resolve<'f>(&mut self, fs: &dyn Fs, files: &'f [AgentFile], entries: &[&Entry]) -> Started<'f> {
+    pub fn resolve<'f>(
+        &mut self,
+        fs: &dyn Fs,
+        files: &'f [AgentFile],
+        entries: &[&Entry],
+    ) -> StartedAgents<'f> {
         let by_id: HashMap<&str, &AgentFile> =
             files.iter().filter(|file| file.is_called()).map(|file| (&*file.agent, file)).collect();
         let mut started = HashMap::new();
@@ -45,7 +50,7 @@ impl Calls {
                 started.insert(call.to_string(), file);
             }
         }
-        Started(started)
+        StartedAgents(started)
     }
 
     fn may_start(&mut self, fs: &dyn Fs, call: &ToolCall, file: &AgentFile) -> bool {
@@ -67,9 +72,9 @@ impl Calls {
 }
 
 /// The subagents, by the call that started them.
-pub struct Started<'f>(HashMap<String, &'f AgentFile>);
+pub struct StartedAgents<'f>(HashMap<String, &'f AgentFile>);
 
-impl<'f> Started<'f> {
+impl<'f> StartedAgents<'f> {
     /// The subagent that this entry has started.
     pub fn by(&self, entry: &Entry) -> Option<&'f AgentFile> {
         self.0.get(&call(entry)?.id).copied()

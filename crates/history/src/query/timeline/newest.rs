@@ -11,26 +11,26 @@ use watchbill_watch::tail::TailError;
 
 use super::part::Part;
 use super::plan::TimelinePlan;
-use super::reader::{Stretch, TimelineReader};
+use super::reader::{ItemRange, TimelineReader};
 
 /// If all transcripts of a chain are shorter than this together, reading the whole takes no noticeable time.
 const LONG: u64 = 4 << 20;
 /// Bytes read from the end. The next size is tried if one holds too few items: one tool's output may have a megabyte.
-const ENDS: [u64; 3] = [1 << 19, 1 << 22, 1 << 24];
+const END_SIZES: [u64; 3] = [1 << 19, 1 << 22, 1 << 24];
 /// This many items fill every window.
-const ENOUGH: u64 = 60;
+const ENOUGH_ITEMS: u64 = 60;
 
 /// The last `limit` items at most, counted from 0. `None` if the transcripts are short or cannot be read; the reading
 /// of the whole reports the error.
-pub fn newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timeline> {
+pub fn read_newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timeline> {
     let whole: u64 = plan.parts.iter().filter_map(|(_, path, _)| Some(fs.stat(path).ok()?.len)).sum();
     if whole < LONG {
         return None;
     }
     let mut found = None;
-    for room in ENDS {
+    for room in END_SIZES {
         found = Some(end(fs, plan, limit, room)?);
-        if found.as_ref().is_some_and(|timeline| timeline.total >= ENOUGH.min(limit)) || room >= whole {
+        if found.as_ref().is_some_and(|timeline| timeline.total >= ENOUGH_ITEMS.min(limit)) || room >= whole {
             break;
         }
     }
@@ -56,7 +56,7 @@ fn end(fs: &dyn Fs, plan: &TimelinePlan, limit: u64, mut room: u64) -> Option<Ti
     }
     parts.reverse();
     let mut reader = TimelineReader::of_an_end();
-    let mut timeline = reader.stretch(fs, plan, &parts, Stretch::new(None, limit)).ok()?;
+    let mut timeline = reader.stretch(fs, plan, &parts, ItemRange::new(None, limit)).ok()?;
     for (item, index) in timeline.items.iter_mut().zip(0..) {
         item.index = index;
     }

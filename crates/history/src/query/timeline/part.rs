@@ -10,7 +10,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::tail::{TailError, read_end};
 
-use crate::reader::{Lines, Reader};
+use crate::reader::{LineReceiver, Reader};
 
 /// One transcript and its entries so far.
 pub struct Part {
@@ -81,7 +81,7 @@ impl Part {
 /// Adds lines to a timeline.
 struct Entries<'b>(&'b mut TimelineBuilder);
 
-impl Lines for Entries<'_> {
+impl LineReceiver for Entries<'_> {
     fn restarted(&mut self) {
         *self.0 = TimelineBuilder::new();
     }

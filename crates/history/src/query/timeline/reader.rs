@@ -10,9 +10,9 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::timeline::{AgentPlace, Subagent, Timeline, TimelineItem, TimelinePlace};
 use watchbill_watch::fs::Fs;
 
-use super::agents::Calls;
+use super::agents::AgentCalls;
+use super::item_order::{TimelineSlot, index_of, item, places};
 use super::part::Part;
-use super::places::{Place, index_of, item, places};
 use super::plan::{AgentFile, TimelinePlan};
 
 /// Number of chains whose timelines are kept: the one that is shown, and the one before.
@@ -22,20 +22,20 @@ const KEPT_AGENTS: usize = 8;
 /// Most items of one answer.
 const MOST_ITEMS: u64 = 10_000;
 /// Limit for subagents of subagents. The client itself stops earlier.
-const DEEPEST: usize = 8;
+const MAX_AGENT_DEPTH: usize = 8;
 
 /// Reads timelines and keeps the last ones, so that reading a growing one again costs only its appended lines.
 #[derive(Default)]
 pub struct TimelineReader {
     chains: Vec<(String, Vec<Part>)>,
     agents: Vec<Part>,
-    calls: Calls,
+    calls: AgentCalls,
     scratch: Vec<u8>,
 }
 
 /// Which items are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct ItemRange {
     /// Index of the first item; `None` for the last items.
     pub from: Option<u64>,
     /// Number of items, at most.
@@ -44,7 +44,7 @@ pub struct Stretch {
     pub nested: Option<u64>,
 }
 
-impl Stretch {
+impl ItemRange {
     /// `limit` items from `from` on, or the last ones, with only the ids of subagents.
     pub fn new(from: Option<u64>, limit: u64) -> Self {
         Self { from, limit, nested: None }
@@ -64,11 +64,11 @@ impl Stretch {
 impl TimelineReader {
     /// For timelines read only at their ends.
     pub(super) fn of_an_end() -> Self {
-        Self { calls: Calls::of_an_end(), ..Self::default() }
+        Self { calls: AgentCalls::of_an_end(), ..Self::default() }
     }
 
     /// Whether the chain is kept, so that only its appended lines must be read.
-    pub fn knows(&self, plan: &TimelinePlan) -> bool {
+    pub fn is_cached(&self, plan: &TimelinePlan) -> bool {
         self.chains.iter().any(|(chain, _)| *chain == plan.chain)
     }
 
@@ -76,7 +76,12 @@ impl TimelineReader {
     ///
     /// # Errors
     /// When a transcript of the chain is there and cannot be read.
-    pub fn read(&mut self, fs: &dyn Fs, plan: &TimelinePlan, stretch: Stretch) -> Result<Timeline, ApiError> {
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        plan: &TimelinePlan,
+        stretch: ItemRange,
+    ) -> Result<Timeline, ApiError> {
         let parts = self.chain(fs, plan)?;
         let timeline = self.stretch(fs, plan, &parts, stretch);
         self.chains.push((plan.chain.clone(), parts));
@@ -92,7 +97,7 @@ impl TimelineReader {
         fs: &dyn Fs,
         plan: &TimelinePlan,
         agent: &str,
-        stretch: Stretch,
+        stretch: ItemRange,
     ) -> Result<Timeline, ApiError> {
         let Some(file) = plan.agents.iter().find(|file| &*file.agent == agent) else {
             return Err(ApiError::new(
@@ -143,7 +148,7 @@ impl TimelineReader {
         let began = own[0].entries().iter().find_map(|entry| entry.at);
         self.agents.extend(own);
         let mut within = vec![AgentPlace { agent_id: file.agent.to_string(), index: index as u64 }];
-        while within.len() <= DEEPEST {
+        while within.len() <= MAX_AGENT_DEPTH {
             if let Some(index) = self.call_in(fs, plan, &all, file) {
                 within.reverse();
                 return Ok(TimelinePlace { index: index as u64, within });
@@ -153,7 +158,7 @@ impl TimelineReader {
             file = caller;
         }
         // No known call started it. The entry of the session at the time when it began is the next best place.
-        let before = |place: &Place<'_>| place.entry().and_then(|entry| entry.at) <= began;
+        let before = |place: &TimelineSlot<'_>| place.entry().and_then(|entry| entry.at) <= began;
         let index = all.iter().rposition(before).unwrap_or(0);
         Ok(TimelinePlace { index: index as u64, within: Vec::new() })
     }
@@ -181,7 +186,7 @@ impl TimelineReader {
         &mut self,
         fs: &dyn Fs,
         plan: &TimelinePlan,
-        all: &[Place<'_>],
+        all: &[TimelineSlot<'_>],
         file: &AgentFile,
     ) -> Option<usize> {
         let entries: Vec<&Entry> = all.iter().filter_map(|place| place.entry()).collect();
@@ -221,9 +226,9 @@ impl TimelineReader {
         fs: &dyn Fs,
         plan: &TimelinePlan,
         parts: &[Part],
-        wanted: Stretch,
+        wanted: ItemRange,
     ) -> Result<Timeline, ApiError> {
-        let (from, total, items) = self.items(fs, plan, parts, wanted, DEEPEST)?;
+        let (from, total, items) = self.items(fs, plan, parts, wanted, MAX_AGENT_DEPTH)?;
         Ok(Timeline {
             session_id: plan.session.to_string(),
             work_chain_id: plan.chain.clone(),
@@ -241,7 +246,7 @@ impl TimelineReader {
         fs: &dyn Fs,
         plan: &TimelinePlan,
         parts: &[Part],
-        wanted: Stretch,
+        wanted: ItemRange,
         depth: usize,
     ) -> Result<(u64, u64, Vec<TimelineItem>), ApiError> {
         let all = places(parts);
@@ -279,7 +284,7 @@ impl TimelineReader {
             return Ok(Subagent { agent_id, total: None, items: Vec::new() });
         };
         let part = [self.agent(fs, file)?];
-        let stretch = Stretch { from: Some(0), limit, nested };
+        let stretch = ItemRange { from: Some(0), limit, nested };
         let (_, total, items) = self.items(fs, plan, &part, stretch, depth - 1)?;
         Ok(Subagent { agent_id, total: Some(total), items })
     }

@@ -7,21 +7,21 @@ use super::*;
 #[test]
 fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
     let dir = tempfile::tempdir().expect("a folder");
-    let places = Places::without_spares(dir.path());
+    let places = HookPaths::without_spares(dir.path());
     let envelope = |id| {
         let (agent, ancestors, terminal, order) = (None, Vec::new(), None, 1);
         Envelope { id, at: clock::wall(), order, boot: None, agent, ancestors, terminal, cut: false }
     };
     let heard = Arc::new(Mutex::new(Vec::new()));
     let ids = Arc::clone(&heard);
-    let listener = Listener {
+    let listener = ReceiverSetup {
         options: Options::default(),
         exclude: Exclude::default(),
         forgotten: None,
         on_event: Box::new(move |event| ids.lock().expect("nobody panicked").push(event.origin.id)),
         on_trouble: Box::new(|| {}),
     };
-    let mut hearing = Hearing::new(places.clone(), listener, Arc::default(), Arc::default());
+    let mut hearing = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
     hearing.begin();
     // A folder takes the file's place, because root can read any file.
     std::fs::create_dir(places.spool().join(format!("{:020}-{:032x}.event", 1, 7))).expect("made");
@@ -36,16 +36,16 @@ fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
 #[test]
 fn nothing_is_stored_while_the_forgotten_list_is_unreadable_and_an_empty_journal_is_not_tidied() {
     let dir = tempfile::tempdir().expect("a folder");
-    let places = Places::without_spares(dir.path());
+    let places = HookPaths::without_spares(dir.path());
     let list = dir.path().join("list");
-    let listener = Listener {
+    let listener = ReceiverSetup {
         options: Options::default(),
         exclude: Exclude::default(),
         forgotten: Some(list.clone()),
         on_event: Box::new(|_| {}),
         on_trouble: Box::new(|| {}),
     };
-    let mut hearing = Hearing::new(places.clone(), listener, Arc::default(), Arc::default());
+    let mut hearing = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
     hearing.begin();
     assert_eq!(hearing.patience(), None, "nothing is there that could become old");
     std::fs::create_dir(&list).expect("in its place");

@@ -47,9 +47,9 @@ fn uncounted(items: &[TimelineItem]) -> Vec<TimelineItem> {
 }
 
 /// The newest items, after a check that they are the end of the whole.
-fn held_to_the_whole(fs: &MemFs, plan: &TimelinePlan) -> Timeline {
-    let whole = TimelineReader::default().read(fs, plan, Stretch::whole()).unwrap();
-    let newest = newest(fs, plan, 200).unwrap();
+fn checked_newest(fs: &MemFs, plan: &TimelinePlan) -> Timeline {
+    let whole = TimelineReader::default().read(fs, plan, ItemRange::whole()).unwrap();
+    let newest = read_newest(fs, plan, 200).unwrap();
     assert_eq!((newest.from, newest.total), (0, newest.items.len() as u64));
     let places: Vec<u64> = newest.items.iter().map(|item| item.index).collect();
     assert_eq!(places, (0..newest.total).collect::<Vec<_>>());
@@ -63,14 +63,14 @@ fn the_newest_items_are_the_last_ones_of_the_whole() {
     let fs = MemFs::new();
     let text = turns("a", 3000) + "{\"type\":\"user\",\"message\":{\"content\":\"torn";
     let plan = only(&fs, &text);
-    assert_eq!(held_to_the_whole(&fs, &plan).total, 200);
+    assert_eq!(checked_newest(&fs, &plan).total, 200);
 }
 
 #[test]
 fn records_without_ids_have_the_same_keys_when_only_the_end_is_read() {
     let fs = MemFs::new();
     let plan = only(&fs, &turns("a", 3000).replace("\"uuid\"", "\"other\""));
-    assert_eq!(held_to_the_whole(&fs, &plan).total, 200);
+    assert_eq!(checked_newest(&fs, &plan).total, 200);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_end_of_a_chain_reaches_over_its_sessions() {
     fs.append(a, turns("a", 3000).as_bytes());
     fs.append(b, turns("b", 10).as_bytes());
     fs.append(PATH, turns("s", 10).as_bytes());
-    let newest = held_to_the_whole(&fs, &plan(&[("a", a), ("b", b), ("s", PATH)], Vec::new()));
+    let newest = checked_newest(&fs, &plan(&[("a", a), ("b", b), ("s", PATH)], Vec::new()));
     let dividers = newest.items.iter().filter(|item| matches!(item.what, What::Continued { .. })).count();
     assert_eq!((newest.total, dividers), (200, 2));
 }
@@ -93,18 +93,18 @@ fn more_is_read_where_the_end_is_one_long_record() {
         "x".repeat(3 << 20)
     );
     let plan = only(&fs, &(turns("a", 3000) + &long));
-    assert_eq!(held_to_the_whole(&fs, &plan).total, 200);
+    assert_eq!(checked_newest(&fs, &plan).total, 200);
 }
 
 #[test]
 fn a_short_or_missing_transcript_or_one_endless_line_gives_no_newest_items() {
     let fs = MemFs::new();
     let plan = only(&fs, &turns("a", 100));
-    assert_eq!(newest(&fs, &plan, 200), None);
-    assert_eq!(newest(&MemFs::new(), &plan, 200), None);
+    assert_eq!(read_newest(&fs, &plan, 200), None);
+    assert_eq!(read_newest(&MemFs::new(), &plan, 200), None);
     let fs = MemFs::new();
     let plan = only(&fs, &"x".repeat(20 << 20));
-    assert_eq!(newest(&fs, &plan, 200), None);
+    assert_eq!(read_newest(&fs, &plan, 200), None);
 }
 
 #[test]
@@ -121,5 +121,5 @@ fn a_message_to_a_subagent_is_not_taken_for_the_call_that_started_it() {
     fs.append(agent, turns("b", 1).as_bytes());
     fs.append("/c/projects/p/s/subagents/agent-a1.meta.json", b"{\"toolUseId\":\"start\"}");
     let agents = vec![AgentFile { session: SessionId::new("s"), agent: "a1".into(), path: agent.into() }];
-    held_to_the_whole(&fs, &plan(&[("s", PATH)], agents));
+    checked_newest(&fs, &plan(&[("s", PATH)], agents));
 }

@@ -21,7 +21,7 @@ fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
     };
     let line = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
     let mut reader = TimelineReader::default();
-    let mut total = || reader.read(&fs, &plan, Stretch::new(None, 10)).unwrap().total;
+    let mut total = || reader.read(&fs, &plan, ItemRange::new(None, 10)).unwrap().total;
     fs.append(&path, (line("one") + &line("two") + "{\"torn").as_bytes());
     assert_eq!(total(), 2);
     fs.truncate(&path, 0);
@@ -121,7 +121,7 @@ fn a_record_of_a_nested_subagent_is_found_through_both_calls() {
     let mut reader = TimelineReader::default();
     assert_eq!(reader.place(&fs, &plan, Some("a1"), 0).unwrap(), at(1, &[("a1", 0)]));
     assert_eq!(reader.place(&fs, &plan, Some("a2"), offsets[1]).unwrap(), at(1, &[("a1", 1), ("a2", 1)]));
-    let timeline = reader.read(&fs, &plan, Stretch::whole()).unwrap();
+    let timeline = reader.read(&fs, &plan, ItemRange::whole()).unwrap();
     let What::Tool { subagent: Some(agent), .. } = &timeline.items[1].what else { panic!("{timeline:?}") };
     let What::Tool { subagent: Some(deeper), .. } = &agent.items[1].what else { panic!("{agent:?}") };
     assert_eq!((agent.total, deeper.total), (Some(3), Some(2)));
@@ -146,7 +146,7 @@ fn a_subagent_without_a_known_call_is_placed_by_time() {
 }
 
 fn keys(reader: &mut TimelineReader, fs: &MemFs, plan: &TimelinePlan) -> Vec<String> {
-    let timeline = reader.read(fs, plan, Stretch::whole()).unwrap();
+    let timeline = reader.read(fs, plan, ItemRange::whole()).unwrap();
     timeline.items.into_iter().map(|item| item.key).collect()
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// The options from the command line.
-pub struct Wish {
+pub struct Options {
     pub program: PathBuf,
     pub rows: PathBuf,
     pub sessions: usize,

@@ -8,13 +8,13 @@ use anyhow::{Context, Result};
 use watchbill_testkit::Desktop;
 
 use super::history::History;
-use super::{Figure, Wish, figure, page, processes, say};
+use super::{Figure, Options, figure, page, processes, say};
 
 const A_SECOND: f64 = 50.0;
 /// Interval between two looks at the memory.
 const LOOK: Duration = Duration::from_secs(5);
 
-pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
+pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     let mut history = History::write(desktop.home(), wish.sessions)?;
     let window = page::open(&desktop, wish, &[]).await?;

@@ -14,7 +14,7 @@ const RECORDS: u64 = 8;
 /// Sessions below a home.
 pub struct History {
     folders: Vec<PathBuf>,
-    told: usize,
+    appended: usize,
 }
 
 impl History {
@@ -35,18 +35,18 @@ impl History {
                 )?;
             }
         }
-        Ok(Self { folders, told: 0 })
+        Ok(Self { folders, appended: 0 })
     }
 
     /// Appends a record to the next session.
     pub fn append(&mut self) -> Result<()> {
         // A stride without a common divisor: sessions that follow each other in time are not neighbours in the
         // roster, and each gets a record before one gets its second.
-        let number = (self.told * 7919) % self.folders.len();
-        let record = RECORDS + (self.told / self.folders.len()) as u64;
-        self.told += 1;
+        let number = (self.appended * 7919) % self.folders.len();
+        let record = RECORDS + (self.appended / self.folders.len()) as u64;
+        self.appended += 1;
         let mut file = OpenOptions::new().append(true).open(path_of(&self.folders[number], number))?;
-        writeln!(file, "{}", record_of(number, record, &format!("Change {}", self.told)))?;
+        writeln!(file, "{}", record_of(number, record, &format!("Change {}", self.appended)))?;
         Ok(())
     }
 }

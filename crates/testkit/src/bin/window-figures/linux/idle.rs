@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use watchbill_testkit::{Desktop, TrayHost, until};
 
 use super::history::History;
-use super::{Figure, Wish, figure, processes};
+use super::{Figure, Options, figure, processes};
 
 /// The longest time of each measurement.
 const SPAN: u64 = 60;
 /// Ages below a minute change every second; the sessions are written just before the start.
 const YOUNG: Duration = Duration::from_secs(65);
 
-pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
+pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     History::write(desktop.home(), wish.sessions)?;

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use figure::{Figure, Wish, figure, say};
+use figure::{Figure, Options, figure, say};
 
 /// Takes the figures that the command line names.
 #[tokio::main]
@@ -45,7 +45,7 @@ pub async fn main() -> Result<()> {
     Ok(())
 }
 
-fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish> {
+fn wish(mut words: impl Iterator<Item = String>) -> Result<Options> {
     let (mut program, mut rows) = (None, None);
     let (mut sessions, mut seconds, mut items, mut parts) = (2000, 600, 100_000, Vec::new());
     while let Some(word) = words.next() {
@@ -61,5 +61,5 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish> {
         }
     }
     let program = program.context("--program is missing")?;
-    Ok(Wish { program, rows: rows.context("--rows is missing")?, sessions, seconds, items, parts })
+    Ok(Options { program, rows: rows.context("--rows is missing")?, sessions, seconds, items, parts })
 }

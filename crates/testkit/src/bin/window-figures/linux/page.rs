@@ -7,12 +7,12 @@ use serde_json::Value;
 use watchbill_testkit::fantoccini::Client;
 use watchbill_testkit::{Desktop, Driver, until};
 
-use super::{Figure, Wish, figure};
+use super::{Figure, Options, figure};
 
 const PROBES: &str = include_str!("../../../../../../ui/bench/probes.js");
 
 /// Opens the program over the home of this desktop.
-pub async fn open(desktop: &Desktop, wish: &Wish, args: &[&str]) -> Result<Driver> {
+pub async fn open(desktop: &Desktop, wish: &Options, args: &[&str]) -> Result<Driver> {
     let window = Driver::start(desktop, &wish.program, args).await?;
     let timeouts = watchbill_testkit::fantoccini::wd::TimeoutConfiguration::new(
         Some(Duration::from_secs(300)),

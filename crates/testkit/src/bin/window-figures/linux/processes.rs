@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 /// The memory of a tree of processes, and the CPU use of each thread so far.
 #[derive(Default)]
-pub struct Used {
+pub struct ProcessUse {
     /// By process and thread: CPU time, and the number of voluntary sleeps, which equals the number of wake-ups.
     threads: HashMap<(u32, u32), (Duration, u64)>,
     /// Megabytes; pages that several processes share count once.
@@ -17,7 +17,7 @@ pub struct Used {
     pub own: f64,
 }
 
-impl Used {
+impl ProcessUse {
     /// CPU time and wake-ups since then. The difference is taken thread by thread: an ended thread takes its counters
     /// with it, so a difference of sums would be too small, even zero. The last use of an ended thread is unknown.
     pub fn since(&self, before: &Self) -> (Duration, u64) {
@@ -46,7 +46,7 @@ pub fn find(program: &std::path::Path, home: &std::path::Path) -> Result<u32> {
 }
 
 /// Measures a process and its descendants.
-pub fn used(root: u32) -> Used {
+pub fn used(root: u32) -> ProcessUse {
     let parents: HashMap<u32, u32> = pids().filter_map(|pid| Some((pid, parent(pid)?))).collect();
     let belongs = |mut pid: u32| {
         while let Some(parent) = parents.get(&pid) {
@@ -57,7 +57,7 @@ pub fn used(root: u32) -> Used {
         }
         false
     };
-    let mut sum = Used::default();
+    let mut sum = ProcessUse::default();
     for pid in parents.keys().copied().filter(|pid| belongs(*pid)) {
         for thread in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
             let text = |name| fs::read_to_string(thread.path().join(name)).unwrap_or_default();
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn an_ended_thread_does_not_reduce_the_use_of_others() {
-        let used = |threads: &[(u32, u64)]| Used {
+        let used = |threads: &[(u32, u64)]| ProcessUse {
             threads: threads.iter().map(|&(id, n)| ((1, id), (Duration::from_millis(n), n))).collect(),
-            ..Used::default()
+            ..ProcessUse::default()
         };
         let (before, after) = (used(&[(1, 5), (2, 1000)]), used(&[(1, 8), (3, 2)]));
         assert_eq!(after.since(&before), (Duration::from_millis(5), 5));
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn this_process_has_used_something() {
-        let before = Used::default();
+        let before = ProcessUse::default();
         assert!(used(std::process::id()).since(&before).0 > Duration::ZERO);
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use watchbill_testkit::Desktop;
 
 use super::history::History;
-use super::{Figure, Wish, figure, page, processes};
+use super::{Figure, Options, figure, page, processes};
 
 /// The number of measured starts, after one that fills the store.
 const STARTS: usize = 5;
@@ -12,7 +12,7 @@ const STARTS: usize = 5;
 /// The moments of a start, each measured in milliseconds since the program began.
 const MOMENTS: [&str; 4] = ["the page's first byte", "roster asked", "roster come", "roster drawn"];
 
-pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
+pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     History::write(desktop.home(), wish.sessions)?;
     let mut spans: [Vec<f64>; MOMENTS.len()] = Default::default();

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use watchbill_testkit::Desktop;
 
-use super::{Figure, Wish, figure, history, page};
+use super::{Figure, Options, figure, history, page};
 
-pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
+pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     let id = history::write_long(desktop.home(), wish.items)?;
     let window = page::open(&desktop, wish, &[]).await?;

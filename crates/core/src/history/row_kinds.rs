@@ -1,0 +1,190 @@
+//! The enums in rows: the role of a text, the origin of a prompt, the end of a turn and of a call, the steps of a
+//! plan.
+
+/// The kind of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A prompt: by the user, or for a subagent by its caller.
+    Prompt,
+    /// The agent answered.
+    Answer,
+    /// The agent thought.
+    Thinking,
+    /// The input of a tool call.
+    ToolInput,
+    /// The output of a tool call.
+    ToolResult,
+    /// The summary of a compaction, or one for a user who was away.
+    Summary,
+    /// A title of the session.
+    Title,
+    /// A slash command or a `!` line of the user, or its output.
+    Command,
+    /// A notice that background work has ended, a message of another session, or an API error.
+    Notice,
+}
+
+impl Role {
+    /// Every role, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Prompt,
+        Self::Answer,
+        Self::Thinking,
+        Self::ToolInput,
+        Self::ToolResult,
+        Self::Summary,
+        Self::Title,
+        Self::Command,
+        Self::Notice,
+    ];
+
+    /// The word in JSON, on the command line and in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Answer => "answer",
+            Self::Thinking => "thinking",
+            Self::ToolInput => "tool_input",
+            Self::ToolResult => "tool_result",
+            Self::Summary => "summary",
+            Self::Title => "title",
+            Self::Command => "command",
+            Self::Notice => "notice",
+        }
+    }
+
+    /// The role of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word() == word)
+    }
+}
+
+/// The source of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BatchOrigin {
+    /// The user.
+    Human,
+    /// The user, while a turn ran. The client took the prompt into that turn.
+    Queued,
+    /// A background task or subagent has ended.
+    TaskNotification,
+    /// Another session.
+    Peer,
+}
+
+impl BatchOrigin {
+    /// The word in JSON and in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Queued => "queued",
+            Self::TaskNotification => "task_notification",
+            Self::Peer => "peer",
+        }
+    }
+
+    /// The origin of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Human, Self::Queued, Self::TaskNotification, Self::Peer].into_iter().find(|o| o.word() == word)
+    }
+}
+
+/// The state of a turn. If two witnesses name the same time, the later variant wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BatchStatus {
+    /// It runs.
+    Active,
+    /// The agent gave its last answer.
+    Completed,
+    /// The user stopped it.
+    Interrupted,
+    /// The request failed for good.
+    Failed,
+}
+
+impl BatchStatus {
+    /// The word in JSON and in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The status of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Active, Self::Completed, Self::Interrupted, Self::Failed]
+            .into_iter()
+            .find(|s| s.word() == word)
+    }
+}
+
+/// How a tool call ended. Of two reports, the later variant wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// There is no result yet.
+    Pending,
+    /// Its turn ended without a result.
+    Lost,
+    /// It goes on in the background.
+    Background,
+    /// It went well.
+    Ok,
+    /// It failed.
+    Error,
+    /// It was refused, by the user or by a rule.
+    Denied,
+}
+
+impl Outcome {
+    /// The word in JSON and in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Lost => "lost",
+            Self::Background => "background",
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Denied => "denied",
+        }
+    }
+
+    /// The outcome of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Pending, Self::Lost, Self::Background, Self::Ok, Self::Error, Self::Denied]
+            .into_iter()
+            .find(|o| o.word() == word)
+    }
+}
+
+/// What happened to a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlanState {
+    /// It was written or changed.
+    Written,
+    /// The agent showed it to the user.
+    Proposed,
+    /// The user sent it back.
+    Rejected,
+    /// The user agreed.
+    Approved,
+}
+
+impl PlanState {
+    /// The word in JSON and in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::Proposed => "proposed",
+            Self::Rejected => "rejected",
+            Self::Approved => "approved",
+        }
+    }
+
+    /// The value of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Written, Self::Proposed, Self::Rejected, Self::Approved].into_iter().find(|w| w.word() == word)
+    }
+}

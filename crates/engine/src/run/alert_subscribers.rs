@@ -1,0 +1,42 @@
+//! Alert subscribers: each gets everything from the attention policy, in order, after it was stored.
+
+use watchbill_core::attention::Outcome;
+use watchbill_protocol::alert::Alert;
+
+use crate::engine::Engine;
+use crate::publish::AlertSink;
+
+/// All alert subscribers, and the alerts that they have not got yet.
+#[derive(Default)]
+pub(crate) struct Listeners {
+    sinks: Vec<AlertSink>,
+    owed: Vec<Alert>,
+}
+
+impl Listeners {
+    /// Adds a subscriber. It first gets the present needs, as every subscriber does at a start.
+    pub fn add(&mut self, mut sink: AlertSink, engine: &mut Engine) {
+        // The present needs include the pending alerts of the others, so send those first.
+        self.tell();
+        let so = engine.present_needs().map(Alert::from);
+        let counted = Alert::from(&engine.needs());
+        if so.into_iter().chain([counted]).all(&mut sink) {
+            self.sinks.push(sink);
+        }
+    }
+
+    /// Queues news of the policy for [`Listeners::tell`].
+    pub fn queue(&mut self, outcome: Outcome) {
+        // A later subscriber gets the present needs when it is added.
+        if !self.sinks.is_empty() {
+            self.owed.push(Alert::from(outcome));
+        }
+    }
+
+    /// Sends the queued alerts. Removes subscribers that are gone.
+    pub fn tell(&mut self) {
+        for alert in self.owed.drain(..) {
+            self.sinks.retain_mut(|sink| sink(alert.clone()));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Sessions that other tools start, and transcripts of another agent.
+
+use serde_json::json;
+
+use super::records::{A, B, answer, bash, prompt, turn_over};
+use crate::house::{House, PROJECT, transcript};
+
+/// Watchbill starts no sessions of its own. Other tools start sessions for summaries. Those end by themselves, need
+/// nothing of the user, and change nothing in the session beside which they run.
+#[test]
+fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
+    let mut house = House::live();
+    let helper = |mut record: serde_json::Value| {
+        record["entrypoint"] = json!("sdk-cli");
+        record
+    };
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]).at(2.0);
+    let before = house.row(A);
+    house.out.clear();
+    // In the same folder, while the other session works.
+    house.registry(9, B, "busy").write(B, helper(prompt("Summarize the following session: …")));
+    house.at(3.0).write(B, helper(answer("A summary."))).write(B, helper(turn_over())).end_process_cleanly(9);
+    house.at(30.0);
+    let (own, helper) = (house.row(A), house.row(B));
+    assert_eq!((own.state.as_str(), own.work_chain_id), ("working", before.work_chain_id.clone()));
+    assert_eq!((own.goal, own.title, own.superseded), (before.goal, before.title, None));
+    assert_eq!((helper.state.as_str(), helper.needs), ("ended", None));
+    assert_ne!(helper.work_chain_id, before.work_chain_id, "it is no part of that work");
+    let raised = |outcome: &&watchbill_core::attention::Outcome| {
+        matches!(outcome, watchbill_core::attention::Outcome::Raised { .. })
+    };
+    assert_eq!(house.outcomes().iter().find(raised), None, "nobody is told of it");
+}
+
+/// A transcript of Codex among those of Claude Code. Watchbill does not read its lifecycle, so it shows no session.
+/// The records count as unknown, and the sessions beside it are read.
+#[test]
+fn edge_58_a_transcript_of_codex_is_no_session_and_its_records_are_counted() {
+    let mut house = House::files_alone();
+    let at = "2026-11-20T15:00:00.000Z";
+    let records = [
+        json!({"timestamp": at, "type": "session_meta", "payload": {"id": B, "cwd": "/home/dev/work", "originator": "codex_cli_rs"}}),
+        json!({"timestamp": at, "type": "event_msg", "payload": {"type": "task_started"}}),
+        json!({"timestamp": at, "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "an intermediate word"}]}}),
+        json!({"timestamp": at, "type": "response_item", "payload": {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "*** Begin Patch"}}),
+        json!({"timestamp": at, "type": "event_msg", "payload": {"type": "turn_aborted", "reason": "interrupted"}}),
+    ];
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    house.append_bytes(&transcript(PROJECT, B), lines.as_bytes()).write(A, prompt("go"));
+    assert_eq!((house.state(A).as_str(), house.state(B).as_str()), ("working", ""));
+    assert_eq!(house.engine.current(true).rows.len(), 1, "nothing is claimed of it");
+    assert_eq!(house.problem_counts(), [("unknown_record".to_owned(), 5)]);
+    // Such a record does not change a session of Claude Code either.
+    house.append_bytes(&transcript(PROJECT, A), format!("{}\n", records[4]).as_bytes());
+    assert_eq!(house.state(A), "working");
+    house.write_all(A, [answer("done"), turn_over()]);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+}

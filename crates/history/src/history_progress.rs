@@ -1,0 +1,87 @@
+//! How up to date this process's history is, for readers on other threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+/// What this process knows about transcripts that are not stored, or not stored to their ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum HistoryState {
+    /// Unknown here: another process keeps the history, the store refuses, or the first scan has not begun.
+    #[default]
+    Unknown,
+    /// Some transcripts are still to be read.
+    Behind,
+    /// All transcripts were read. New lines follow within a moment.
+    Current,
+}
+
+/// Amounts read into the history since the program started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Read {
+    /// Bytes of transcripts.
+    pub bytes: u64,
+    /// Records.
+    pub records: u64,
+    /// Texts made searchable.
+    pub texts: u64,
+}
+
+impl Read {
+    /// The amounts read after `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            bytes: self.bytes - before.bytes,
+            records: self.records - before.records,
+            texts: self.texts - before.texts,
+        }
+    }
+}
+
+/// The shared progress of the history. A thread that queries the store reads it first: all that was stored before the
+/// progress was set is then in the store.
+#[derive(Debug, Default)]
+pub struct Reach {
+    history: AtomicU8,
+    owed: AtomicBool,
+    bytes: AtomicU64,
+    records: AtomicU64,
+    texts: AtomicU64,
+}
+
+impl Reach {
+    /// Sets how up to date the history is.
+    pub fn set(&self, reached: HistoryState) {
+        self.history.store(reached as u8, Ordering::Release);
+    }
+
+    /// Sets whether the engine still owes the history the paths of grown files, because the store could not be
+    /// written.
+    pub fn set_paths_owed(&self, owed: bool) {
+        self.owed.store(owed, Ordering::Release);
+    }
+
+    /// The amounts read into the history so far.
+    pub fn read(&self) -> Read {
+        let [bytes, records, texts] =
+            [&self.bytes, &self.records, &self.texts].map(|count| count.load(Ordering::Relaxed));
+        Read { bytes, records, texts }
+    }
+
+    /// Adds to the amounts.
+    pub fn add(&self, read: Read) {
+        self.bytes.fetch_add(read.bytes, Ordering::Relaxed);
+        self.records.fetch_add(read.records, Ordering::Relaxed);
+        self.texts.fetch_add(read.texts, Ordering::Relaxed);
+    }
+
+    /// How up to date the history is; `Unknown` while the engine owes it paths.
+    pub fn get(&self) -> HistoryState {
+        match self.history.load(Ordering::Acquire) {
+            _ if self.owed.load(Ordering::Acquire) => HistoryState::Unknown,
+            at if at == HistoryState::Behind as u8 => HistoryState::Behind,
+            at if at == HistoryState::Current as u8 => HistoryState::Current,
+            _ => HistoryState::Unknown,
+        }
+    }
+}

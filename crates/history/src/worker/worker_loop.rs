@@ -1,0 +1,355 @@
+//! The work of the history's thread: one slice after another, the most urgent first.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use watchbill_core::hook::HookMessage;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_store::StoreError;
+
+use super::archiving::{ARCHIVE_EVERY, archive_one, look};
+use super::behind_files;
+use super::grown_files::Takes;
+use super::intake::Intake;
+use super::long_work::{self, Damage};
+use super::queues::Queues;
+use super::recoverer::Recoverer;
+use super::refusal::{SliceError, require_writer};
+use super::retry::Retry;
+use super::schedule::Schedule;
+use super::task::{HistorianParts, OnRemoved, OnSettled, Task};
+use super::wal_copy::WalCopy;
+use crate::archive::archive_work::ArchiveWork;
+use crate::history_progress::HistoryState;
+use crate::removal::request::Removal;
+
+/// Pages of the index that are merged in one slice: some milliseconds of work.
+const TIDY_PAGES: u32 = 100;
+
+/// The pending work, and everything that the work needs.
+pub(super) struct Worker {
+    parts: HistorianParts,
+    intake: Intake,
+    queues: Queues,
+    heard: Vec<HookMessage>,
+    /// Pending removals, each with the receiver of its outcome.
+    removals: Vec<(Removal, OnRemoved)>,
+    /// To call when everything that the thread knows is stored.
+    settling: Vec<OnSettled>,
+    /// The pause after the store has refused.
+    retry: Retry,
+    /// The index is damaged, or may be, and was not rebuilt yet.
+    damage: Option<Damage>,
+    /// The slice has stored something.
+    wrote: bool,
+    /// All files must be compared with the store, as soon as it can be written.
+    everything: bool,
+    /// The history has not begun, or another process keeps it.
+    at_rest: bool,
+    /// A file existed and could not be read. The engine will not send it again.
+    missed: bool,
+    schedule: Schedule,
+    recoverer: Recoverer,
+    archiving: Option<ArchiveWork>,
+    /// Large pieces of the index may wait to be merged.
+    untidy: bool,
+    log: WalCopy,
+}
+
+impl Worker {
+    pub fn new(parts: HistorianParts, takes: Takes) -> Self {
+        Self {
+            parts,
+            intake: Intake::default(),
+            queues: Queues::new(takes),
+            heard: Vec::new(),
+            removals: Vec::new(),
+            settling: Vec::new(),
+            retry: Retry::default(),
+            damage: None,
+            wrote: false,
+            everything: false,
+            at_rest: true,
+            missed: false,
+            schedule: Schedule::default(),
+            recoverer: Recoverer::default(),
+            archiving: None,
+            untidy: false,
+            log: WalCopy::default(),
+        }
+    }
+
+    pub fn run(mut self, told: &Receiver<Task>) {
+        loop {
+            let task = match self.patience() {
+                None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(span) => told.recv_timeout(span),
+            };
+            match task {
+                Ok(task) => self.take(task),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(task) = told.try_recv() {
+                self.take(task);
+            }
+            self.run_slice();
+        }
+    }
+
+    /// Does one slice and handles its outcome.
+    fn run_slice(&mut self) {
+        self.say_reach();
+        self.wrote = false;
+        match self.slice() {
+            Err(refusal) => self.refused(refusal),
+            // A slice that wrote nothing does not prove that the store can be written, unless no work is left.
+            Ok(()) if self.wrote || self.retry.until().is_none() && !self.has_work() => {
+                self.parts.note_trouble(None)
+            }
+            Ok(()) => {}
+        }
+        self.say_reach();
+        self.answer_waiting();
+        self.log.copy(&self.parts.shelf);
+    }
+
+    fn take(&mut self, task: Task) {
+        match task {
+            Task::FilesGrew => self.queues.takes.tell(),
+            Task::HookEvents(messages) => self.heard.extend(messages),
+            Task::Remove(removal, told) => self.removals.push((removal, told)),
+            Task::WaitUntilStored(told) => {
+                self.settling.push(told);
+                // Not before the history has begun, because it would delay the roster. `Begin` looks at everything.
+                self.everything |= !self.at_rest;
+            }
+            Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
+            Task::Stored => {}
+            Task::Settings(settings) => {
+                let parts = &mut self.parts;
+                (parts.settings, parts.recovery, parts.archive) =
+                    (settings.history, settings.recovery, settings.archive);
+                // The states of files come from the old settings. Timed work is planned anew.
+                self.intake.forget();
+                self.archiving = None;
+                (self.schedule.recover, self.schedule.archive) = (None, None);
+            }
+            Task::Begin => {
+                (self.everything, self.untidy, self.at_rest) = (true, true, false);
+                self.schedule.archive = self.parts.archive.enabled.then(|| self.parts.clock.now());
+            }
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.queues.patience().is_some() || self.has_work_now()
+    }
+
+    fn has_work_now(&self) -> bool {
+        self.everything
+            || self.untidy
+            || self.damage.is_some()
+            || self.archiving.is_some()
+            || !(self.heard.is_empty() && self.queues.are_empty())
+    }
+
+    /// How long the thread may sleep; `None`: until the next task.
+    fn patience(&self) -> Option<Duration> {
+        let clock = &self.parts.clock;
+        match (self.has_work(), self.retry.until()) {
+            (true, Some(until)) => Some(clock.until(until)),
+            (true, None) if self.has_work_now() => Some(Duration::ZERO),
+            _ => {
+                let due = self.schedule.next().map(|at| clock.until(at));
+                due.into_iter().chain(self.queues.patience()).min()
+            }
+        }
+    }
+
+    /// One piece of work, the most urgent first.
+    fn slice(&mut self) -> Result<(), SliceError> {
+        let now = self.parts.clock.now();
+        self.schedule.follow_clock(now);
+        // Removals come before the pause: their callers wait, and must hear of a refusal at once.
+        self.remove(now);
+        if self.retry.waits(now) {
+            return Ok(());
+        }
+        if self.damage.is_some() {
+            return self.mend();
+        }
+        if !self.heard.is_empty() {
+            return self.hear(now);
+        }
+        if self.everything {
+            (self.everything, self.missed) = (false, false);
+            return self.find_what_is_behind(now);
+        }
+        let batch = self.queues.next();
+        if !batch.paths.is_empty() {
+            let read = self.intake.read(&self.parts, &batch.paths)?;
+            self.wrote |= read.wrote;
+            self.missed |= read.missed;
+            self.queues.done(batch, read.done);
+            self.schedule_recovery(now);
+            return Ok(());
+        }
+        if self.untidy {
+            self.untidy =
+                require_writer(&mut self.parts.shelf.in_turn("history: tidy"))?.tidy_index(TIDY_PAGES)?;
+            return Ok(());
+        }
+        if self.schedule.recover.is_some_and(|at| at <= now) {
+            self.schedule.recover = None;
+            return self.recover(now);
+        }
+        self.archive(now)
+    }
+
+    /// Publishes how up to date the history is. After a file could not be read that is unknown, and readers must
+    /// look.
+    fn say_reach(&self) {
+        let unsure = self.at_rest || self.missed || self.damage.is_some() || self.retry.until().is_some();
+        self.parts.reach.set(if unsure {
+            HistoryState::Unknown
+        } else if self.everything || !self.queues.are_empty() {
+            HistoryState::Behind
+        } else {
+            HistoryState::Current
+        });
+    }
+
+    /// Carries out the pending removals and gives each outcome to its receiver.
+    fn remove(&mut self, now: Timestamp) {
+        for (removal, told) in std::mem::take(&mut self.removals) {
+            let begun = long_work::remove(&self.parts, &removal, now);
+            if begun.is_ok() {
+                // The states of files and the archiving plan may belong to removed sessions.
+                self.intake.forget();
+                if self.archiving.take().is_some() {
+                    self.schedule.archive = Some(now);
+                }
+                // Transcripts of a session that may be stored again are behind.
+                self.everything |= matches!(removal, Removal::RememberAgain(_));
+            }
+            told(begun.and_then(|outcome| outcome));
+        }
+    }
+
+    fn mend(&mut self) -> Result<(), SliceError> {
+        if long_work::rebuild_if_damaged(&self.parts, &mut self.damage, self.retry.is_first())? {
+            (self.everything, self.untidy, self.wrote) = (true, true, true);
+        }
+        self.retry.done();
+        Ok(())
+    }
+
+    fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), SliceError> {
+        // Newly excluded data goes before anything is read.
+        if long_work::leave_out(&self.parts, now)? {
+            // Earlier hook events have taken files up, whose rows and keys may be gone by now.
+            self.intake.forget();
+        }
+        let (paths, many) = behind_files::find_behind(&self.parts)?;
+        self.untidy |= many;
+        self.queues.set_behind(paths);
+        self.schedule_recovery(now);
+        Ok(())
+    }
+
+    /// Packs or drops one transcript. No other work waits.
+    fn archive(&mut self, now: Timestamp) -> Result<(), SliceError> {
+        if self.schedule.archive.is_some_and(|at| at <= now) {
+            self.schedule.archive = Some(now + ARCHIVE_EVERY);
+            let (due, exclude) = look(&self.parts, now)?;
+            self.everything |= exclude;
+            self.archiving = Some(due);
+        }
+        match self.archiving.as_mut().filter(|due| !due.is_done()) {
+            Some(due) => archive_one(&self.parts, due, now),
+            None => self.archiving = None,
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, now: Timestamp) -> Result<(), SliceError> {
+        self.wrote = self.intake.store_hook_events(&self.parts, &self.heard)?;
+        self.heard.clear();
+        self.schedule_recovery(now);
+        Ok(())
+    }
+
+    /// New rows were stored: plans a check, because a turn in them may never end.
+    fn schedule_recovery(&mut self, now: Timestamp) {
+        let at = now + self.parts.recovery.every;
+        self.schedule.recover.get_or_insert(at);
+        self.recoverer.schedule_check(at);
+    }
+
+    fn recover(&mut self, now: Timestamp) -> Result<(), SliceError> {
+        // A minute has passed since something was read, and the thread may now sleep for long.
+        self.parts.fs.close_unread();
+        let mut shelf = self.parts.shelf.in_turn("history: recover");
+        let store = require_writer(&mut shelf)?;
+        self.schedule.recover = self.recoverer.recover_some(store, self.parts.recovery, now)?;
+        Ok(())
+    }
+
+    /// Answers waiting socket clients when no work is left, or when no work can be done.
+    pub(super) fn answer_waiting(&mut self) {
+        if self.settling.is_empty() {
+            return;
+        }
+        let settled = match self.parts.shelf.trouble() {
+            Some(trouble) if self.retry.until().is_some() => {
+                Err(ApiError::new(ErrorCode::Unreadable, trouble.to_string()))
+            }
+            _ if self.at_rest || self.has_work() => return,
+            _ => Ok(()),
+        };
+        self.settling.drain(..).for_each(|told| told(settled.clone()));
+    }
+
+    /// The slice failed: decides which work to repeat and which to give up.
+    pub(super) fn refused(&mut self, refusal: SliceError) {
+        self.intake.void();
+        match refusal {
+            SliceError::NotOurs => {
+                // The process that writes looks at everything. This thread will too, if the store becomes ours.
+                (self.everything, self.untidy) = (false, false);
+                self.intake.forget();
+                self.at_rest = true;
+                let lost = ApiError::new(ErrorCode::NotReady, "another process holds the store now");
+                self.settling.drain(..).for_each(|told| told(Err(lost.clone())));
+                self.log = WalCopy::default();
+                self.heard.clear();
+                self.queues.clear();
+                self.damage = None;
+                self.parts.note_trouble(None);
+            }
+            SliceError::Store(error) => {
+                // A locked or read-only store refuses before the costly work.
+                let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
+                let dear = self.damage.is_some() && !at_once;
+                self.retry.refused(self.parts.clock.now(), dear);
+                if let StoreError::IndexDamaged { .. } = error {
+                    self.damage = Some(Damage::Met);
+                }
+                self.parts.note_trouble(Some(&error.to_string()));
+                self.everything = true;
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    /// From here on this process keeps no history, also after a panic.
+    fn drop(&mut self) {
+        self.parts.reach.set(HistoryState::Unknown);
+    }
+}
+
+#[cfg(test)]
+mod tests;

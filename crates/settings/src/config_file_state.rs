@@ -1,0 +1,156 @@
+//! The known state of the configuration file: its contents now and, where those are wrong, its last valid values.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
+use watchbill_watch::fs::{Fs, NotRegular, StdFs};
+
+use crate::file::{self, Reading};
+use crate::file_values::FileValues;
+use crate::precedence::FixedSources;
+use crate::settings::{Settings, SettingsError};
+use crate::table::{guards_archive, guards_privacy};
+
+/// The size limit of a configuration file, in bytes. No real one is as long.
+const SIZE_LIMIT: u64 = 1 << 20;
+
+/// What the file's path holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Contents {
+    Absent,
+    Text(String),
+    /// Something that cannot be read as text.
+    Refused(SettingProblem),
+}
+
+impl Contents {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        match self {
+            Self::Absent => Reading::default(),
+            Self::Text(text) => file::read(text),
+            Self::Refused(problem) => {
+                Reading { broken: true, problems: vec![problem.clone()], ..Reading::default() }
+            }
+        }
+    }
+}
+
+/// Reads the file. Never fails: a problem is part of the result.
+pub(crate) fn look(path: &Path) -> Contents {
+    let whole =
+        |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
+    // Reading a pipe would wait for its writer, and reading some devices would never end.
+    let bytes = match StdFs.read_small(path, SIZE_LIMIT) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
+        Err(error) if NotRegular::is_cause_of(&error) => return whole("is no ordinary file".to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            return whole("is far too long for a configuration".to_owned());
+        }
+        Err(error) => return whole(format!("cannot be read: {error}")),
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => Contents::Text(text),
+        Err(error) => {
+            let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+            Contents::Refused(SettingProblem {
+                key: None,
+                line: Some(before.matches('\n').count() as u64 + 1),
+                column: Some(before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1),
+                message: "a byte that is no UTF-8; save the file as UTF-8".to_owned(),
+            })
+        }
+    }
+}
+
+/// The state of the file, and the settings that result from it.
+#[derive(Debug)]
+pub(crate) struct ConfigFileState {
+    pub(crate) contents: Contents,
+    last_valid: FileValues,
+    /// Settings of [`protects`] or [`keeps`] whose value in the file was unclear ever since the start.
+    uncertain: BTreeSet<SettingKey>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) view: Arc<SettingsView>,
+}
+
+impl ConfigFileState {
+    /// Reads the contents. Where they are wrong, the values of `before` stay in force.
+    ///
+    /// # Errors
+    /// When no folder of the client is known.
+    pub(crate) fn of(
+        surroundings: &FixedSources,
+        contents: Contents,
+        before: Option<&Self>,
+    ) -> Result<Self, SettingsError> {
+        let mut reading = contents.reading();
+        let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
+        let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
+        let of_weight = SettingKey::ALL.iter().filter(|key| guards_privacy(**key) || guards_archive(**key));
+        let uncertain: BTreeSet<SettingKey> =
+            of_weight.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
+        let last = before.iter().flat_map(|before| &before.last_valid.0).filter(|(key, _)| unclear(key));
+        let last: Vec<_> = last.map(|(key, value)| (*key, value.clone())).collect();
+        let mut good = FileValues(std::mem::take(&mut reading.values));
+        good.0.extend(last);
+
+        let mut settings = surroundings.settle(&good)?;
+        settings.config_file.clone_from(&surroundings.file);
+        settings.problems = problem(surroundings, &reading.problems, before.is_some()).into_iter().collect();
+        settings.archive.gives_up = !uncertain.iter().any(|key| guards_archive(*key));
+        settings.doubt = doubt(surroundings, &uncertain, &reading.problems);
+        let view = SettingsView {
+            path: surroundings.file.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            exists: contents != Contents::Absent,
+            data_dir: surroundings.data_dir.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            settings: surroundings.view(&good),
+            problems: reading.problems,
+        };
+        Ok(Self { contents, last_valid: good, uncertain, settings: Arc::new(settings), view: Arc::new(view) })
+    }
+}
+
+/// All mistakes in the file as one problem.
+fn problem(surroundings: &FixedSources, found: &[SettingProblem], again: bool) -> Option<Problem> {
+    let path = surroundings.file.as_deref().filter(|_| !found.is_empty())?;
+    const TOLD: usize = 5;
+    let mut told: Vec<String> = found.iter().take(TOLD).map(ToString::to_string).collect();
+    if found.len() > TOLD {
+        told.push(format!("and {} more", found.len() - TOLD));
+    }
+    Some(Problem {
+        path: path.to_string_lossy().into(),
+        kind: ProblemKind::Configuration,
+        count: found.len() as u64,
+        detail: format!(
+            "{}; correct it; {} counts until then",
+            told.join("; "),
+            if again { "the last right value" } else { "the default" }
+        )
+        .into(),
+    })
+}
+
+fn doubt(
+    surroundings: &FixedSources,
+    uncertain: &BTreeSet<SettingKey>,
+    found: &[SettingProblem],
+) -> Option<Arc<str>> {
+    let uncertain: BTreeSet<SettingKey> =
+        uncertain.iter().copied().filter(|key| guards_privacy(*key)).collect();
+    let path = surroundings.file.as_deref().filter(|_| !uncertain.is_empty())?;
+    let of_it = |problem: &&SettingProblem| problem.key.is_none_or(|key| uncertain.contains(&key));
+    let what = found.iter().find(of_it).map(ToString::to_string).unwrap_or_default();
+    Some(format!("the configuration file {} is wrong ({what}), so it is not known what may be stored; correct it first", path.display()).into())
+}

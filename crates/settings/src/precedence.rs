@@ -1,0 +1,220 @@
+//! The precedence of settings: options, then environment, then file, then defaults.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Millis;
+use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
+
+use crate::symlinks::DiskLinks;
+
+use crate::alerts;
+use crate::file_values::FileValues;
+use crate::settings::{
+    CommandLineOptions, Environment, Settings, SettingsError, Theme, TrayColours, WatchSetting,
+    WindowSettings,
+};
+use crate::table::default;
+use crate::values::Value;
+
+/// All sources of settings except the file. They stay as they were at the start.
+#[derive(Debug)]
+pub(crate) struct FixedSources {
+    claude_dirs: Vec<PathBuf>,
+    /// `WATCHBILL_CLAUDE_DIR`.
+    listed: Option<Vec<PathBuf>>,
+    /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file ranks before it.
+    of_client: Option<PathBuf>,
+    home: Option<PathBuf>,
+    pub data_dir: Option<PathBuf>,
+    /// The configuration file.
+    pub file: Option<PathBuf>,
+    /// The user named the file, so it must exist.
+    pub named: bool,
+}
+
+impl FixedSources {
+    pub(crate) fn of(given: &CommandLineOptions, env: Environment<'_>) -> Self {
+        let set = |name: &str| env(name).filter(|value| !value.is_empty());
+        // Paths become absolute: they must mean the same after a change of the working folder, and in a program
+        // that is started elsewhere.
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let path = |name: &str| set(name).map(PathBuf::from).map(whole);
+        let dirs = directories::ProjectDirs::from("", "", "watchbill");
+        let named = given.config.clone().or_else(|| path("WATCHBILL_CONFIG"));
+        let usual = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
+        let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
+        Self {
+            claude_dirs: given.claude_dirs.clone(),
+            listed: set("WATCHBILL_CLAUDE_DIR").map(|list| {
+                let named = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
+                named.map(whole).collect()
+            }),
+            of_client: path("CLAUDE_CONFIG_DIR"),
+            home,
+            data_dir: given
+                .data_dir
+                .clone()
+                .or_else(|| path("WATCHBILL_DATA_DIR"))
+                .or_else(|| dirs.as_ref().map(|dirs| dirs.data_dir().to_path_buf())),
+            named: named.is_some(),
+            file: named.or_else(usual).map(whole),
+        }
+    }
+
+    /// The client's folders, their source, and the option or variable that fixes them, if any.
+    fn roots(
+        &self,
+        values: &FileValues,
+    ) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
+        let (roots, source, by) = if !self.claude_dirs.is_empty() {
+            (self.claude_dirs.clone(), SettingSource::Option, Some("--claude-dir"))
+        } else if let Some(list) = &self.listed {
+            (list.clone(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
+        } else if let Some(Value::List(list)) = values.0.get(&SettingKey::Roots) {
+            (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
+        } else if let Some(dir) = &self.of_client {
+            (vec![dir.clone()], SettingSource::Environment, None)
+        } else {
+            let home = self.home.as_ref().ok_or(SettingsError::NoHome)?;
+            (vec![home.join(".claude")], SettingSource::Default, None)
+        };
+        if roots.is_empty() { Err(SettingsError::NoRoots) } else { Ok((roots, source, by)) }
+    }
+
+    /// The path with `~` expanded.
+    fn full(&self, path: &str) -> PathBuf {
+        let path = Path::new(path);
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Builds the settings, without problems and doubt.
+    ///
+    /// # Errors
+    /// When no folder of the client can be found.
+    pub(crate) fn settle(&self, values: &FileValues) -> Result<Settings, SettingsError> {
+        let roots = self.roots(values)?.0;
+        let history = self.history(values, &roots);
+        let full = |path: String| self.full(&path).to_string_lossy().into_owned();
+        Ok(Settings {
+            data_dir: self.data_dir.clone(),
+            timeouts: Timeouts {
+                approval: values.span(SettingKey::TimeoutsApproval),
+                stale: values.span(SettingKey::TimeoutsStale),
+                idle: values.span(SettingKey::TimeoutsIdle),
+            },
+            recent: values.span(SettingKey::RosterRecent),
+            watch: watch(values),
+            history,
+            recovery: recovery(values),
+            archive: archive(values),
+            alerts: alerts::settle(values, full),
+            window: window(values),
+            offer_hooks: values.flag(SettingKey::HooksOffer),
+            scripts_answer: values.flag(SettingKey::AnswersScripts),
+            ..Settings::for_roots(roots)
+        })
+    }
+
+    fn history(&self, values: &FileValues, roots: &[PathBuf]) -> HistorySettings {
+        let full = |path: String| self.full(&path).to_string_lossy().into_owned();
+        let mut history = HistorySettings {
+            cut: usize::try_from(values.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
+            skip: values.list(SettingKey::StoreSkipTools),
+            exclude: Exclude::new(values.list(SettingKey::StoreExclude).into_iter().map(full)).on_disk(
+                self.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+                Arc::new(DiskLinks::default()),
+            ),
+            ..HistorySettings::default()
+        };
+        history.plan_folders.extend(values.list(SettingKey::StorePlanFolders).into_iter().map(full));
+        history
+            .plan_folders
+            .extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
+        history
+    }
+
+    /// Every setting with its source.
+    pub(crate) fn view(&self, values: &FileValues) -> Vec<Setting> {
+        let one = |key: &SettingKey| {
+            let said = values.0.get(key);
+            let default = default(*key).wire();
+            let source = if said.is_some() { SettingSource::File } else { SettingSource::Default };
+            let value = said.map_or_else(|| default.clone(), Value::wire);
+            let mut setting = Setting { key: *key, value, default, source, fixed_by: None };
+            if *key == SettingKey::Roots
+                && let Ok((roots, source, by)) = self.roots(values)
+                && matches!(source, SettingSource::Option | SettingSource::Environment)
+            {
+                let roots = roots.iter().map(|root| root.to_string_lossy().into_owned());
+                setting.value = SettingValue::List(roots.collect());
+                setting.source = source;
+                setting.fixed_by = by.map(str::to_owned);
+            }
+            setting
+        };
+        SettingKey::ALL.iter().map(one).collect()
+    }
+}
+
+fn watch(values: &FileValues) -> WatchSetting {
+    match &*values.word(SettingKey::WatchMode) {
+        "native" => WatchSetting::Native,
+        "poll" => {
+            let interval = u64::try_from(values.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
+            // Polling without a pause would keep the whole machine busy.
+            WatchSetting::Poll(Duration::from_millis(interval.max(100)))
+        }
+        _ => WatchSetting::Auto,
+    }
+}
+
+fn recovery(values: &FileValues) -> RecoverySettings {
+    RecoverySettings {
+        stuck: values.span(SettingKey::RecoveryStuck),
+        stale: values.span(SettingKey::RecoveryStale),
+        // Each check is a step of the store.
+        every: values.span(SettingKey::RecoveryEvery).max(Millis::from_secs(1)),
+    }
+}
+
+fn archive(values: &FileValues) -> ArchiveSettings {
+    let usual = ArchiveSettings::default();
+    ArchiveSettings {
+        enabled: values.flag(SettingKey::ArchiveEnabled),
+        budget: match values.value(SettingKey::ArchiveBudget) {
+            Value::Size(bytes) => bytes,
+            _ => usual.budget,
+        },
+        keep: match values.value(SettingKey::ArchiveKeep) {
+            Value::Span(span) => Some(span),
+            _ => None,
+        },
+        after: values.span(SettingKey::ArchiveAfter),
+        level: i32::try_from(values.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
+        gives_up: usual.gives_up,
+    }
+}
+
+fn window(values: &FileValues) -> WindowSettings {
+    WindowSettings {
+        theme: match &*values.word(SettingKey::WindowTheme) {
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            _ => Theme::System,
+        },
+        always_on_top: values.flag(SettingKey::WindowAlwaysOnTop),
+        tray: match &*values.word(SettingKey::WindowTray) {
+            "dark" => TrayColours::Dark,
+            "light" => TrayColours::Light,
+            _ => TrayColours::Own,
+        },
+        shortcut: Some(values.word(SettingKey::WindowShortcut)).filter(|shortcut| !shortcut.is_empty()),
+    }
+}

@@ -1,0 +1,36 @@
+//! The known facts about the place where a session runs, before any query of the system.
+
+use std::sync::Arc;
+
+use watchbill_core::hook::TerminalContext;
+use watchbill_core::ids::Instance;
+
+/// The place where a session runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionLocation {
+    /// The session's id.
+    pub session: Arc<str>,
+    /// Its working folder.
+    pub cwd: Option<Arc<str>>,
+    /// The terminal, from hooks or the registry.
+    pub terminal: Option<Arc<TerminalContext>>,
+    /// The state of its process.
+    pub presence: Presence,
+}
+
+/// The known state of a session's process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Presence {
+    /// It runs: its id and its start time agree.
+    Runs(Instance),
+    /// Hooks reported it, but its id may belong to another process by now.
+    Heard,
+    /// It runs without a terminal, as a background job.
+    Background,
+    /// Its process id belongs to another domain: a container, or another machine.
+    Elsewhere,
+    /// No process runs it.
+    Ended,
+    /// It is part of the demo.
+    DemoOnly,
+}

@@ -1,0 +1,228 @@
+//! The dependencies between the crates, as ARCHITECTURE.md draws them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metadata::Metadata;
+use crate::{metadata, no_complaints, root};
+
+/// Each crate of the tree, and the crates of the tree that it may use outside tests.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("watchbill-core", &[]),
+    ("watchbill-protocol", &["watchbill-core"]),
+    ("watchbill-watch", &["watchbill-core"]),
+    ("watchbill-hooks", &["watchbill-core"]),
+    ("watchbill-store", &["watchbill-core"]),
+    ("watchbill-terminal", &["watchbill-core"]),
+    ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
+    (
+        "watchbill-history",
+        &[
+            "watchbill-core",
+            "watchbill-protocol",
+            "watchbill-watch",
+            "watchbill-hooks",
+            "watchbill-settings",
+            "watchbill-store",
+        ],
+    ),
+    (
+        "watchbill-engine",
+        &[
+            "watchbill-core",
+            "watchbill-history",
+            "watchbill-protocol",
+            "watchbill-watch",
+            "watchbill-hooks",
+            "watchbill-settings",
+            "watchbill-store",
+            "watchbill-terminal",
+        ],
+    ),
+    (
+        "watchbill",
+        &[
+            "watchbill-engine",
+            "watchbill-history",
+            "watchbill-settings",
+            "watchbill-protocol",
+            "watchbill-hooks",
+        ],
+    ),
+    ("watchbill-shell", &["watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
+    ("watchbill-desktop", &["watchbill-shell"]),
+    ("watchbill-testkit", &[]),
+    ("xtask", &[]),
+];
+
+/// Crates that only tests use, in any crate.
+const FOR_TESTS: &[&str] = &["watchbill-testkit"];
+
+/// Outside crates that only some of our crates may name, in any role. A trailing `*` stands for the rest of a name.
+const RESERVED: &[(&str, &[&str], &str)] = &[
+    ("notify*", &["watchbill-watch"], "one crate handles file events, which are only hints"),
+    ("walkdir", &["watchbill-watch"], "one crate walks folders"),
+    ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
+    ("wry", &[], "Tauri is the only way to the web view"),
+    ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
+    ("statig", &["watchbill-core"], "the session machine is pure"),
+    ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
+    ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
+    ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
+    ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
+];
+
+/// Crates that the pure crate may not name outside its tests: each would bring in a clock, files, threads or
+/// randomness.
+const NOT_IN_CORE: &[&str] = &[
+    "tokio*",
+    "notify*",
+    "walkdir",
+    "rusqlite*",
+    "tauri*",
+    "rand*",
+    "getrandom",
+    "serde_json",
+    "rustix",
+    "libc",
+    "tracing*",
+    "directories",
+    "async-*",
+    "rayon",
+    "crossbeam*",
+    "parking_lot",
+];
+
+/// Crates that `watchbill` must not contain at any depth: it starts in a few milliseconds and links no web view.
+const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
+
+/// Crates that no program of ours may contain on any of these platforms: no data leaves the machine.
+const NOT_IN_PROGRAMS: &[&str] = &[
+    "reqwest",
+    "ureq",
+    "curl*",
+    "hyper*",
+    "h2",
+    "rustls*",
+    "native-tls",
+    "openssl*",
+    "quinn*",
+    "tungstenite*",
+];
+const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop"];
+const PLATFORMS: &[&str] = &["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+#[test]
+fn crates_use_only_the_crates_that_their_arrows_allow() {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    let ours: BTreeSet<&str> = metadata().workspace_packages().map(|package| package.name.as_str()).collect();
+    let mut complaints = Vec::new();
+    for package in metadata().workspace_packages() {
+        let name = package.name.as_str();
+        let Some(arrows) = allowed.get(name) else {
+            complaints.push(format!("{name} is new: give it a row in ARROWS and a place in ARCHITECTURE.md"));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|other| ours.contains(other.name.as_str())) {
+            let other = dependency.name.as_str();
+            let for_tests = dependency.is_for_tests() && (FOR_TESTS.contains(&other) || other == name);
+            if !arrows.contains(&other) && !for_tests {
+                complaints.push(format!(
+                    "{name} -> {other}: no such arrow. Move the code, or change ARCHITECTURE.md and ARROWS together"
+                ));
+            }
+        }
+    }
+    complaints.extend(
+        allowed
+            .keys()
+            .filter(|name| !ours.contains(**name))
+            .map(|name| format!("{name} is in ARROWS but not in the tree")),
+    );
+    no_complaints(complaints);
+}
+
+#[test]
+fn reserved_crates_are_named_only_by_their_owners() {
+    let mut complaints = Vec::new();
+    for package in metadata().workspace_packages() {
+        for dependency in &package.dependencies {
+            for (pattern, owners, reason) in RESERVED {
+                if matches(pattern, &dependency.name) && !owners.contains(&package.name.as_str()) {
+                    complaints.push(format!("{} names {}: {reason}", package.name, dependency.name));
+                }
+            }
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_core_is_pure() {
+    let core = metadata().workspace_packages().find(|package| package.name == "watchbill-core");
+    let core = core.expect("watchbill-core is in the tree");
+    let complaints = core
+        .dependencies
+        .iter()
+        .filter(|dependency| !dependency.is_for_tests())
+        .filter(|dependency| NOT_IN_CORE.iter().any(|pattern| matches(pattern, &dependency.name)))
+        .map(|dependency| format!("watchbill-core names {}: facts come in as values", dependency.name))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_command_line_contains_no_web_view() {
+    let inside = contents_of("watchbill", metadata());
+    assert!(inside.contains("watchbill-core"), "the walk found nothing: {inside:?}");
+    let complaints = inside
+        .iter()
+        .filter(|name| NOT_IN_COMMAND_LINE.iter().any(|pattern| matches(pattern, name)))
+        .map(|name| format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` shows the path"))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn no_program_can_talk_to_the_network() {
+    let mut complaints = Vec::new();
+    for platform in PLATFORMS {
+        let metadata = Metadata::load(root(), Some(platform));
+        for program in PROGRAMS {
+            let inside = contents_of(program, &metadata);
+            let clients =
+                inside.iter().filter(|name| NOT_IN_PROGRAMS.iter().any(|pattern| matches(pattern, name)));
+            complaints.extend(clients.map(|name| {
+                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` shows the path")
+            }));
+        }
+    }
+    no_complaints(complaints);
+}
+
+/// The names of all crates that a crate links, without tests and build scripts.
+fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
+    let package =
+        metadata.workspace_packages().find(|package| package.name == name).expect("the crate is in the tree");
+    let (mut open, mut seen) = (vec![package], BTreeMap::new());
+    while let Some(package) = open.pop() {
+        if seen.insert(&package.id, &package.name).is_none() {
+            open.extend(metadata.linked_by(package));
+        }
+    }
+    seen.into_values().cloned().collect()
+}
+
+#[test]
+fn a_star_matches_the_rest_of_a_name_only_at_its_end() {
+    assert!(matches("tauri*", "tauri"));
+    assert!(matches("tauri*", "tauri-plugin-opener"));
+    assert!(!matches("tauri", "tauri-build"));
+    assert!(!matches("rand*", "brand"));
+}
