@@ -43,6 +43,7 @@ const COMMANDS: &[&str] = &[
     "reject_link",
     "undo_chain",
     "snooze",
+    "answer_request",
     "put_away",
 ];
 

@@ -13,6 +13,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::focus::FocusAnswer;
+use watchbill_protocol::request::{AnswerCall, AnswerGiven};
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
@@ -38,6 +39,12 @@ pub async fn roster_subscribe(
 #[tauri::command]
 pub async fn session_head(desk: State<'_, Desk>, session_id: String) -> Result<TrackedSession, ApiError> {
     desk.ask(move |engine| row_of(engine, &engine.chain(&session_id)?.head)).await
+}
+
+/// Answers a request that the window has shown. When it returns, the answer is stored and on its way.
+#[tauri::command]
+pub async fn answer_request(desk: State<'_, Desk>, call: AnswerCall) -> Result<AnswerGiven, ApiError> {
+    desk.ask(move |engine| engine.answer(&call, "window")).await
 }
 
 /// The witnesses of a state.

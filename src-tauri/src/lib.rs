@@ -142,6 +142,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::words::reject_link,
             commands::words::undo_chain,
             commands::words::snooze,
+            commands::answer_request,
             commands::words::put_away,
         ])
         .build(context)?;

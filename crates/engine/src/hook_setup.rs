@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
-use watchbill_hooks::install::{HookCommand, Scope, Version, client, events_for, install, uninstall};
+use watchbill_hooks::install::{
+    HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
+};
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -115,7 +117,7 @@ impl HookSetup {
             (HooksStep::Install, text) => {
                 install(text.as_deref(), self.command.as_ref().map_err(Clone::clone)?, &events).map(Some)
             }
-            (HooksStep::Uninstall, Some(text)) => uninstall(text),
+            (HooksStep::Uninstall, Some(text)) => uninstall(text, Purpose::Events),
             (HooksStep::Uninstall, None) => Ok(None),
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
@@ -182,7 +184,15 @@ impl ExpectedHooks {
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
         // Any of our programs will do in a hook. A data folder that is not UTF-8 was never installed.
         let data_dir = data_dir.and_then(|path| path.to_str().map(str::to_owned));
-        Self { roots, wanted: HookCommand { program: "watchbill".to_owned(), data_dir, markers: false } }
+        Self {
+            roots,
+            wanted: HookCommand {
+                program: "watchbill".to_owned(),
+                data_dir,
+                markers: false,
+                purpose: Purpose::Events,
+            },
+        }
     }
 
     /// Asks no client: the installed events count as the events that the client has.

@@ -4,12 +4,17 @@
 
 use proptest::prelude::*;
 use watchbill_hooks::install::{
-    EVENTS, Event, HookCommand, SettingsError, Version, events_for, events_of, find_ours, install,
-    is_installed, uninstall,
+    ANSWER_EVENT, EVENTS, Event, HookCommand, Purpose, SettingsError, Version, events_for, events_of,
+    find_ours, install, is_installed, uninstall,
 };
 
 fn command() -> HookCommand {
-    HookCommand { program: "/usr/local/bin/watchbill".into(), data_dir: None, markers: false }
+    HookCommand {
+        program: "/usr/local/bin/watchbill".into(),
+        data_dir: None,
+        markers: false,
+        purpose: Purpose::Events,
+    }
 }
 
 fn all() -> Vec<&'static Event> {
@@ -161,18 +166,33 @@ proptest! {
         }
         prop_assert_eq!(still, others);
         prop_assert_eq!(install(Some(&installed), &command(), &all()).unwrap(), installed.clone());
-        prop_assert_eq!(uninstall(&installed).unwrap(), Some(before));
+        prop_assert_eq!(uninstall(&installed, Purpose::Events).unwrap(), Some(before));
+    }
+
+    #[test]
+    fn the_hook_for_answers_and_those_for_events_come_and_go_apart(before in settings()) {
+        let answers = command().for_answers();
+        let both = install(Some(&install(Some(&before), &command(), &all()).unwrap()), &answers, &[&ANSWER_EVENT]).unwrap();
+        prop_assert!(is_installed(&both, &command(), &all()).unwrap());
+        prop_assert!(is_installed(&both, &answers, &[&ANSWER_EVENT]).unwrap());
+        prop_assert_eq!(install(Some(&both), &answers, &[&ANSWER_EVENT]).unwrap(), both.clone());
+        let events_alone = uninstall(&both, Purpose::Answers).unwrap().unwrap();
+        prop_assert_eq!(events_alone, install(Some(&before), &command(), &all()).unwrap());
+        let answers_alone = uninstall(&both, Purpose::Events).unwrap().unwrap();
+        prop_assert_eq!(find_ours(&answers_alone, Purpose::Answers).unwrap().len(), 1);
+        prop_assert!(answers_alone.contains("\"timeout\": 3600") && answers_alone.contains("hook --answer"));
+        prop_assert_eq!(uninstall(&answers_alone, Purpose::Answers).unwrap(), Some(before));
     }
 
     #[test]
     fn an_older_version_is_replaced_and_uninstalling_restores_the_text(before in settings(), old in 0u32..400) {
-        let older = HookCommand { program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true };
+        let older = HookCommand { program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true, purpose: Purpose::Events };
         let some: Vec<_> = events_of(Some(Version(2, 1, old))).collect();
         let first = install(Some(&before), &older, &some).unwrap();
         let second = install(Some(&first), &command(), &all()).unwrap();
-        prop_assert_eq!(find_ours(&second).unwrap().len(), EVENTS.len());
+        prop_assert_eq!(find_ours(&second, Purpose::Events).unwrap().len(), EVENTS.len());
         prop_assert!(!second.contains("my tools"));
-        prop_assert_eq!(uninstall(&second).unwrap(), Some(before));
+        prop_assert_eq!(uninstall(&second, Purpose::Events).unwrap(), Some(before));
     }
 
     #[test]
@@ -181,7 +201,7 @@ proptest! {
         // Clients rewrite their settings when one of them is changed in a dialog.
         let anew = serde_json::to_string_pretty(&meaning(&installed)).unwrap();
         let others = without_ours(meaning(&before));
-        let left = uninstall(&anew).unwrap();
+        let left = uninstall(&anew, Purpose::Events).unwrap();
         let left = left.map_or(serde_json::json!({}), |text| without_ours(meaning(&text)));
         let no_hooks = |mut settings: serde_json::Value| {
             // The rewritten text no longer shows whether an empty list was there before; it has no meaning.
@@ -195,7 +215,7 @@ proptest! {
 
     #[test]
     fn any_text_is_handled_without_panic_and_errors_have_a_position(text in "(?s)[\\[\\]{}:,\"/* \na-c\\\\hooks]{0,80}") {
-        for result in [install(Some(&text), &command(), &all()), uninstall(&text).map(|_| String::new())] {
+        for result in [install(Some(&text), &command(), &all()), uninstall(&text, Purpose::Events).map(|_| String::new())] {
             if let Err(SettingsError::Malformed { line, column, .. }) = result {
                 prop_assert!(line > 0 && column > 0);
             }
@@ -207,8 +227,8 @@ proptest! {
 fn a_missing_file_is_made_and_removed_again() {
     let made = install(None, &command(), &all()).unwrap();
     insta::assert_snapshot!(made);
-    assert_eq!(uninstall(&made).unwrap(), None);
-    assert_eq!(uninstall("{}\n").unwrap().as_deref(), Some("{}\n"));
+    assert_eq!(uninstall(&made, Purpose::Events).unwrap(), None);
+    assert_eq!(uninstall("{}\n", Purpose::Events).unwrap().as_deref(), Some("{}\n"));
 }
 
 #[test]
@@ -233,7 +253,7 @@ fn handlers_are_added_in_the_style_of_the_file() {
 fn a_handler_that_a_person_put_beside_ours_stays() {
     let shared = r#"{"hooks":{"Stop":[{"hooks":[
       {"type":"command","command":"/old/watchbill hook"}, {"type":"command","command":"mine"}]}]}}"#;
-    let left = uninstall(shared).unwrap().unwrap();
+    let left = uninstall(shared, Purpose::Events).unwrap().unwrap();
     assert!(left.contains("mine") && !left.contains("watchbill"), "{left}");
     meaning(&left);
 }
@@ -256,21 +276,26 @@ fn malformed_settings_are_refused_with_line_and_column() {
 #[test]
 fn a_renamed_copy_replaces_the_handlers_of_another_copy() {
     let before = "{\n  \"model\": \"opus\"\n}\n";
-    let named = |program: &str| HookCommand { program: program.into(), data_dir: None, markers: false };
+    let named = |program: &str| HookCommand {
+        program: program.into(),
+        data_dir: None,
+        markers: false,
+        purpose: Purpose::Events,
+    };
     let mut text = before.to_owned();
     for program in
         ["/opt/watchbill-0.1.0", "/opt/wb", "/usr/local/bin/watchbill", "/opt/my watchbill", "/opt/wb"]
     {
         text = install(Some(&text), &named(program), &all()).unwrap();
-        assert_eq!(find_ours(&text).unwrap().len(), EVENTS.len(), "{program}: {text}");
+        assert_eq!(find_ours(&text, Purpose::Events).unwrap().len(), EVENTS.len(), "{program}: {text}");
     }
     // Lines of a version before the mark, with a plain program name and with a version in it.
     for line in ["/usr/bin/watchbill hook", "'/my tools/watchbill-0.1.0' hook --data-dir /x --markers"] {
         let old = text.replace("/opt/wb hook --watchbill", line);
         assert!(old.contains(line));
-        assert_eq!(uninstall(&old).unwrap().as_deref(), Some(before), "{line}");
+        assert_eq!(uninstall(&old, Purpose::Events).unwrap().as_deref(), Some(before), "{line}");
     }
-    assert_eq!(uninstall(&text).unwrap().as_deref(), Some(before));
+    assert_eq!(uninstall(&text, Purpose::Events).unwrap().as_deref(), Some(before));
 }
 
 #[test]

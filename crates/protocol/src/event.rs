@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use crate::request::Request;
 use crate::roster::{Group, Problem, RosterDelta, RosterSnapshot, TrackedSession};
 
 /// One line of `watch --json`.
@@ -43,6 +44,26 @@ pub enum StoreEvent {
         /// The session.
         session_id: String,
     },
+    /// A session asks. Its row, in the event before, has the same request.
+    Request {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The session.
+        session_id: String,
+        /// The request.
+        request: Box<Request>,
+    },
+    /// A request ended. Nobody can answer it any more.
+    RequestClosed {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The session.
+        session_id: String,
+        /// The request.
+        request_id: String,
+        /// How it ended.
+        by: ClosedBy,
+    },
     /// The list of problems changed.
     Problems {
         /// The revision that it belongs to.
@@ -59,12 +80,40 @@ pub enum StoreEvent {
     },
 }
 
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBy {
+    /// It was answered through Watchbill.
+    Watchbill,
+    /// The session went on without an answer from Watchbill: the user decided in the terminal, or the turn ended.
+    Terminal,
+    /// Its hook process ended. The terminal may ask on.
+    Withdrawn,
+}
+
 /// Turns snapshots and deltas into store events. It remembers the row of each session as it was last reported.
 #[derive(Debug, Clone, Default)]
 pub struct StoreEvents {
     sessions: HashMap<String, TrackedSession>,
     problems: Vec<Problem>,
     reading: bool,
+}
+
+/// The end of the request that a row had, if the row after it has another one or none.
+fn closed(revision: u64, before: &TrackedSession, after: Option<&TrackedSession>) -> Option<StoreEvent> {
+    let request = before.request.as_ref()?;
+    if after.and_then(|after| after.request.as_ref()).is_some_and(|after| after.id == request.id) {
+        return None;
+    }
+    let waits = after.is_some_and(|after| after.state == "waiting_for_approval" && after.request.is_none());
+    let by = match (&*request.progress, waits) {
+        ("open", true) => ClosedBy::Withdrawn,
+        ("open", false) => ClosedBy::Terminal,
+        _ => ClosedBy::Watchbill,
+    };
+    let (session_id, request_id) = (before.session_id.clone(), request.id.clone());
+    Some(StoreEvent::RequestClosed { revision, session_id, request_id, by })
 }
 
 impl StoreEvents {
@@ -111,7 +160,8 @@ impl StoreEvents {
     }
 
     fn remove(&mut self, revision: u64, session: &str, out: &mut Vec<StoreEvent>) {
-        if self.sessions.remove(session).is_some() {
+        if let Some(before) = self.sessions.remove(session) {
+            out.extend(closed(revision, &before, None));
             out.push(StoreEvent::Removed { revision, session_id: session.to_owned() });
         }
     }
@@ -126,8 +176,15 @@ impl StoreEvents {
             },
             None => StoreEvent::Discovered { revision, session: Box::new(session.clone()) },
         };
-        self.sessions.insert(session.session_id.clone(), session.clone());
+        let before = self.sessions.insert(session.session_id.clone(), session.clone());
         out.push(event);
+        out.extend(before.as_ref().and_then(|before| closed(revision, before, Some(session))));
+        if let Some(request) = &session.request
+            && before.and_then(|before| before.request).is_none_or(|before| before.id != request.id)
+        {
+            let (session_id, request) = (session.session_id.clone(), Box::new(request.clone()));
+            out.push(StoreEvent::Request { revision, session_id, request });
+        }
     }
 
     /// The events besides rows; `problems` is `None` if the list did not change.
@@ -183,6 +240,10 @@ pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
         StoreEvent::Removed { revision, session_id } => {
             roster.revision = *revision;
             roster.sessions.retain(|session| session.session_id != *session_id);
+        }
+        // The rows have the requests.
+        StoreEvent::Request { revision, .. } | StoreEvent::RequestClosed { revision, .. } => {
+            roster.revision = *revision;
         }
         StoreEvent::Problems { revision, problems } => {
             roster.revision = *revision;

@@ -15,6 +15,9 @@ pub enum HooksCommand {
         /// Leave a marker file in the project's .claude folder after a compaction
         #[arg(long)]
         markers: bool,
+        /// Install the hook that waits for your answers instead: `watchbill answer` and the window can answer then
+        #[arg(long, conflicts_with = "markers")]
+        answer: bool,
         /// Version of the agent, if Watchbill cannot find it out: the agent skips a settings file that has events it
         /// does not know
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
@@ -25,6 +28,9 @@ pub enum HooksCommand {
         /// Which settings
         #[command(flatten)]
         place: SettingsPlace,
+        /// Remove the hook that waits for your answers instead
+        #[arg(long)]
+        answer: bool,
     },
     /// Show where the hooks are installed, and whether events arrive
     Status {

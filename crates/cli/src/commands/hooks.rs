@@ -6,7 +6,8 @@ use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
-    HookCommand, Scope, Version, change, client, events_for, install, quoted, uninstall,
+    ANSWER_EVENT, HookCommand, Purpose, Scope, Version, change, client, events_for, install, quoted,
+    uninstall,
 };
 use watchbill_hooks::places::{HookPaths, platform_data_dir};
 use watchbill_settings::Settings;
@@ -30,15 +31,24 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
         anyhow::bail!("{doubt}");
     }
     match command {
-        HooksCommand::Install { place, markers, client_version } => {
-            let all = Setting::all(&settings, client_version, markers)?;
+        HooksCommand::Install { place, markers, answer, client_version } => {
+            let mut all = Setting::all(&settings, client_version, markers)?;
+            let purpose = if answer { Purpose::Answers } else { Purpose::Events };
+            if answer {
+                all.iter_mut().for_each(|setting| setting.command = setting.command.for_answers());
+            }
             each(&place, &all, |setting, file| add(setting, file, place.dry_run, paint))?;
-            if place.dry_run { Ok(()) } else { emit(&render::hooks::undo(&options_of(global, &place)?)) }
+            if place.dry_run {
+                Ok(())
+            } else {
+                emit(&render::hooks::undo(&options_of(global, &place)?, purpose))
+            }
         }
-        HooksCommand::Uninstall { place } => {
+        HooksCommand::Uninstall { place, answer } => {
+            let purpose = if answer { Purpose::Answers } else { Purpose::Events };
             let roots = settings.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
             let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
-            each(&place, &roots, |_, file| take_out(file, data_dir.as_deref(), place.dry_run, paint))
+            each(&place, &roots, |_, file| take_out(file, purpose, data_dir.as_deref(), place.dry_run, paint))
         }
         HooksCommand::Status { json } => {
             let report = report(&Setting::all(&settings, None, false)?)?;
@@ -171,7 +181,10 @@ pub fn advice(global: &Global, scope: Scope, path: &Path) -> Option<String> {
 fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::Result<()> {
     let file = SettingsFile::read(path)?;
     let before = file.text.as_deref();
-    let events = events_for(setting.client, before);
+    let events = match setting.command.purpose {
+        Purpose::Events => events_for(setting.client, before),
+        Purpose::Answers => vec![&ANSWER_EVENT],
+    };
     let text = install(before, &setting.command, &events).map_err(|error| file.refused(error))?;
     if dry_run {
         return emit(&render::hooks::change(&file, Some(&text), paint));
@@ -180,10 +193,16 @@ fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::R
     emit(&render::hooks::installed(&file.path, changed, &events, setting.client))
 }
 
-fn take_out(path: &Path, data_dir: Option<&Path>, dry_run: bool, paint: Paint) -> anyhow::Result<()> {
+fn take_out(
+    path: &Path,
+    purpose: Purpose,
+    data_dir: Option<&Path>,
+    dry_run: bool,
+    paint: Paint,
+) -> anyhow::Result<()> {
     let file = SettingsFile::read(path)?;
     let left = match &file.text {
-        Some(text) => uninstall(text).map_err(|error| file.refused(error))?,
+        Some(text) => uninstall(text, purpose).map_err(|error| file.refused(error))?,
         None => None,
     };
     if dry_run {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use watchbill_hooks::health::Health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
-use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
+use watchbill_hooks::install::{ANSWER_EVENT, EVENTS, Event, Purpose, Scope, Version};
 
 use super::{local_date_time, plural, size};
 use crate::terminal_text::{Paint, Tone, lines, one_line};
@@ -67,6 +67,9 @@ pub fn typed(command: &str) -> String {
 pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
+    if events.iter().all(|event| **event == ANSWER_EVENT) {
+        return format!("the hook that waits for your answers is {done} {path}\n");
+    }
     let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
     if events.len() < EVENTS.len() {
         let left_out: Vec<_> = EVENTS.iter().filter(|e| !events.contains(e)).map(|e| e.name).collect();
@@ -85,10 +88,11 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
 
 /// How to undo the installation. `place` has the options of `hooks` that name these settings, unless a path is not
 /// valid UTF-8.
-pub fn undo(place: &Option<String>) -> String {
+pub fn undo(place: &Option<String>, purpose: Purpose) -> String {
+    let answer = if purpose == Purpose::Answers { " --answer" } else { "" };
     match place {
-        Some(place) => typed(format!("undo: watchbill hooks uninstall {place}").trim_end()) + "\n",
-        None => "undo: watchbill hooks uninstall, with the same options\n".to_owned(),
+        Some(place) => typed(format!("undo: watchbill hooks uninstall{answer} {place}").trim_end()) + "\n",
+        None => format!("undo: watchbill hooks uninstall{answer}, with the same options\n"),
     }
 }
 

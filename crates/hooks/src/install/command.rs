@@ -28,6 +28,22 @@ impl Shell {
     pub const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Posix };
 }
 
+/// What a handler of ours is for. Each kind is installed and removed apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// It passes events on.
+    #[default]
+    Events,
+    /// It waits for the user's answer to a request.
+    Answers,
+}
+
+/// The option of handlers that wait for answers.
+const ANSWER: &str = "--answer";
+
+/// How long the client lets a handler wait for an answer, in seconds. After that its dialog goes on alone.
+const ANSWER_TIMEOUT: u32 = 3600;
+
 /// The command that the client runs. Its paths are text, because settings are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
@@ -37,6 +53,8 @@ pub struct HookCommand {
     pub data_dir: Option<String>,
     /// Whether a compaction leaves a marker in the project's folder.
     pub markers: bool,
+    /// What the handlers are for.
+    pub purpose: Purpose,
 }
 
 impl HookCommand {
@@ -48,7 +66,18 @@ impl HookCommand {
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).ok_or_else(|| SettingsError::NotText { path: path.to_owned() })
         };
-        Ok(Self { program: text(program)?, data_dir: data_dir.map(text).transpose()?, markers })
+        Ok(Self {
+            program: text(program)?,
+            data_dir: data_dir.map(text).transpose()?,
+            markers,
+            purpose: Purpose::Events,
+        })
+    }
+
+    /// The same program and data folder, for handlers that wait for answers.
+    #[must_use]
+    pub fn for_answers(&self) -> Self {
+        Self { purpose: Purpose::Answers, markers: false, ..self.clone() }
     }
 
     /// The line for the client's shell.
@@ -64,6 +93,9 @@ impl HookCommand {
         if let Some(dir) = &self.data_dir {
             line.push_str(&format!(" --data-dir {}", quoted_for(dir, shell)));
         }
+        if self.purpose == Purpose::Answers {
+            line.push_str(&format!(" {ANSWER}"));
+        }
         if self.markers {
             line.push_str(" --markers");
         }
@@ -76,6 +108,11 @@ impl HookCommand {
     /// The handler for one event, as JSON on one line.
     pub fn handler(&self, event: &Event) -> String {
         let line = serde_json::Value::from(self.line());
+        if self.purpose == Purpose::Answers {
+            return format!(
+                "{{ \"type\": \"command\", \"command\": {line}, \"timeout\": {ANSWER_TIMEOUT} }}"
+            );
+        }
         let wait = if event.waits { "" } else { ", \"async\": true" };
         format!("{{ \"type\": \"command\", \"command\": {line}{wait} }}")
     }
@@ -97,6 +134,8 @@ pub struct HookTarget {
     pub program: PathBuf,
     /// The data folder, if the command line names one.
     pub data_dir: Option<PathBuf>,
+    /// What the handler is for.
+    pub purpose: Purpose,
 }
 
 /// The program that a command line starts, if the line is ours. The line may be of any version and any installation.
@@ -121,6 +160,7 @@ fn called(words: &[String], shell: Shell) -> Option<HookTarget> {
     (ours && command == "hook").then(|| HookTarget {
         program: PathBuf::from(program),
         data_dir: HookArguments::parse(rest.iter().map(Into::into)).data_dir,
+        purpose: if rest.iter().any(|word| word == ANSWER) { Purpose::Answers } else { Purpose::Events },
     })
 }
 
@@ -220,11 +260,20 @@ mod tests {
         for program in
             ["/usr/bin/watchbill", "/home/dev/an a/it's \"here\"/$x/watchbill", "/opt/wätch/watchbill"]
         {
-            let command =
-                HookCommand { program: program.into(), data_dir: Some("/a b".into()), markers: true };
+            let command = HookCommand {
+                program: program.into(),
+                data_dir: Some("/a b".into()),
+                markers: true,
+                purpose: Purpose::Events,
+            };
             assert_eq!(program_of(&command.line()), Some(program.into()), "{}", command.line());
         }
-        let plain = HookCommand { program: "/usr/bin/watchbill".into(), data_dir: None, markers: false };
+        let plain = HookCommand {
+            program: "/usr/bin/watchbill".into(),
+            data_dir: None,
+            markers: false,
+            purpose: Purpose::Events,
+        };
         assert_eq!(plain.line(), "/usr/bin/watchbill hook");
     }
 
@@ -259,7 +308,12 @@ mod tests {
     fn a_renamed_copy_is_recognised_by_its_mark_or_version() {
         for name in ["wb", "watchbill-next", "my watchbill", "watchbill.old", "Überwacher"] {
             let program = format!("/opt/{name}");
-            let command = HookCommand { program: program.clone(), data_dir: None, markers: true };
+            let command = HookCommand {
+                program: program.clone(),
+                data_dir: None,
+                markers: true,
+                purpose: Purpose::Events,
+            };
             let line = command.line();
             assert!(line.ends_with(" hook --markers --watchbill"), "{line}");
             assert_eq!(program_of(&line), Some(program.into()));
@@ -274,7 +328,12 @@ mod tests {
         ] {
             assert!(program_of(line).is_some(), "{line}");
         }
-        let named = HookCommand { program: "/opt/watchbill-0.1.0".into(), data_dir: None, markers: false };
+        let named = HookCommand {
+            program: "/opt/watchbill-0.1.0".into(),
+            data_dir: None,
+            markers: false,
+            purpose: Purpose::Events,
+        };
         assert_eq!(named.line(), "/opt/watchbill-0.1.0 hook");
         for line in
             ["wb hook --watchbills", "wb --watchbill hook", "wb hook; x --watchbill", "watchbill-v hook"]
@@ -294,11 +353,19 @@ mod tests {
             r"D:\wb.exe",
         ] {
             let data_dir = r"C:\new\data\";
-            let command =
-                HookCommand { program: program.into(), data_dir: Some(data_dir.into()), markers: false };
+            let command = HookCommand {
+                program: program.into(),
+                data_dir: Some(data_dir.into()),
+                markers: false,
+                purpose: Purpose::Events,
+            };
             let line = command.line_for(Shell::Windows);
             let called = called_by_for(&line, Shell::Windows);
-            let expected = HookTarget { program: program.into(), data_dir: Some(data_dir.into()) };
+            let expected = HookTarget {
+                program: program.into(),
+                data_dir: Some(data_dir.into()),
+                purpose: Purpose::Events,
+            };
             assert_eq!(called, Some(expected), "{line}");
         }
         // POSIX rules drop the backslashes.

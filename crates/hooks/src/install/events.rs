@@ -53,6 +53,9 @@ const fn awaited_event(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: true }
 }
 
+/// The event of handlers that wait for answers. The client goes on with its dialog meanwhile.
+pub const ANSWER_EVENT: Event = Event { name: "PermissionRequest", since: Version(2, 0, 45), waits: true };
+
 /// All events that the hooks subscribe to. `WorktreeCreate` is never among them: a hook for it replaces git.
 pub const EVENTS: &[Event] = &[
     event("SessionStart", ALWAYS),

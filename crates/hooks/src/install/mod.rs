@@ -18,9 +18,9 @@ mod text;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-pub use command::{HookCommand, HookTarget, quoted};
+pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
-pub use events::{EVENTS, Event, Version, events_of};
+pub use events::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
 
@@ -39,7 +39,7 @@ pub struct Ours {
     at: (usize, usize, usize),
 }
 
-/// The settings with our handlers for all `events`, and no other handlers of ours. `None` stands for a missing file.
+/// The settings with our handlers for all `events`, and no other handlers of ours for the same purpose. `None` stands for a missing file.
 ///
 /// If the right handlers are there already, the text stays unchanged, whatever its layout.
 ///
@@ -56,7 +56,7 @@ pub fn install(
         return Ok(text.to_owned());
     }
     let mut text = match before {
-        Some(text) => uninstall(text)?,
+        Some(text) => uninstall(text, command.purpose)?,
         None => None,
     };
     for event in events {
@@ -67,14 +67,14 @@ pub fn install(
     Ok(text)
 }
 
-/// The settings without our handlers; `None` when the file had been made for them alone.
+/// The settings without our handlers for this purpose; `None` when the file had been made for them alone.
 ///
 /// # Errors
 /// As [`install`].
-pub fn uninstall(before: &str) -> Result<Option<String>, SettingsError> {
+pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, SettingsError> {
     let (mark, text) = without_mark(before);
     let mut text = text.to_owned();
-    while let Some(first) = ours_in(&text)?.into_iter().next() {
+    while let Some(first) = ours_in(&text, purpose)?.into_iter().next() {
         match take_out(&text, &first)? {
             Some(without) => text = without,
             None => return Ok(None),
@@ -87,7 +87,7 @@ pub fn uninstall(before: &str) -> Result<Option<String>, SettingsError> {
 /// named version stay.
 pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
     let there = match (client, before) {
-        (None, Some(text)) => find_ours(text).unwrap_or_default(),
+        (None, Some(text)) => find_ours(text, Purpose::Events).unwrap_or_default(),
         _ => Vec::new(),
     };
     let wanted = |event: &&Event| {
@@ -101,7 +101,7 @@ pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static
 /// # Errors
 /// As [`install`].
 pub fn is_installed(text: &str, command: &HookCommand, events: &[&Event]) -> Result<bool, SettingsError> {
-    let ours = find_ours(text)?;
+    let ours = find_ours(text, command.purpose)?;
     let line = command.line();
     let fits = |event: &&&Event| {
         ours.iter().any(|o| o.event == event.name && o.line == line && o.is_async != event.waits)
@@ -109,12 +109,12 @@ pub fn is_installed(text: &str, command: &HookCommand, events: &[&Event]) -> Res
     Ok(ours.len() == events.len() && events.iter().filter(fits).count() == events.len())
 }
 
-/// Our handlers in settings, of any version.
+/// Our handlers in settings for this purpose, of any version.
 ///
 /// # Errors
 /// As [`install`].
-pub fn find_ours(text: &str) -> Result<Vec<Ours>, SettingsError> {
-    ours_in(without_mark(text).1)
+pub fn find_ours(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
+    ours_in(without_mark(text).1, purpose)
 }
 
 /// Splits off the byte order mark that some editors write.
@@ -123,7 +123,7 @@ fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(text.len() - rest.len())
 }
 
-fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
+fn ours_in(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
     let root = parse(text)?;
     let mut found = Vec::new();
     let Some((_, hooks)) = hooks_of(text, object(text, &root, "settings must be an object")?)? else {
@@ -134,7 +134,9 @@ fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
         for (g, group) in groups.elements.iter().enumerate() {
             let Some((_, handlers)) = handlers_of(group) else { continue };
             for (h, handler) in handlers.elements.iter().enumerate() {
-                if let Some((line, called, is_async)) = ours(handler) {
+                if let Some((line, called, is_async)) =
+                    ours(handler).filter(|(_, called, _)| called.purpose == purpose)
+                {
                     let event = property.name.as_str().to_owned();
                     found.push(Ours { event, line, called, is_async, at: (e, g, h) });
                 }

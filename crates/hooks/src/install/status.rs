@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{FileError, SettingsFile};
 use super::text::parse;
-use super::{Event, HookCommand, Ours, Version, events_for, find_ours, without_mark};
+use super::{Event, HookCommand, Ours, Purpose, Version, events_for, find_ours, without_mark};
 use crate::places::platform_data_dir;
 
 /// The state of our hooks in one settings file.
@@ -23,6 +23,9 @@ pub struct Status {
     pub state: State,
     /// The events that have a handler of ours.
     pub events: Vec<String>,
+    /// Whether a handler of ours waits for answers.
+    #[serde(default)]
+    pub answers: bool,
     /// The events that an installation would add.
     pub missing: Vec<String>,
     /// Events that the client does not know. Because of them it skips the whole file.
@@ -75,12 +78,14 @@ pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Sta
         Err(error) => return unread(error),
     };
     let Some(text) = &file.text else { return Status { path: path.to_owned(), ..Status::default() } };
-    let ours = match find_ours(text) {
+    let ours = match find_ours(text, Purpose::Events) {
         Ok(ours) => ours,
         Err(error) => return unread(file.refused(error)),
     };
     let (disabled, managed_only) = switches(text);
-    let found = Status { path: path.to_owned(), exists: true, disabled, managed_only, ..Status::default() };
+    let answers = find_ours(text, Purpose::Answers).is_ok_and(|answers| !answers.is_empty());
+    let found =
+        Status { path: path.to_owned(), exists: true, disabled, managed_only, answers, ..Status::default() };
     if ours.is_empty() {
         return found;
     }
