@@ -82,13 +82,14 @@ function answerKey({ key, shiftKey }: KeyPress, asks: Asks): AnswerKey | undefin
   return key === " " ? "toggle" : key === "Enter" ? "send" : undefined;
 }
 
-/** Whether the focused element uses the key itself. */
-export function isTaken(event: KeyboardEvent): boolean {
+/** Whether the focused element uses the key itself. The row of the open session leaves Enter and Space to its question. */
+export function isTaken(event: KeyboardEvent, asks?: Asks): boolean {
   const target = event.target instanceof HTMLElement ? event.target : document.body;
   if (target.matches("[type=radio], [type=checkbox]")) return event.key === " " || event.key.startsWith("Arrow");
   if (target.matches("input, textarea, select")) return !(event.ctrlKey || event.metaKey);
   const scrolls = target.closest("[role=region], pre") !== null;
   if (scrolls && ["ArrowUp", "ArrowDown", "Home", "End", " "].includes(event.key)) return true;
+  if (asks === "choice" && target.matches("[aria-current=true]")) return false;
   return ["Enter", " "].includes(event.key) && target.matches("button, [role=option]");
 }
 

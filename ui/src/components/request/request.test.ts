@@ -68,6 +68,13 @@ test("several rules are all named, and none is in the button", async () => {
   expect(buttons()[1]).toBe("Always allow");
 });
 
+test("a long description scrolls with the text", async () => {
+  const description = "word ".repeat(200);
+  const { container } = await show(publishRequest({ input: { command: "x", description } }));
+  expect(container.querySelector(".head")!.textContent).not.toContain("word");
+  expect(container.querySelector("[role=region]")!.textContent).toContain(description);
+});
+
 test("an edit is a diff with its path", async () => {
   const { container, text } = await show(asked("asks-edit"));
   expect(text()).toContain("/home/dev/api-server/src/publish/registry.ts +4 −1");

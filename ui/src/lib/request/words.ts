@@ -74,5 +74,5 @@ export const ELSEWHERE = "Answered in its terminal";
 
 /** A failure as a sentence. */
 export function notSent(reason: string): string {
-  return `Not sent: ${visible(reason).replace(/[.\s]+$/, "")}. Try again, or answer in its terminal.`;
+  return `Not sent: ${visibleLine(reason, 300).replace(/[.\s]+$/, "")}. Try again, or answer in its terminal.`;
 }
