@@ -84,7 +84,22 @@ test("an edit is a diff with its path", async () => {
 test("a plan is Markdown, and its buttons name the mode before and after", async () => {
   const { container, buttons } = await show(asked("asks-plan"));
   expect(container.querySelectorAll(".markdown li")).toHaveLength(4);
-  expect(buttons()).toEqual(["Approve, ask before edits plan → default", "Approve, accept edits plan → acceptEdits", "Reject with feedback…"]);
+  expect(buttons()).toEqual(["Show it as plain text", "Approve, ask before edits plan → default", "Approve, accept edits plan → acceptEdits", "Reject with feedback…"]);
+});
+
+test("a plan can be read as plain text, with everything that Markdown hides", async () => {
+  const { text } = await show(request({ id: "p", kind: "plan", tool: "ExitPlanMode", input: { plan: "x" }, shown: "[docs](https://example.com)", summary: "" }));
+  expect(text()).not.toContain("https://example.com");
+  await fireEvent.click(screen.getByRole("button", { name: "Show it as plain text" }));
+  expect(text()).toContain("[docs](https://example.com)");
+});
+
+test("Escape on a button of the reason's line closes the line alone", async () => {
+  const { component, buttons } = await show(publishRequest());
+  component.press("deny");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await fireEvent.keyDown(screen.getByRole("button", { name: "Back" }), { key: "Escape" })).toBe(false);
+  expect(buttons()).toContain("Deny…");
 });
 
 test("a question has options and no Allow; hidden characters are drawn", async () => {
