@@ -36,6 +36,12 @@ const places = {
   "a filter in the palette": { mock: "30", steps: ["Control+k", "type:publish role:t"] },
   "what is not watched": { mock: "unwell", steps: ["click:[title^=Health]"] },
   "2,000 sessions": { mock: "2000", width: 760, steps: ["End"] },
+  approval: { mock: "asking", width: 1000, steps: ["click:[data-session='asks-run']", "click:.request"] },
+  "a long approval": { mock: "asking", width: 1000, steps: ["click:[data-session='asks-long']", "click:.request"] },
+  "a reason": { mock: "asking", width: 1000, steps: ["click:[data-session='asks-edit']", "click:.request:not([aria-busy=true])", "d"] },
+  question: { mock: "asking", steps: ["click:[data-session='asks-two']", "click:.request", "1"] },
+  plan: { mock: "asking", width: 1000, steps: ["click:[data-session='asks-plan']", "click:.request"] },
+  "an answer without effect": { mock: "asking", width: 1000, steps: ["click:[data-session='asks-failed']", "click:.request"] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { check, compared, startPainter, taken } from "./picture.js";
+import { still } from "./timeline.js";
 import { perform } from "./window.js";
 
 // Other systems have other fonts and draw them differently.
@@ -18,6 +19,8 @@ before(async () => {
 after(() => painter?.stop());
 
 const OPEN = ["j", "Enter"];
+/** Opens a session that asks, and waits until its card counts. */
+const asks = (id) => [`click:[data-session='asks-${id}']`, "card"];
 const TIMELINE = "[role=region][aria-label=Timeline]";
 
 /** A settings file with two wrong lines. */
@@ -62,10 +65,20 @@ const PICTURES = {
   "detail-terminal": { width: 900, height: 480, scheme: "light", steps: [...OPEN, "f"] },
   timeline: { width: 900, height: 1000, steps: [...OPEN, "top", "click:.tool .line:has-text('CHANGELOG.md')", "click:.run:has-text('Subagent')"] },
   "timeline-end": { width: 900, height: 900, scheme: "light", steps: [...OPEN, "click:.tool .line:has-text('npm test') >> nth=0"] },
+  "request-approval": { mock: "asking", width: 1200, steps: asks("run") },
+  "request-edit": { mock: "asking", width: 1200, steps: asks("edit") },
+  "request-question": { mock: "asking", width: 1200, steps: [...asks("two"), "2"] },
+  "request-several": { mock: "asking", width: 900, height: 480, scheme: "dark", steps: [...asks("several"), "1", "3"] },
+  "request-plan": { mock: "asking", width: 1200, steps: asks("plan") },
+  "request-failed": { mock: "asking", width: 1200, steps: asks("failed") },
+  "request-unknown": { mock: "asking", width: 900, height: 480, scheme: "light", steps: asks("unknown") },
+  "request-long": { mock: "asking", width: 900, scheme: "light", steps: asks("long") },
+  "request-320": { mock: "asking", width: 320, height: 560, scheme: "light", steps: asks("run") },
+  "request-reason": { mock: "asking", scheme: "dark", steps: [...asks("edit"), "d", "type:Keep the variable as it is"] },
   join: { height: 480, scheme: "light", steps: [...OPEN, "click:button[aria-label=More]", "click:[role=menuitem]:has-text('Join with another')"] },
   palette: { height: 480, scheme: "light", steps: ["Control+k"] },
   "palette-found": { width: 1200, steps: ["Control+k", "type:publish"] },
-  help: { height: 640, scheme: "light", steps: ["?"] },
+  help: { height: 860, scheme: "light", steps: ["?"] },
   doctor: { height: 560, scheme: "light", steps: ["click:[title^=Health]"] },
   "doctor-unwell": { mock: "unwell", height: 640, scheme: "dark", steps: ["click:[title^=Health]"] },
   failed: { mock: "failed", height: 420, steps: ["j"] },
@@ -98,8 +111,12 @@ async function shown({ mock = "30", width = 420, height = 720, scheme, forced, p
     for (const step of steps) {
       if (step === "top") await page.evaluate((view) => (document.querySelector(view).scrollTop = 0), TIMELINE);
       else if (step === "wrong") await page.evaluate(WRONG);
+      else if (step === "card") await page.locator(".request:not([aria-busy=true])").waitFor();
       else await perform(page, [step]);
-      if (step === "Enter") await page.locator("[role=listitem][data-index]").first().waitFor();
+      if (!["Enter", "card"].includes(step)) continue;
+      await page.locator("[role=listitem][data-index]").first().waitFor();
+      // A timeline opens at its end. A click while it still moves there would miss.
+      await still(page);
     }
     await then(page);
   });

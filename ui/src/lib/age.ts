@@ -54,6 +54,12 @@ export function clockWords(at: string | undefined): string {
   return Number.isNaN(when.getTime()) ? "" : `${two(when.getHours())}:${two(when.getMinutes())}`;
 }
 
+/** "14:02:38" */
+export function secondWords(at: number): string {
+  const when = new Date(at);
+  return `${two(when.getHours())}:${two(when.getMinutes())}:${two(when.getSeconds())}`;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, "0");
 }

@@ -5,9 +5,15 @@ import type { Group } from "./bindings/Group";
 export type Intent =
   | { readonly do: "move"; readonly by: number }
   | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" }
-  | { readonly do: "group"; readonly group: Group };
+  | { readonly do: "group"; readonly group: Group }
+  | { readonly do: "answer"; readonly key: AnswerKey };
 
-export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
+/** A key of the card that shows a request. */
+export type AnswerKey = "allow" | "always" | "deny" | "toggle" | "send" | number;
+/** What the card asks for: a verdict, or choices. */
+export type Asks = "verdict" | "choice";
+
+export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey"> & Partial<Pick<KeyboardEvent, "shiftKey" | "repeat">>;
 
 const SINGLE: Record<string, Intent> = {
   j: { do: "move", by: 1 },
@@ -45,7 +51,8 @@ export const COMMAND = MODIFIER === "⌘" ? "Meta" : "Control";
 export class KeyReader {
   #afterG = false;
 
-  read(press: KeyPress): Intent | undefined {
+  /** `asks`: a card with a request is shown. */
+  read(press: KeyPress, asks?: Asks): Intent | undefined {
     const afterG = this.#afterG;
     this.#afterG = false;
     if (press.ctrlKey || press.metaKey) {
@@ -55,6 +62,9 @@ export class KeyReader {
     }
     if (press.altKey) return undefined;
     if (afterG) return AFTER_G[press.key];
+    const key = asks && answerKey(press, asks);
+    // A key that is held down answers once, not the next card as well.
+    if (key !== undefined) return press.repeat ? undefined : { do: "answer", key };
     if (press.key === "g") {
       this.#afterG = true;
       return undefined;
@@ -63,13 +73,24 @@ export class KeyReader {
   }
 }
 
-/** Whether the focused element uses the key itself. */
-export function isTaken(event: KeyboardEvent): boolean {
+/** With Caps Lock, `a` alone still allows once: "always" takes Shift. */
+function answerKey({ key, shiftKey }: KeyPress, asks: Asks): AnswerKey | undefined {
+  if (key === "a" || key === "A") return asks === "choice" ? undefined : shiftKey && key === "A" ? "always" : "allow";
+  if (key === "d" || key === "D") return "deny";
+  if (asks === "verdict") return undefined;
+  if (/^[1-9]$/.test(key)) return Number(key);
+  return key === " " ? "toggle" : key === "Enter" ? "send" : undefined;
+}
+
+/** Whether the focused element uses the key itself. The row of the open session leaves Enter and Space to its question. */
+export function isTaken(event: KeyboardEvent, asks?: Asks): boolean {
   const target = event.target instanceof HTMLElement ? event.target : document.body;
+  if (target.matches("[type=radio], [type=checkbox]")) return event.key === " " || event.key.startsWith("Arrow");
   if (target.matches("input, textarea, select")) return !(event.ctrlKey || event.metaKey);
   const scrolls = target.closest("[role=region], pre") !== null;
-  if (scrolls && ["ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return true;
-  return event.key === "Enter" && target.matches("button, [role=option]");
+  if (scrolls && ["ArrowUp", "ArrowDown", "Home", "End", " "].includes(event.key)) return true;
+  if (asks === "choice" && target.matches("[aria-current=true]")) return false;
+  return ["Enter", " "].includes(event.key) && target.matches("button, [role=option]");
 }
 
 /** All keys, for the help. */
@@ -82,6 +103,11 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],
   ["/", "Filter"],
   ["f", "Focus the session's terminal"],
+  ["a", "Allow what the session asks, or approve its plan"],
+  ["A", "Always allow it; for a plan, accept edits too"],
+  ["d", "Deny it, with a reason"],
+  ["1 … 9", "Choose an answer to its question"],
+  ["Space", "Choose or take back the marked answer"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],

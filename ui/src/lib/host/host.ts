@@ -1,5 +1,7 @@
 // The window's interface to its surroundings. Only one implementation knows the desktop shell.
 
+import type { AnswerCall } from "../bindings/AnswerCall";
+import type { AnswerGiven } from "../bindings/AnswerGiven";
 import type { ArchiveOffer } from "../bindings/ArchiveOffer";
 import type { Doctor } from "../bindings/Doctor";
 import type { HookSettings } from "../bindings/HookSettings";
@@ -62,6 +64,8 @@ export interface Host {
   openFolder(sessionId: string): Promise<void>;
   /** Brings the session's terminal to the front, as far as possible. */
   focusTerminal(sessionId: string): Promise<FocusAnswer>;
+  /** Answers the request that the user has seen. Rejects if the engine refuses the answer. */
+  answer(call: AnswerCall): Promise<AnswerGiven>;
   /** The shell command that resumes the session. */
   resumeCommand(sessionId: string): Promise<string>;
   /** Mutes alerts until then (RFC 3339); `null` unmutes them. */

@@ -39,6 +39,7 @@ export function tauriHost(): Host {
     putAway: (sessionId, away) => invoke("put_away", { sessionId, away }),
     doctor: () => invoke("doctor"),
     focusTerminal: (sessionId) => invoke("focus_terminal", { sessionId }),
+    answer: (call) => invoke("answer_request", { call }),
     resumeCommand: (sessionId) => invoke("resume_command", { sessionId }),
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
     mute: (until) => invoke("mute", { until }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { RosterDelta } from "../bindings/RosterDelta";
 import type { TrackedSession } from "../bindings/TrackedSession";
+import { publishRequest } from "../host/mock/requests";
 import { row } from "../host/mock/rows";
 import { applyDelta, fromSnapshot, headOf, newlyNeeding, type Roster } from "./apply";
 
@@ -96,6 +97,13 @@ describe("newlyNeeding", () => {
     const after = { ...before, sessions: [asks("a"), asks("b"), asks("c")] };
     expect(newlyNeeding(before, after).map((session) => session.sessionId)).toEqual(["b", "c"]);
     expect(newlyNeeding(after, after)).toEqual([]);
+  });
+
+  test("leaves out the open session with a card, which announces itself", () => {
+    const before = roster("a");
+    const after = { ...before, sessions: [{ ...asks("a"), request: publishRequest() }, asks("b")] };
+    expect(newlyNeeding(before, after, "a").map((session) => session.sessionId)).toEqual(["b"]);
+    expect(newlyNeeding(before, { ...before, sessions: [asks("a")] }, "a")).toHaveLength(1);
   });
 });
 

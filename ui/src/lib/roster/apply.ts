@@ -72,12 +72,13 @@ function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readon
 /**
  * Sessions that need the user now and did not before. They are the only announcement. The engine reports a need a
  * second after it began: a need that an automatic reviewer ends within that second, or one of a snoozed session, is
- * never reported.
+ * never reported. The card of the open session (`open`) announces its request by itself.
  */
-export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
+export function newlyNeeding(before: Roster, after: Roster, open?: string): TrackedSession[] {
   const already = new Set<string>();
   for (const session of before.sessions) if (needsPerson(session)) already.add(session.sessionId);
-  return after.sessions.filter((session) => needsPerson(session) && !already.has(session.sessionId));
+  const hasCard = (session: TrackedSession): boolean => session.request !== undefined && session.sessionId === open;
+  return after.sessions.filter((session) => needsPerson(session) && !already.has(session.sessionId) && !hasCard(session));
 }
 
 /** The engine's decision, which tray, chips and status bars use as well. */

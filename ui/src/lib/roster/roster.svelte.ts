@@ -211,7 +211,7 @@ export class RosterModel {
     this.failure = "";
     this.clock.sync(after.generatedAt);
     this.#follow(after);
-    const news = this.#afresh || before.reading ? undefined : announcementOf(newlyNeeding(before, after));
+    const news = this.#afresh || before.reading ? undefined : announcementOf(newlyNeeding(before, after, this.opened ? this.selected?.sessionId : undefined));
     if (news !== undefined) this.announcement = { words: news, time: this.announcement.time + 1 };
     this.#afresh = false;
     if (this.#awaited !== undefined && !after.reading) void this.#answer(this.#awaited);

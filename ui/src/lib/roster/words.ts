@@ -151,6 +151,7 @@ function asking(session: TrackedSession): Now {
   const target = pending === undefined ? "" : commandLine(pending.target ?? "");
   if (session.stateKind === "plan") return { lead: "wants a verdict on its plan", tone: "need" };
   if (session.stateKind === "dialog") return { lead: "a dialog is open in its terminal", tone: "need" };
+  if (pending === undefined && session.request !== undefined) return { lead: session.request.summary, tone: "need" };
   if (session.stateKind === "question") {
     return { lead: target === "" ? "asks a question" : `asks: ${target}`, tone: "need" };
   }

@@ -1,5 +1,7 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { AnswerCall } from "../../bindings/AnswerCall";
+import type { AnswerGiven } from "../../bindings/AnswerGiven";
 import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { Doctor } from "../../bindings/Doctor";
 import type { RosterMessage } from "../../bindings/RosterMessage";
@@ -14,6 +16,7 @@ import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
+import { given, goesOn } from "./requests";
 import { ENGINE_START, everydayRows, inRosterOrder, iso } from "./rows";
 import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
@@ -31,6 +34,9 @@ export class MockHost implements Host {
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
   readonly focused: string[] = [];
+  readonly answers: AnswerCall[] = [];
+  /** How long an answer takes until the session goes on, in milliseconds. */
+  effectAfter = 300;
 
   #preset: Preset;
   #ears: ((message: ShellMessage) => void)[] = [];
@@ -276,6 +282,16 @@ export class MockHost implements Host {
       return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
     }
     return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async answer(call: AnswerCall): Promise<AnswerGiven> {
+    await Promise.resolve();
+    const session = this.#find(call.session);
+    const answer = given(session, call);
+    this.answers.push(call);
+    if (session.request) this.change({ upserts: [{ ...session, request: { ...session.request, progress: "sending" } }] });
+    setTimeout(() => this.change({ upserts: [goesOn(this.#find(call.session))] }), this.effectAfter);
+    return answer;
   }
 
   async resumeCommand(sessionId: string): Promise<string> {

@@ -3,6 +3,7 @@
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
+import { askingRows } from "./requests";
 import { ENGINE_START, everydayRows, failedRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { endlessTimeline, hostileTimeline, type MockTimeline } from "./timelines";
 
@@ -64,6 +65,8 @@ export function presetNamed(name: string): Preset {
       return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "failed":
       return { rows: failedRows() };
+    case "asking":
+      return { rows: askingRows() };
     case "compact":
       return { rows: everydayRows(), compact: true };
     case "lively":

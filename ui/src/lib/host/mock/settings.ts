@@ -42,6 +42,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "window.tray": "colour",
   "window.shortcut": "",
   "hooks.offer": true,
+  "answers.scripts": false,
 };
 
 const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;
