@@ -309,12 +309,12 @@ fn a_handler_with_separate_arguments_is_recognised() {
         ("/it's here/watchbill", r#"["hook"]"#),
         ("/opt/wb", r#"["hook", "--data-dir", "/it's; $x", "--watchbill"]"#),
     ] {
-        assert_eq!(find_ours(&text(command, args)).unwrap().len(), 1, "{command}");
+        assert_eq!(find_ours(&text(command, args), Purpose::Events).unwrap().len(), 1, "{command}");
     }
     for (command, args) in
         [("/opt/wb", r#"["hook"]"#), ("/opt/watchbill", r#"["status"]"#), ("watchbill", "[]")]
     {
-        assert_eq!(find_ours(&text(command, args)).unwrap().len(), 0, "{command}");
+        assert_eq!(find_ours(&text(command, args), Purpose::Events).unwrap().len(), 0, "{command}");
     }
 }
 
