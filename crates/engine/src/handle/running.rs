@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
@@ -198,7 +198,7 @@ impl Handle {
     /// # Errors
     /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
     /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
-    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
         self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
@@ -33,7 +33,7 @@ pub(crate) enum CommandOutcome {
     /// The command is stored. Holds the whole id of its session.
     Stored(SessionId),
     /// Another program holds the store and must carry this command out. The command has whole ids.
-    Elsewhere(Word),
+    Elsewhere(SessionCommand),
 }
 
 /// Takes the result of a command.
@@ -73,7 +73,7 @@ pub(crate) enum Message {
         question: RosterQuestion,
     },
     /// A user command with its id.
-    Command(CommandId, Word, OnCommandDone),
+    Command(CommandId, SessionCommand, OnCommandDone),
     /// The holder of the store has stored a command.
     CommandsStored,
     /// The holder of the store has ended, or no longer listens.

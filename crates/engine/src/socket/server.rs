@@ -11,7 +11,7 @@ use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
 use serde::Serialize;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -219,7 +219,7 @@ impl<'s> Connection<'s> {
             Request::Subscribe { all } => self.subscribe(&id, all),
             Request::FollowCommands => self.follow_commands(&id),
             Request::Command { command } => {
-                let done = Word::try_from(command).map_err(AccessError::from);
+                let done = SessionCommand::try_from(command).map_err(AccessError::from);
                 self.reply(&id, done.and_then(|word| engine.command(&command_id, &word)))
             }
             Request::Forget { sessions } => {
