@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{UserEdits, Word};
+use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
@@ -249,7 +249,7 @@ impl Persist {
     ///
     /// # Errors
     /// When the id belongs to another command.
-    pub fn has_carried_out(&self, id: &CommandId, command: &Word) -> Result<bool, ApiError> {
+    pub fn has_carried_out(&self, id: &CommandId, command: &SessionCommand) -> Result<bool, ApiError> {
         match self.carried_out.get(id.as_str()) {
             None => Ok(false),
             Some((_, carried_out)) if *carried_out == id.hash_with(command) => Ok(true),
@@ -262,7 +262,7 @@ impl Persist {
     }
 
     /// Notes that the next save carries out this command. Both are stored in one transaction.
-    pub fn note_carried_out(&mut self, id: &CommandId, command: &Word, now: Timestamp) {
+    pub fn note_carried_out(&mut self, id: &CommandId, command: &SessionCommand, now: Timestamp) {
         // If the clock was set back, this keeps all ids.
         self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
         self.carried_out.insert(id.to_string(), (now, id.hash_with(command)));

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_history::errors::store_api_error;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -42,7 +42,7 @@ pub fn carry_out(
     settings: &Settings,
     world: &World,
     clock: &dyn Clock,
-    command: &Word,
+    command: &SessionCommand,
 ) -> Result<CommandResult, ApiError> {
     if let Some(doubt) = &settings.doubt {
         return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
@@ -83,7 +83,7 @@ pub fn carry_out(
 fn carry_out_at_holder(
     client: &mut Client,
     id: &CommandId,
-    command: &Word,
+    command: &SessionCommand,
     was_sent: &mut bool,
 ) -> Result<Option<String>, ApiError> {
     match client.command(id, command) {
@@ -103,7 +103,7 @@ fn carry_out_here(
     world: &World,
     clock: &dyn Clock,
     id: &CommandId,
-    command: &Word,
+    command: &SessionCommand,
 ) -> Result<Option<CommandResult>, ApiError> {
     let Some(folder) = settings.data_dir.as_deref() else { return Ok(None) };
     let mut persist = Persist::open(folder, Mode::WriteOrRead);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 
 use crate::error::{ApiError, ErrorCode};
@@ -59,22 +59,24 @@ pub enum UserCommand {
     },
 }
 
-impl From<&Word> for UserCommand {
-    fn from(word: &Word) -> Self {
+impl From<&SessionCommand> for UserCommand {
+    fn from(word: &SessionCommand) -> Self {
         let session = word.session().to_string();
         match word {
-            Word::Name { name, .. } => Self::Rename { session, name: name.clone() },
-            Word::Join { with, .. } => Self::Join { session, with: with.to_string() },
-            Word::Accept { .. } => Self::Accept { session },
-            Word::Split { .. } => Self::Split { session },
-            Word::Undo { .. } => Self::Undo { session },
-            Word::Snooze { until, .. } => Self::Snooze { session, until: until.map(|at| at.to_string()) },
-            Word::PutAway { away, .. } => Self::PutAway { session, away: *away },
+            SessionCommand::Name { name, .. } => Self::Rename { session, name: name.clone() },
+            SessionCommand::Join { with, .. } => Self::Join { session, with: with.to_string() },
+            SessionCommand::Accept { .. } => Self::Accept { session },
+            SessionCommand::Split { .. } => Self::Split { session },
+            SessionCommand::Undo { .. } => Self::Undo { session },
+            SessionCommand::Snooze { until, .. } => {
+                Self::Snooze { session, until: until.map(|at| at.to_string()) }
+            }
+            SessionCommand::PutAway { away, .. } => Self::PutAway { session, away: *away },
         }
     }
 }
 
-impl TryFrom<UserCommand> for Word {
+impl TryFrom<UserCommand> for SessionCommand {
     type Error = ApiError;
 
     fn try_from(command: UserCommand) -> Result<Self, ApiError> {

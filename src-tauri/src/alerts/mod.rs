@@ -28,7 +28,7 @@ use tauri::{AppHandle, Manager, async_runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::AlertSink;
-use watchbill_engine::{Millis, SessionId, Timestamp, Word};
+use watchbill_engine::{Millis, SessionCommand, SessionId, Timestamp};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;
 use watchbill_protocol::shell::ShellMessage;
@@ -251,7 +251,7 @@ fn focus(app: AppHandle, session: String) {
 fn snooze(app: AppHandle, session: String) {
     async_runtime::spawn(async move {
         let until = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) + SNOOZE_SPAN;
-        let word = Word::Snooze { session: SessionId::new(&session), until: Some(until) };
+        let word = SessionCommand::Snooze { session: SessionId::new(&session), until: Some(until) };
         if let Err(error) = app.state::<Desk>().ask(move |engine| engine.say(word)).await {
             tracing::warn!(%error, "a session could not be snoozed");
             app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });

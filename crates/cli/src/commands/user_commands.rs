@@ -5,7 +5,7 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::user_commands::{CommandResult, carry_out};
-use watchbill_engine::{SessionId, Timestamp, Word};
+use watchbill_engine::{SessionCommand, SessionId, Timestamp};
 
 use super::{emit, settings, to_json};
 use crate::args::{Chain, Global, Snooze};
@@ -13,18 +13,18 @@ use crate::render;
 use crate::terminal_text::{Paint, one_line};
 
 /// The user command that the options of `chain` mean; `None` if they only show the chain.
-pub fn command_of(wanted: &Chain) -> Option<Word> {
+pub fn command_of(wanted: &Chain) -> Option<SessionCommand> {
     let session = SessionId::new(&wanted.session);
     if let Some(name) = &wanted.name {
-        return Some(Word::Name { session, name: Some(name.clone()) });
+        return Some(SessionCommand::Name { session, name: Some(name.clone()) });
     }
     if let Some(with) = &wanted.join {
-        return Some(Word::Join { session, with: SessionId::new(with) });
+        return Some(SessionCommand::Join { session, with: SessionId::new(with) });
     }
     let said = [
-        (wanted.split, Word::Split { session: session.clone() }),
-        (wanted.accept, Word::Accept { session: session.clone() }),
-        (wanted.undo, Word::Undo { session }),
+        (wanted.split, SessionCommand::Split { session: session.clone() }),
+        (wanted.accept, SessionCommand::Accept { session: session.clone() }),
+        (wanted.undo, SessionCommand::Undo { session }),
     ];
     said.into_iter().find(|(is, _)| *is).map(|(_, word)| word)
 }
@@ -33,7 +33,7 @@ pub fn command_of(wanted: &Chain) -> Option<Word> {
 ///
 /// # Errors
 /// When the command makes no sense, or cannot be stored.
-pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyhow::Result<()> {
+pub fn chain(global: &Global, wanted: &Chain, word: &SessionCommand, paint: Paint) -> anyhow::Result<()> {
     let chain = carry_out_command(global, word)?.chain;
     emit(&if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) })
 }
@@ -50,7 +50,7 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
         bail!("{} has passed; name a time to come", words(until));
     }
     let session = SessionId::new(&wanted.session);
-    let session = carry_out_command(global, &Word::Snooze { session, until })?.session;
+    let session = carry_out_command(global, &SessionCommand::Snooze { session, until })?.session;
     let session = one_line(&session);
     emit(&match until.map(words) {
         Some(until) => format!("session {session} is snoozed until {until}; `--off` ends that\n"),
@@ -64,7 +64,8 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
 /// When the session is not known, or it cannot be stored.
 pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> {
     let session =
-        carry_out_command(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?.session;
+        carry_out_command(global, &SessionCommand::PutAway { session: SessionId::new(asked), away: !back })?
+            .session;
     let session = one_line(&session);
     emit(&if back {
         format!("session {session} is in the roster again\n")
@@ -74,7 +75,7 @@ pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> 
 }
 
 /// Carries a user command out, in the program that holds the store or here.
-fn carry_out_command(global: &Global, word: &Word) -> anyhow::Result<CommandResult> {
+fn carry_out_command(global: &Global, word: &SessionCommand) -> anyhow::Result<CommandResult> {
     if global.demo {
         bail!("the demo stores no changes: leave --demo out");
     }

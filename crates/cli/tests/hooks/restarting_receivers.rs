@@ -42,7 +42,7 @@ fn start_receiver(folder: &Path) -> Child {
     let _ = std::fs::remove_file(folder.join("end"));
     let _ = std::fs::remove_file(folder.join("listening"));
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "storm::a_receiver_in_a_process_of_its_own", "--nocapture"])
+        .args(["--exact", "restarting_receivers::a_receiver_in_a_process_of_its_own", "--nocapture"])
         .env(TOLD, folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Deferral, EditChange, SeenActivity, UserEdits, Word};
+use super::{Deferral, EditChange, SeenActivity, SessionCommand, UserEdits};
 use crate::chain::{Chain, Chains, LinkConfidence, ManualLink};
 use crate::ids::{ChainId, SessionId};
 use crate::roster::row::Row;
@@ -77,15 +77,15 @@ impl std::error::Error for Refusal {}
 ///
 /// # Errors
 /// When the command does not fit the present state.
-pub fn say(known: &CommandFacts<'_>, word: &Word) -> Result<Vec<EditChange>, Refusal> {
+pub fn say(known: &CommandFacts<'_>, word: &SessionCommand) -> Result<Vec<EditChange>, Refusal> {
     match word {
-        Word::Name { session, name } => Ok(known.rename(session, name.as_deref())),
-        Word::Join { session, with } => known.join(session, with),
-        Word::Accept { session } => known.accept(session),
-        Word::Split { session } => known.split(session),
-        Word::Undo { session } => known.undo(session),
-        Word::Snooze { session, until } => known.snooze(session, *until),
-        Word::PutAway { session, away } => known.put_away(session, *away),
+        SessionCommand::Name { session, name } => Ok(known.rename(session, name.as_deref())),
+        SessionCommand::Join { session, with } => known.join(session, with),
+        SessionCommand::Accept { session } => known.accept(session),
+        SessionCommand::Split { session } => known.split(session),
+        SessionCommand::Undo { session } => known.undo(session),
+        SessionCommand::Snooze { session, until } => known.snooze(session, *until),
+        SessionCommand::PutAway { session, away } => known.put_away(session, *away),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 /// One user command about a session or its work chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Word {
+pub enum SessionCommand {
     /// Names the chain; without a name it is called as its sessions call it.
     Name {
         /// A session of the chain.
@@ -58,7 +58,7 @@ pub enum Word {
     },
 }
 
-impl Word {
+impl SessionCommand {
     /// The same command with other sessions. The user may name a session by the beginning of its id, which `find`
     /// completes.
     ///

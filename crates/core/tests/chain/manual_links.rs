@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::{Chains, LinkReason, ManualLink};
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::person::{CommandFacts, EditChange, Refusal, UserEdits, Word, say};
+use watchbill_core::person::{CommandFacts, EditChange, Refusal, SessionCommand, UserEdits, say};
 use watchbill_core::time::Timestamp;
 
 use crate::facts::*;
@@ -41,7 +41,7 @@ impl CommandWorld {
         self.world.lineages.iter().find(|l| l.session == *session)?.own_started_at
     }
 
-    fn say(&mut self, word: Word) -> Result<(), Refusal> {
+    fn say(&mut self, word: SessionCommand) -> Result<(), Refusal> {
         self.now += 10;
         let known = CommandFacts {
             now: at(self.now),
@@ -57,12 +57,12 @@ impl CommandWorld {
     }
 
     fn name(&mut self, of: &str, name: Option<&str>) {
-        self.say(Word::Name { session: id(of), name: name.map(str::to_owned) })
+        self.say(SessionCommand::Name { session: id(of), name: name.map(str::to_owned) })
             .expect("a name is always taken");
     }
 
     fn join(&mut self, a: &str, b: &str) -> Result<(), Refusal> {
-        self.say(Word::Join { session: id(a), with: id(b) })
+        self.say(SessionCommand::Join { session: id(a), with: id(b) })
     }
 }
 
@@ -123,14 +123,14 @@ fn a_split_outweighs_every_proof() {
     let mut desk =
         CommandWorld::new(World::of([session("a", &[(0, 100)]).own(), cleared]).moved(7, "a", "b", 111));
     assert_eq!(desk.chains().over_by("a"), Some("b"));
-    desk.say(Word::Split { session: id("b") }).unwrap();
+    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
     let chains = desk.chains();
     assert_eq!((chains.sessions("a"), chains.sessions("b")), (vec!["a"], vec!["b"]));
     assert_eq!(chains.over_by("a"), None);
-    assert_eq!(desk.say(Word::Split { session: id("b") }), Err(Refusal::BeginsChain(id("b"))));
-    desk.say(Word::Undo { session: id("b") }).unwrap();
+    assert_eq!(desk.say(SessionCommand::Split { session: id("b") }), Err(Refusal::BeginsChain(id("b"))));
+    desk.say(SessionCommand::Undo { session: id("b") }).unwrap();
     assert_eq!(desk.chains().over_by("a"), Some("b"), "the proof was there all the time");
-    assert_eq!(desk.say(Word::Undo { session: id("b") }), Err(Refusal::NothingToUndo(id("b"))));
+    assert_eq!(desk.say(SessionCommand::Undo { session: id("b") }), Err(Refusal::NothingToUndo(id("b"))));
 }
 
 #[test]
@@ -140,12 +140,12 @@ fn a_suggestion_is_accepted_or_never_made_again() {
     assert_eq!(suggested().chains().link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
 
     let mut desk = suggested();
-    desk.say(Word::Accept { session: id("b") }).unwrap();
+    desk.say(SessionCommand::Accept { session: id("b") }).unwrap();
     assert_eq!(desk.chains().link("a", "b"), Some((LinkReason::Manual, Proven)));
-    assert_eq!(desk.say(Word::Accept { session: id("b") }), Err(Refusal::NotSuggested(id("b"))));
+    assert_eq!(desk.say(SessionCommand::Accept { session: id("b") }), Err(Refusal::NotSuggested(id("b"))));
 
     let mut desk = suggested();
-    desk.say(Word::Split { session: id("b") }).unwrap();
+    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
     assert_eq!(desk.chains().link("a", "b"), None);
     desk.world = desk.world.and(session("c", &[(0, 105)]).own()).marker("b", 112);
     assert_eq!(desk.chains().sessions("b"), ["b"], "nor is another one suggested");
@@ -159,7 +159,7 @@ fn joining_and_splitting_a_fork_restores_it() {
     assert_eq!(before.link("a", "f"), Some((LinkReason::ForkedFrom, Proven)));
     desk.join("a", "f").unwrap();
     assert_eq!(desk.chains().sessions("a"), ["a", "f"]);
-    desk.say(Word::Split { session: id("f") }).unwrap();
+    desk.say(SessionCommand::Split { session: id("f") }).unwrap();
     assert_eq!(desk.chains(), before);
 }
 
@@ -180,7 +180,7 @@ fn a_name_goes_with_its_part_of_a_joined_chain() {
     assert_eq!(desk.chains().chain("a").name.as_deref(), Some("second half"), "no name is lost by a join");
     desk.name("b", Some("all of it"));
     assert_eq!(desk.chains().chain("a").name.as_deref(), Some("all of it"));
-    desk.say(Word::Undo { session: id("a") }).unwrap();
+    desk.say(SessionCommand::Undo { session: id("a") }).unwrap();
     let chains = desk.chains();
     assert_eq!(chains.chain("a").name.as_deref(), Some("all of it"));
     assert_eq!(chains.chain("b").name.as_deref(), Some("second half"));
@@ -208,7 +208,7 @@ fn the_newest_command_counts_even_if_the_clock_was_set_back() {
     let mut desk = two();
     desk.join("a", "b").unwrap();
     desk.now = -5_000;
-    desk.say(Word::Split { session: id("b") }).unwrap();
+    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
     assert_eq!(desk.chains().sessions("a"), ["a"]);
 }
 
@@ -237,7 +237,7 @@ proptest! {
             // Commands of the same time, and a fork that came from both, may contradict the join; then the engine
             // refuses it.
             if after.chain(&a).id == after.chain(&b).id {
-                desk.say(Word::Undo { session: id(&a) }).unwrap();
+                desk.say(SessionCommand::Undo { session: id(&a) }).unwrap();
                 prop_assert_eq!(desk.chains(), before);
             }
         }
@@ -254,7 +254,7 @@ proptest! {
             };
             // A chain whose first session is gone has another beginning, which only an undo restores.
             let begins = before.of(&to).is_some_and(|chain| chain.id == ChainId::derive(&to));
-            if begins && desk.say(Word::Split { session: to }).is_ok() {
+            if begins && desk.say(SessionCommand::Split { session: to }).is_ok() {
                 prop_assert_eq!(desk.chains(), before);
             }
         }
@@ -271,10 +271,10 @@ proptest! {
             let (session, with) = (id(&format!("s{a}")), id(&format!("s{b}")));
             // Refused or not: no session is lost, and no session comes from itself.
             let _ = desk.say(match what {
-                0 => Word::Join { session, with },
-                1 => Word::Split { session },
-                2 => Word::Undo { session },
-                _ => Word::Accept { session },
+                0 => SessionCommand::Join { session, with },
+                1 => SessionCommand::Split { session },
+                2 => SessionCommand::Undo { session },
+                _ => SessionCommand::Accept { session },
             });
             let chains = desk.chains();
             prop_assert_eq!(chains.iter().map(|chain| chain.sessions.len()).sum::<usize>(), sessions);

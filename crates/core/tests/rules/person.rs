@@ -7,7 +7,7 @@ use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, n
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{
-    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, UserEdits, Word, say,
+    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, say,
 };
 use watchbill_core::roster::row::{Reason, Row, Source};
 use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
@@ -33,7 +33,7 @@ fn asks(since: i64) -> Row {
 }
 
 /// The changes of one command, given at `now` for this row.
-fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
+fn said(word: &SessionCommand, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
     let known = CommandFacts {
         now: at(now),
         words: &UserEdits::default(),
@@ -97,7 +97,7 @@ fn the_end_of_a_snoozed_turn_raises_no_alert() {
 #[test]
 fn a_session_put_away_leaves_the_roster_until_something_happens() {
     let seen = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
-    let word = Word::PutAway { session: SessionId::new("s"), away: true };
+    let word = SessionCommand::PutAway { session: SessionId::new("s"), away: true };
     let changes = said(&word, 20, Some(&seen)).unwrap();
     let [EditChange::SetDeferral(_, aside)] = changes[..] else { panic!("{changes:?}") };
     assert_eq!(aside.away, Some(SeenActivity { active_at: at(10), since: at(10) }));
@@ -135,14 +135,14 @@ fn an_inferred_end_stays_put_away_and_an_inferred_need_comes_back() {
 #[test]
 fn impossible_commands_are_refused_with_a_message() {
     let session = SessionId::new("s");
-    let past = Word::Snooze { session: session.clone(), until: Some(at(5)) };
+    let past = SessionCommand::Snooze { session: session.clone(), until: Some(at(5)) };
     assert_eq!(
         said(&past, 5, None).unwrap_err().to_string(),
         "2026-01-11T18:00:05.000Z has passed; name a time to come"
     );
-    let unknown = Word::PutAway { session: session.clone(), away: true };
+    let unknown = SessionCommand::PutAway { session: session.clone(), away: true };
     assert_eq!(said(&unknown, 5, None).unwrap_err().to_string(), "nothing is known of session s any more");
-    let off = said(&Word::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
+    let off = said(&SessionCommand::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
     assert_eq!(off, [EditChange::SetDeferral(session, Deferral::default())]);
 }
 
@@ -152,9 +152,9 @@ fn snooze_and_put_away_are_independent() {
     let mut words = UserEdits::default();
     let row = asks(1);
     for word in [
-        Word::Snooze { session: session.clone(), until: Some(at(99)) },
-        Word::PutAway { session: session.clone(), away: true },
-        Word::Snooze { session: session.clone(), until: None },
+        SessionCommand::Snooze { session: session.clone(), until: Some(at(99)) },
+        SessionCommand::PutAway { session: session.clone(), away: true },
+        SessionCommand::Snooze { session: session.clone(), until: None },
     ] {
         let known = CommandFacts {
             now: at(9),

@@ -145,10 +145,10 @@ fn a_prompt_is_separated_from_other_user_records() {
         (r#""Output token limit hit. Resume directly""#, r#""isMeta":true,"turnCompanion":true"#, "Meta"),
         (r#""shown, not sent""#, r#""isVisibleInTranscriptOnly":true"#, "Meta"),
         (r#"[{"type":"text","text":"expanded skill"}]"#, r#""isMeta":true"#, "Meta"),
-        (r#""""#, "", "Silent"),
-        ("[]", "", "Silent"),
-        ("null", "", "Silent"),
-        ("7", "", "Silent"),
+        (r#""""#, "", "Irrelevant"),
+        ("[]", "", "Irrelevant"),
+        ("null", "", "Irrelevant"),
+        ("7", "", "Irrelevant"),
     ] {
         let line = user(content, more);
         assert_eq!(read(&line), want, "{line}");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::caller::{Caller, check};
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
@@ -205,7 +205,7 @@ impl Handle {
     /// # Errors
     /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
     /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
-    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
         self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
     }
 

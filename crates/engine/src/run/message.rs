@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
@@ -38,7 +38,7 @@ pub(crate) enum CommandOutcome {
     /// The command is stored. Holds the whole id of its session.
     Stored(SessionId),
     /// Another program holds the store and must carry this command out. The command has whole ids.
-    Elsewhere(Word),
+    Elsewhere(SessionCommand),
 }
 
 /// Takes the result of a command.
@@ -81,7 +81,7 @@ pub(crate) enum Message {
         question: RosterQuestion,
     },
     /// A user command with its id.
-    Command(CommandId, Word, OnCommandDone),
+    Command(CommandId, SessionCommand, OnCommandDone),
     /// A hook process asks and waits.
     HookAsks(Box<Request>, HookMessage, AskSink),
     /// A hook process has printed its answer.

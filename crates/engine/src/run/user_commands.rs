@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -49,7 +49,11 @@ impl Loop {
     }
 
     /// Carries a command out and stores it. If another program holds the store, gives the command back.
-    pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<CommandOutcome, ApiError> {
+    pub(super) fn command(
+        &mut self,
+        id: &CommandId,
+        command: &SessionCommand,
+    ) -> Result<CommandOutcome, ApiError> {
         let now = self.clock.now();
         let reading = self.engine.is_reading();
         let unknown = |error: ApiError| match error.code {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use watchbill_core::ids::stable_hash;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -80,7 +80,7 @@ pub trait Access {
     ///
     /// # Errors
     /// When no session matches, the command does not fit the current state, or it cannot be stored.
-    fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError>;
+    fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError>;
 
     /// Answers a request that was shown.
     ///
@@ -131,7 +131,7 @@ impl CommandId {
     }
 
     /// A hash of the id and the command. It tells two commands with one id apart.
-    pub(crate) fn hash_with(&self, command: &Word) -> u64 {
+    pub(crate) fn hash_with(&self, command: &SessionCommand) -> u64 {
         stable_hash(format!("{} {command:?}", self.0).as_bytes())
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
@@ -170,7 +170,7 @@ impl Access for Client {
         if wanted { ended } else { Ok(()) }
     }
 
-    fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError> {
+    fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
         self.call_with(id, Request::Command { command: command.into() }, Some(STORED), &mut |_| true)
     }
 

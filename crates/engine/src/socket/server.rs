@@ -12,7 +12,7 @@ use interprocess::local_socket::{Listener, Stream};
 use serde::Serialize;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::{Request as Asked, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
@@ -226,7 +226,7 @@ impl<'s> Connection<'s> {
             Request::Subscribe { all } => self.subscribe(&id, all),
             Request::FollowCommands => self.follow_commands(&id),
             Request::Command { command } => {
-                let done = Word::try_from(command).map_err(AccessError::from);
+                let done = SessionCommand::try_from(command).map_err(AccessError::from);
                 self.reply(&id, done.and_then(|word| engine.command(&command_id, &word)))
             }
             Request::Forget { sessions } => {

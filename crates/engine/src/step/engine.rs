@@ -10,7 +10,7 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
 use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{UserEdits, Word};
+use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::Problem;
 use watchbill_core::requests::open::Refusal;
 use watchbill_core::requests::request::RequestId;
@@ -283,7 +283,7 @@ impl Engine {
     ///
     /// # Errors
     /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-    pub fn say(&mut self, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
+    pub fn say(&mut self, now: Timestamp, command: &SessionCommand) -> Result<Vec<Output>, ApiError> {
         user_commands::say(&mut self.rooms, now, command)
     }
 
@@ -291,7 +291,7 @@ impl Engine {
     ///
     /// # Errors
     /// When nothing matches, or more than one session does.
-    pub fn with_whole_ids(&self, command: &Word) -> Result<Word, ApiError> {
+    pub fn with_whole_ids(&self, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
         user_commands::meant(&self.rooms, command)
     }
 

@@ -1,6 +1,6 @@
 //! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
-use watchbill_core::person::{CommandFacts, EditChange, Refusal, Word, say as changes_by};
+use watchbill_core::person::{CommandFacts, EditChange, Refusal, SessionCommand, say as changes_by};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -17,7 +17,11 @@ use crate::input::Output;
 ///
 /// # Errors
 /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
+pub(super) fn say(
+    rooms: &mut Rooms,
+    now: Timestamp,
+    command: &SessionCommand,
+) -> Result<Vec<Output>, ApiError> {
     tell_time(rooms, now);
     let command = meant(rooms, command)?;
     let row = row_of(rooms, command.session());
@@ -42,13 +46,17 @@ pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<V
 ///
 /// # Errors
 /// When nothing matches, or more than one session does.
-pub(super) fn meant(rooms: &Rooms, command: &Word) -> Result<Word, ApiError> {
+pub(super) fn meant(rooms: &Rooms, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
     command.clone().with_sessions(|asked| find(rooms, asked.as_str()))
 }
 
 /// Checks that sessions joined by the user then form one chain.
-fn check_join(rooms: &Rooms, command: &Word, changes: Vec<EditChange>) -> Result<Vec<EditChange>, Refusal> {
-    if let Word::Join { session, with } = command {
+fn check_join(
+    rooms: &Rooms,
+    command: &SessionCommand,
+    changes: Vec<EditChange>,
+) -> Result<Vec<EditChange>, Refusal> {
+    if let SessionCommand::Join { session, with } = command {
         let mut words = rooms.user_edits.clone();
         changes.iter().cloned().for_each(|change| words.apply(change));
         let (chains, _) = resolved(rooms, &words, &|_| true);

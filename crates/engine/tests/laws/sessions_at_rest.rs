@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::session::state::Timeouts;
@@ -144,7 +144,7 @@ fn a_shown_session_has_its_chain_also_with_members_at_rest() {
     house.catch_up();
     let id = |author: &SessionWriter| SessionId::new(&author.session);
     for (later, earlier) in [(3, 1), (2, 0)] {
-        let joined = Word::Join { session: id(&authors[later]), with: id(&authors[earlier]) };
+        let joined = SessionCommand::Join { session: id(&authors[later]), with: id(&authors[earlier]) };
         house.engine.say(at, &joined).unwrap();
         house.step(Input::Deadline);
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
@@ -37,7 +37,7 @@ fn two() -> (House, SessionWriter, SessionWriter) {
 }
 
 impl House {
-    fn command(&mut self, word: Word) {
+    fn command(&mut self, word: SessionCommand) {
         let out = self.engine.say(self.now, &word).expect("the word makes sense");
         self.out.extend(out);
         // The caller of a user command waits until it is stored.
@@ -57,9 +57,10 @@ fn rows_of(house: &House, authors: &[&SessionWriter]) -> Vec<Option<TrackedSessi
 #[test]
 fn names_joins_and_snoozes_survive_a_restart() {
     let (mut house, a, b) = two();
-    house.command(Word::Name { session: id(&a), name: Some("the leak".into()) });
-    house.command(Word::Join { session: id(&b), with: id(&a) });
-    house.command(Word::Snooze { session: id(&b), until: Some(house.now + Millis::from_secs(900)) });
+    house.command(SessionCommand::Name { session: id(&a), name: Some("the leak".into()) });
+    house.command(SessionCommand::Join { session: id(&b), with: id(&a) });
+    house
+        .command(SessionCommand::Snooze { session: id(&b), until: Some(house.now + Millis::from_secs(900)) });
     let before = rows_of(&house, &[&a, &b]);
     assert_eq!(before[0].as_ref().unwrap().superseded_by.as_deref(), Some(&*b.session));
     assert_eq!(before[1].as_ref().unwrap().work_chain_name.as_deref(), Some("the leak"));
@@ -76,11 +77,11 @@ fn names_joins_and_snoozes_survive_a_restart() {
     assert_eq!(rows_of(&house, &[&a, &b]), before);
     let undoable = |house: &House| house.engine.chain(&b.session).unwrap().undoable;
     assert_eq!(undoable(&house).as_deref(), Some("join"));
-    house.command(Word::Split { session: id(&b) });
+    house.command(SessionCommand::Split { session: id(&b) });
     house.reboot();
     assert_eq!(house.row(&a).superseded_by, None);
     assert_eq!(undoable(&house).as_deref(), Some("split"), "no link is left that could tell");
-    house.command(Word::Undo { session: id(&b) });
+    house.command(SessionCommand::Undo { session: id(&b) });
     house.reboot();
     assert_eq!(house.row(&a).superseded_by.as_deref(), Some(&*b.session));
 }
@@ -99,7 +100,7 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
     assert_eq!(house.row(&a).group, Group::NeedsYou);
     assert_eq!(house.engine.needs().total(), 1);
     let until = house.now + Millis::from_secs(900);
-    house.command(Word::Snooze { session: id(&a), until: Some(until) });
+    house.command(SessionCommand::Snooze { session: id(&a), until: Some(until) });
     assert_eq!(house.row(&a).group, Group::Idle);
     assert_eq!(house.engine.needs().total(), 0);
     house.wait(Millis::from_secs(899));
@@ -120,7 +121,7 @@ fn a_snooze_moves_to_the_session_that_continues_the_work() {
     house.stage.fs.write(registry_file(7), registry(7, "1", &a, "idle", at, at).as_bytes());
     house.catch_up();
     let until = at + Millis::from_secs(900);
-    house.command(Word::Snooze { session: id(&a), until: Some(until) });
+    house.command(SessionCommand::Snooze { session: id(&a), until: Some(until) });
     // The user types `/clear`: the process continues in another session.
     let c = SessionWriter::new(&session(3), "/home/dev/a");
     house.wait(Millis::from_secs(30));
@@ -135,7 +136,7 @@ fn a_snooze_moves_to_the_session_that_continues_the_work() {
     assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
     house.step(Input::ScanEnded(Vec::new()));
     // A command for the old session applies to the chain, too.
-    house.command(Word::Snooze { session: id(&a), until: None });
+    house.command(SessionCommand::Snooze { session: id(&a), until: None });
     assert_eq!(snoozed(&house), [None, None]);
 }
 
@@ -159,7 +160,7 @@ fn load_in_first_scan(house: &mut House, author: &SessionWriter) {
 fn snoozed_and_gone_on() -> (House, SessionWriter, SessionWriter, tempfile::TempDir, Timestamp) {
     let (mut house, a, _) = two();
     let until = house.now + Millis::from_secs(3_600);
-    house.command(Word::Snooze { session: id(&a), until: Some(until) });
+    house.command(SessionCommand::Snooze { session: id(&a), until: Some(until) });
     let folder = house.end().unwrap();
     let c = SessionWriter::new(&session(3), "/home/dev/a");
     house.wait(Millis::from_secs(60));
@@ -204,7 +205,7 @@ fn a_snooze_does_not_move_before_everything_was_read() {
 fn snoozed_and_guessed() -> (House, SessionWriter, SessionWriter, Timestamp) {
     let (mut house, _, b) = two();
     let until = house.now + Millis::from_secs(3_600);
-    house.command(Word::Snooze { session: id(&b), until: Some(until) });
+    house.command(SessionCommand::Snooze { session: id(&b), until: Some(until) });
     let c = SessionWriter::new(&session(3), "/home/dev/a");
     house.wait(Millis::from_secs(60));
     let path = format!("/home/dev/a/.claude/compacted.{}.marker", c.session);
@@ -235,7 +236,7 @@ fn a_snooze_does_not_follow_a_guess() {
 #[test]
 fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
     let (mut house, b, c, _) = snoozed_and_guessed();
-    house.command(Word::Snooze { session: id(&b), until: None });
+    house.command(SessionCommand::Snooze { session: id(&b), until: None });
     drop_guess(&mut house, &b);
     assert_eq!(snoozes(&house.engine, [&b, &c]), [None, None]);
 }
@@ -243,7 +244,7 @@ fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
 #[test]
 fn a_session_that_returned_from_put_away_stays_shown_after_a_restart() {
     let (mut house, a, b) = two();
-    house.command(Word::PutAway { session: id(&a), away: true });
+    house.command(SessionCommand::PutAway { session: id(&a), away: true });
     assert_eq!(house.shown(), [&*b.session]);
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));
@@ -265,12 +266,12 @@ fn an_invalid_user_command_changes_nothing() {
     let (mut house, a, b) = two();
     let before = house.all();
     for word in [
-        Word::Join { session: id(&a), with: id(&a) },
-        Word::Split { session: id(&b) },
-        Word::Undo { session: id(&b) },
-        Word::Accept { session: id(&b) },
-        Word::Snooze { session: id(&b), until: Some(house.now) },
-        Word::Name { session: SessionId::new("nobody"), name: None },
+        SessionCommand::Join { session: id(&a), with: id(&a) },
+        SessionCommand::Split { session: id(&b) },
+        SessionCommand::Undo { session: id(&b) },
+        SessionCommand::Accept { session: id(&b) },
+        SessionCommand::Snooze { session: id(&b), until: Some(house.now) },
+        SessionCommand::Name { session: SessionId::new("nobody"), name: None },
     ] {
         assert!(house.engine.say(house.now, &word).is_err(), "{word:?}");
     }
@@ -287,12 +288,12 @@ proptest! {
         for (n, (what, first, ends)) in said.into_iter().enumerate() {
             let (one, other) = if first { (&a, &b) } else { (&b, &a) };
             let word = match what {
-                0 => Word::Name { session: id(one), name: (n % 3 > 0).then(|| format!("name {n}")) },
-                1 => Word::Join { session: id(one), with: id(other) },
-                2 => Word::Split { session: id(one) },
-                3 => Word::Undo { session: id(one) },
-                4 => Word::Snooze { session: id(one), until: (n % 2 > 0).then(|| house.now + Millis::from_secs(900)) },
-                _ => Word::PutAway { session: id(one), away: n % 3 > 0 },
+                0 => SessionCommand::Name { session: id(one), name: (n % 3 > 0).then(|| format!("name {n}")) },
+                1 => SessionCommand::Join { session: id(one), with: id(other) },
+                2 => SessionCommand::Split { session: id(one) },
+                3 => SessionCommand::Undo { session: id(one) },
+                4 => SessionCommand::Snooze { session: id(one), until: (n % 2 > 0).then(|| house.now + Millis::from_secs(900)) },
+                _ => SessionCommand::PutAway { session: id(one), away: n % 3 > 0 },
             };
             if house.engine.say(house.now, &word).is_ok() {
                 house.step(Input::Deadline);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_history::query;
@@ -122,7 +122,7 @@ impl RunningEngine {
     }
 
     /// Sends a user command.
-    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
         self.subscriber().handle.say(word)
     }
 

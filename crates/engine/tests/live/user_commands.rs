@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_engine::socket::access::{Access, AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
@@ -27,8 +27,8 @@ fn session(author: &SessionWriter) -> SessionId {
     SessionId::new(&author.session)
 }
 
-fn name(author: &SessionWriter, name: &str) -> Word {
-    Word::Name { session: session(author), name: Some(name.to_owned()) }
+fn name(author: &SessionWriter, name: &str) -> SessionCommand {
+    SessionCommand::Name { session: session(author), name: Some(name.to_owned()) }
 }
 
 fn names(data: &std::path::Path) -> Vec<String> {
@@ -102,7 +102,7 @@ fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
     reader.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
     holder.handle.say(name(&author, "second")).unwrap();
     reader.until("the second name", |copy| named(copy, &author).as_deref() == Some("second"));
-    let error = reader.handle.say(Word::Undo { session: session(&author) }).unwrap_err();
+    let error = reader.handle.say(SessionCommand::Undo { session: session(&author) }).unwrap_err();
     assert_eq!(error.code, ErrorCode::Invalid, "the holder's refusal: {error}");
 
     holder.handle.stop();
@@ -117,10 +117,10 @@ fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
-    let join = Word::Join { session: session(&later), with: session(&author) };
+    let join = SessionCommand::Join { session: session(&later), with: session(&author) };
     holder.handle.say(join).unwrap();
-    holder.handle.say(Word::Split { session: session(&later) }).unwrap();
-    let undo = Word::Undo { session: session(&later) };
+    holder.handle.say(SessionCommand::Split { session: session(&later) }).unwrap();
+    let undo = SessionCommand::Undo { session: session(&later) };
     let id = CommandId::new();
     let links =
         |data: &std::path::Path| Client::connect(data).unwrap().chain(&later.session).unwrap().links.len();
@@ -129,7 +129,7 @@ fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
         assert_eq!(links(&data), 1, "the split is taken back, the join is not");
     }
     let Err(AccessError::Refused(error)) =
-        Client::connect(&data).unwrap().command(&id, &Word::Accept { session: session(&later) })
+        Client::connect(&data).unwrap().command(&id, &SessionCommand::Accept { session: session(&later) })
     else {
         panic!("the id is another command's")
     };
@@ -149,9 +149,9 @@ fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
-    holder.handle.say(Word::Join { session: session(&later), with: session(&author) }).unwrap();
-    holder.handle.say(Word::Split { session: session(&later) }).unwrap();
-    let undo = Word::Undo { session: session(&later) };
+    holder.handle.say(SessionCommand::Join { session: session(&later), with: session(&author) }).unwrap();
+    holder.handle.say(SessionCommand::Split { session: session(&later) }).unwrap();
+    let undo = SessionCommand::Undo { session: session(&later) };
     let id = CommandId::new();
     assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
     drop(holder);
@@ -200,7 +200,7 @@ fn the_name_of_a_forgotten_session_is_no_longer_shown() {
         let gone = authors[forgotten];
         subscriber.handle.say(name(gone, "a secret name")).unwrap();
         let [session, with] = authors.map(|author| SessionId::new(&author.session));
-        subscriber.handle.say(Word::Join { session, with }).unwrap();
+        subscriber.handle.say(SessionCommand::Join { session, with }).unwrap();
         let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &SessionWriter| {
             row(copy, author).and_then(|row| row.work_chain_name.clone())
         };

@@ -145,7 +145,8 @@ impl Step<'_> {
             // Without rules, removed rows are stored again, or are missing for a reason that is not in the
             // settings.
             None => {
-                drop(self.run("DELETE FROM meta WHERE name IN (?1, ?2)", [EXCLUDE_MARK, EXCLUDE_REPORT])?)
+                self.run("DELETE FROM meta WHERE name IN (?1, ?2)", [EXCLUDE_MARK, EXCLUDE_REPORT])
+                    .map(drop)?;
             }
             Some(mark) => self.set_meta(EXCLUDE_MARK, mark)?,
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -38,7 +38,7 @@ impl Handle {
     }
 
     /// Carries a command out in this engine, if it holds the store.
-    fn command_here(&self, id: &CommandId, command: &Word) -> Result<CommandOutcome, AccessError> {
+    fn command_here(&self, id: &CommandId, command: &SessionCommand) -> Result<CommandOutcome, AccessError> {
         let done = self.wait_for(|told| Message::Command(id.clone(), command.clone(), told));
         done.and_then(|done| done).map_err(|error| self.broken(error))
     }
@@ -47,7 +47,7 @@ impl Handle {
     fn command_there(
         &self,
         id: &CommandId,
-        command: &Word,
+        command: &SessionCommand,
         was_sent: &mut bool,
     ) -> Option<Result<String, AccessError>> {
         let data_dir = self.settings().data_dir.clone()?;
@@ -112,7 +112,7 @@ impl Access for Handle {
         }
     }
 
-    fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError> {
+    fn command(&mut self, id: &CommandId, command: &SessionCommand) -> Result<String, AccessError> {
         let (began, mut was_sent) = (Instant::now(), false);
         loop {
             let command = match self.command_here(id, command)? {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Word;
+use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Millis;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::socket::access::{Access as _, CommandId};
@@ -15,8 +15,8 @@ use crate::records::session;
 use crate::running_engine_rig::RunningEngine;
 use crate::subscriber::now;
 
-fn name(n: usize, name: &str) -> Word {
-    Word::Name { session: SessionId::new(&session(n)), name: Some(name.to_owned()) }
+fn name(n: usize, name: &str) -> SessionCommand {
+    SessionCommand::Name { session: SessionId::new(&session(n)), name: Some(name.to_owned()) }
 }
 
 /// Removes the files of the data folder whose names begin so, and returns their paths.
@@ -49,7 +49,7 @@ fn check_command_is_stored_without(begin: &str) {
     assert!(!remove(&data, begin).is_empty());
     house.say(name(2, "after")).unwrap();
     let until = now() + Millis::from_secs(3_600);
-    house.say(Word::Snooze { session: SessionId::new(&session(2)), until: Some(until) }).unwrap();
+    house.say(SessionCommand::Snooze { session: SessionId::new(&session(2)), until: Some(until) }).unwrap();
     assert_eq!(names(&data), ["after", "before"], "{begin}: done means stored");
     let other = Store::open(&data, Mode::WriteOrRead).unwrap();
     assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
