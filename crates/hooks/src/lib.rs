@@ -23,6 +23,7 @@ pub mod plugin;
 pub mod receiver;
 #[cfg(unix)]
 pub mod receiver_socket;
+pub mod request;
 pub mod sender;
 mod shorten;
 pub mod spool;

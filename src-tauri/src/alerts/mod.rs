@@ -31,12 +31,13 @@ use watchbill_engine::publish::AlertSink;
 use watchbill_engine::{Millis, SessionCommand, SessionId, Timestamp};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;
+use watchbill_protocol::request::{AnswerCall, Request, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
 use crate::notes::Notes;
 use crate::window;
-use actions::{BUTTONS, FOCUS, Heard, OPEN, SNOOZE};
+use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, Heard, OPEN, SNOOZE, whole};
 use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
@@ -138,9 +139,16 @@ async fn sleep_until(due: Option<Instant>) {
 struct Showing {
     app: AppHandle,
     board: Board,
-    /// The notice of each card, for clicks.
-    leads_to: HashMap<Card, Notice>,
+    /// Where each card leads, for clicks.
+    leads_to: HashMap<Card, Lead>,
     terminals: Terminals,
+}
+
+/// Where a card leads.
+struct Lead {
+    session_id: String,
+    /// The request that the card shows whole.
+    request: Option<Request>,
 }
 
 impl Showing {
@@ -207,11 +215,16 @@ impl Showing {
     async fn act(&mut self, screen: &mut Screen, acts: Vec<Act>) {
         for act in acts {
             match act {
-                Act::Show(card, notice) => {
-                    let buttons = if notice.single { BUTTONS } else { &[] };
+                Act::Show(card, mut notice) => {
+                    let request = self.whole_request(&mut notice).await;
+                    let buttons = match (notice.single, &request) {
+                        (false, _) => &[],
+                        (true, None) => BUTTONS,
+                        (true, Some(_)) => ANSWER_BUTTONS,
+                    };
                     let sound = self.app.state::<Desk>().alerts_sound();
                     screen.show(card, &notice, buttons, sound).await;
-                    self.leads_to.insert(card, notice);
+                    self.leads_to.insert(card, Lead { session_id: notice.session_id, request });
                 }
                 Act::Close(card) => {
                     self.leads_to.remove(&card);
@@ -221,13 +234,30 @@ impl Showing {
         }
     }
 
+    /// The request of the session, if the notification can show all of it. Its text is added to the notice then.
+    async fn whole_request(&self, notice: &mut Notice) -> Option<Request> {
+        if !notice.single || !notice.urgent {
+            return None;
+        }
+        let session = notice.session_id.clone();
+        let request =
+            self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
+        notice.body.push(whole(&request)?);
+        Some(request)
+    }
+
     fn choose(&self, card: Card, action: &str) {
-        let Some(notice) = self.leads_to.get(&card) else { return };
-        match action {
-            OPEN => window::open_on(&self.app, notice.session_id.clone()),
-            FOCUS => focus(self.app.clone(), notice.session_id.clone()),
-            SNOOZE => snooze(self.app.clone(), notice.session_id.clone()),
-            other => tracing::debug!(other, "a desktop sent an action that was not offered"),
+        let Some(lead) = self.leads_to.get(&card) else { return };
+        let session = lead.session_id.clone();
+        match (action, &lead.request) {
+            (OPEN, _) => window::open_on(&self.app, session),
+            (FOCUS, _) => focus(self.app.clone(), session),
+            (SNOOZE, _) => snooze(self.app.clone(), session),
+            (ALLOW, Some(request)) => answer(self.app.clone(), session, request, RequestDecision::Allow),
+            (DENY, Some(request)) => {
+                answer(self.app.clone(), session, request, RequestDecision::Deny { reason: String::new() });
+            }
+            (other, _) => tracing::debug!(other, "a desktop sent an action that was not offered"),
         }
     }
 
@@ -243,6 +273,19 @@ fn focus(app: AppHandle, session: String) {
         let asked = session.clone();
         let answer = app.state::<Desk>().ask(move |engine| engine.focus_terminal(&asked)).await;
         if !matches!(answer, Ok(answer) if answer.outcome != FocusOutcome::NotPossible) {
+            window::open_on(&app, session);
+        }
+    });
+}
+
+/// Answers the request that the notification showed. If that fails, the window opens and says why.
+fn answer(app: AppHandle, session: String, request: &Request, decision: RequestDecision) {
+    let (request_id, seen) = (request.id.clone(), request.digest.clone());
+    async_runtime::spawn(async move {
+        let call = AnswerCall { session: session.clone(), request_id, seen, decision };
+        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.answer(&call, "notification")).await
+        {
+            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
             window::open_on(&app, session);
         }
     });

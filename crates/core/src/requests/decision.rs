@@ -1,9 +1,4 @@
-//! What the user decides, checked against the request, in the client's words.
-//!
-//! Source of the words: `hookSpecificOutput` of the `PermissionRequest` hook as client 2.1.329 takes it. Questions and plans
-//! count only with `updatedInput`.
-
-use serde_json::{Map, Value, json};
+//! What the user decides, checked against the request.
 
 use super::request::{Question, Request, RequestKind};
 
@@ -61,50 +56,21 @@ pub enum Mismatch {
 }
 
 impl Decision {
-    /// The decision as the hook prints it.
+    /// Whether it fits the request.
     ///
     /// # Errors
-    /// When it does not fit the request.
-    pub fn hook_output(&self, request: &Request) -> Result<String, Mismatch> {
-        let decision = self.in_words_of_client(request)?;
-        let output = json!({
-            "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision }
-        });
-        Ok(output.to_string())
-    }
-
-    fn in_words_of_client(&self, request: &Request) -> Result<Value, Mismatch> {
-        let denied = |reason: &str| json!({ "behavior": "deny", "message": reason });
-        Ok(match (self, &request.kind) {
-            (_, RequestKind::Unknown) => return Err(Mismatch::Unknown),
-            (Self::Deny(reason), _) if reason.trim().is_empty() => denied("The user denied this request."),
-            (Self::Deny(reason), _) => denied(reason),
-            (Self::DenyAndStop, _) => {
-                json!({ "behavior": "deny", "message": "The user stopped the turn.", "interrupt": true })
-            }
-            (Self::Choose(chosen), RequestKind::Questions(questions)) => {
-                json!({ "behavior": "allow", "updatedInput": with_answers(request, questions, chosen)? })
-            }
-            (Self::Choose(_), _) => return Err(Mismatch::NoQuestion),
-            (_, RequestKind::Questions(_)) => return Err(Mismatch::WantsChoice),
-            (_, RequestKind::Plan(_)) => json!({
-                "behavior": "allow",
-                "updatedInput": &*request.input,
-                "updatedPermissions": [{ "type": "setMode", "mode": self.mode_after(), "destination": "session" }],
-            }),
-            (Self::Allow, RequestKind::Permission) => json!({ "behavior": "allow" }),
+    /// When it does not.
+    pub fn check(&self, request: &Request) -> Result<(), Mismatch> {
+        match (self, &request.kind) {
+            (_, RequestKind::Unknown) => Err(Mismatch::Unknown),
+            (Self::Choose(chosen), RequestKind::Questions(questions)) => answers(questions, chosen).map(drop),
+            (Self::Choose(_), _) => Err(Mismatch::NoQuestion),
+            (Self::Allow | Self::AllowAlways, RequestKind::Questions(_)) => Err(Mismatch::WantsChoice),
             (Self::AllowAlways, RequestKind::Permission) if request.always.is_empty() => {
-                return Err(Mismatch::NoRule);
+                Err(Mismatch::NoRule)
             }
-            (Self::AllowAlways, RequestKind::Permission) => {
-                json!({ "behavior": "allow", "updatedPermissions": &*request.suggestions })
-            }
-        })
-    }
-
-    /// The permission mode after a plan is approved.
-    fn mode_after(&self) -> &'static str {
-        if *self == Self::AllowAlways { "acceptEdits" } else { "default" }
+            _ => Ok(()),
+        }
     }
 
     /// The decision in words, for the list of answers.
@@ -135,18 +101,16 @@ impl Decision {
     }
 }
 
-fn with_answers(request: &Request, questions: &[Question], chosen: &[Chosen]) -> Result<Value, Mismatch> {
+/// The answers as the client takes them, each with the text of its question.
+///
+/// # Errors
+/// When a question has no fitting answer.
+pub fn answers<'q>(questions: &'q [Question], chosen: &[Chosen]) -> Result<Vec<(&'q str, String)>, Mismatch> {
     if questions.len() != chosen.len() {
         return Err(Mismatch::Count);
     }
-    let mut answers = Map::new();
-    for (question, chosen) in questions.iter().zip(chosen) {
-        answers.insert(question.text.to_string(), Value::String(answer(question, chosen)?));
-    }
-    let mut input = (*request.input).clone();
-    let fields = input.as_object_mut().ok_or(Mismatch::Unknown)?;
-    fields.insert("answers".to_owned(), Value::Object(answers));
-    Ok(input)
+    let pairs = questions.iter().zip(chosen);
+    pairs.map(|(question, chosen)| Ok((&*question.text, answer(question, chosen)?))).collect()
 }
 
 /// The answer as the client takes it: labels joined by `, `, or the text.
@@ -163,6 +127,3 @@ fn answer(question: &Question, chosen: &Chosen) -> Result<String, Mismatch> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

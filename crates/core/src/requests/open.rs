@@ -148,7 +148,7 @@ impl OpenRequests {
         effects
     }
 
-    /// Checks an answer, without taking it. Gives the request and the words for the hook process.
+    /// Checks an answer, without taking it. Gives the request.
     ///
     /// # Errors
     /// When it cannot be answered so; nothing has changed.
@@ -158,7 +158,7 @@ impl OpenRequests {
         id: &RequestId,
         seen: Digest,
         decision: &Decision,
-    ) -> Result<(Arc<Request>, String), Refusal> {
+    ) -> Result<Arc<Request>, Refusal> {
         let requests = self.sessions.get(session).map(Vec::as_slice).unwrap_or_default();
         let one = requests.iter().find(|one| one.request.id == *id).ok_or(Refusal::NotOpen)?;
         if one.progress != Progress::Open {
@@ -167,7 +167,8 @@ impl OpenRequests {
         if one.request.digest != seen {
             return Err(Refusal::Changed);
         }
-        Ok((Arc::clone(&one.request), decision.hook_output(&one.request)?))
+        decision.check(&one.request)?;
+        Ok(Arc::clone(&one.request))
     }
 
     /// The answer that was checked is stored and goes to the hook process. `false`: it is not open any more.

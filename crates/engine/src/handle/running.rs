@@ -36,8 +36,7 @@ use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
-use crate::run::message::{Message, apply};
-use crate::run::requests::AskSink;
+use crate::run::message::{AskSink, Message, apply};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
 use crate::step::requests::Answer;
@@ -239,6 +238,15 @@ impl Handle {
             surface,
         };
         self.wait_for(|told| Message::Answer(answer, told))?
+    }
+
+    /// What a session asks now, if it can be answered from here.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn request(&self, session: &str) -> Result<Option<watchbill_protocol::request::Request>, ApiError> {
+        let session = SessionId::new(session);
+        self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
     /// Whether a program at the socket may answer requests.

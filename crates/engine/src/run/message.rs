@@ -20,7 +20,6 @@ use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
-use crate::run::requests::AskSink;
 use crate::socket::access::CommandId;
 use crate::source::Source;
 use crate::step::requests::Answer;
@@ -43,6 +42,9 @@ pub(crate) enum CommandOutcome {
 
 /// Takes the result of a command.
 pub(crate) type OnCommandDone = Box<dyn FnOnce(Result<CommandOutcome, ApiError>) + Send>;
+
+/// Takes the words that a hook process is to print; `None`: nothing.
+pub(crate) type AskSink = Box<dyn FnOnce(Option<String>) + Send>;
 
 /// Takes what came of an answer.
 pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;

@@ -7,10 +7,8 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
+use crate::run::message::AskSink;
 use crate::step::requests::Answer;
-
-/// Takes the words that a hook process is to print; `None`: nothing.
-pub(crate) type AskSink = Box<dyn FnOnce(Option<String>) + Send>;
 
 /// The hook processes that wait for an answer.
 #[derive(Default)]

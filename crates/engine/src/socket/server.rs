@@ -16,6 +16,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::{Request as Asked, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
+use watchbill_hooks::request::read_request;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
@@ -376,7 +377,7 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
 fn asked(call: AskCall) -> Option<(Asked, HookMessage)> {
     let at = SystemClock.now();
     let payload = call.payload.into_bytes();
-    let request = Asked::from_payload(RequestId::new(&call.ask), &payload, at)?;
+    let request = read_request(RequestId::new(&call.ask), &payload, at)?;
     let client =
         call.client.map(|client| Instance { pid: client.pid, proc_start: client.start.map(Into::into) });
     let origin = HookOrigin {

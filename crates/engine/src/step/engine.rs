@@ -12,7 +12,7 @@ use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::Problem;
-use watchbill_core::requests::open::Refusal;
+use watchbill_core::requests::open::{Asked, Refusal};
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
@@ -293,6 +293,11 @@ impl Engine {
     /// When nothing matches, or more than one session does.
     pub fn with_whole_ids(&self, command: &SessionCommand) -> Result<SessionCommand, ApiError> {
         user_commands::meant(&self.rooms, command)
+    }
+
+    /// The request of a session to show.
+    pub fn asked(&self, session: &SessionId) -> Option<Asked> {
+        self.rooms.requests.asked(session)
     }
 
     /// Checks an answer to a request and notes it to be stored. It goes out with [`Engine::answer_goes_out`].

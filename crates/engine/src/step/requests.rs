@@ -11,6 +11,7 @@ use watchbill_core::requests::request::{Digest, Request, RequestId};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
+use watchbill_hooks::request::hook_output;
 use watchbill_store::tables::answers::AnswerRow;
 
 use super::reconcile::take_hooks;
@@ -100,7 +101,8 @@ fn waits(row: &Row) -> bool {
 /// Checks an answer and notes it to be stored. It goes out with [`sent`].
 pub(super) fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
     let Answer { session, request, seen, decision, surface } = answer;
-    let (request, output) = rooms.requests.check(session, request, *seen, decision)?;
+    let request = rooms.requests.check(session, request, *seen, decision)?;
+    let output = hook_output(decision, &request)?;
     let decision = decision.in_words(&request);
     rooms.pending.answer(AnswerChange::Given(AnswerRow {
         request_id: request.id.to_string(),
@@ -118,13 +120,13 @@ pub(super) fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refu
 
 /// The shown text as far as it may be stored: no private text, and nothing that names an excluded folder.
 fn storable(rooms: &Rooms, request: &Request) -> String {
-    let shown = request.shown_input();
+    let shown = &*request.shown;
     let exclude = &rooms.env.settings().history.exclude;
     let cwd: Option<&Arc<str>> = request.cwd.as_ref();
-    if exclude.text_names_excluded(&shown, cwd.map(|cwd| &**cwd)) {
+    if exclude.text_names_excluded(shown, cwd.map(|cwd| &**cwd)) {
         return String::new();
     }
-    strip_private(&shown).into_owned()
+    strip_private(shown).into_owned()
 }
 
 /// The answer is stored and goes to the hook process now. `false`: the request has ended meanwhile.

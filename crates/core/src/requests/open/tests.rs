@@ -3,19 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
+use crate::requests::request::RequestKind;
 
 fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
-    let mut payload = json!({ "session_id": session, "hook_event_name": "PermissionRequest", "tool_name": "Bash",
-        "tool_input": { "command": format!("echo {id}") } });
-    if let Some(subagent) = subagent {
-        payload["agent_id"] = json!(subagent);
+    Request {
+        id: RequestId::new(&id.to_string()),
+        session: SessionId::new(session),
+        subagent: None,
+        subagent_id: subagent.map(Arc::from),
+        tool: "Bash".into(),
+        input: "{}".into(),
+        shown: format!("echo {id}").into(),
+        summary: format!("Bash: echo {id}").into(),
+        kind: RequestKind::Permission,
+        always: Vec::new(),
+        suggestions: "null".into(),
+        mode: None,
+        cwd: None,
+        opened_at: Timestamp::from_millis(at),
+        digest: Digest(id as u64),
     }
-    let bytes = payload.to_string();
-    Request::from_payload(RequestId::new(&id.to_string()), bytes.as_bytes(), Timestamp::from_millis(at))
-        .unwrap()
 }
 
 fn at(millis: i64) -> Timestamp {

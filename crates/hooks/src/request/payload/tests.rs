@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn read(payload: &Value) -> Option<Request> {
-    Request::from_payload(RequestId::new("r1"), payload.to_string().as_bytes(), Timestamp::from_millis(5))
+    read_request(RequestId::new("r1"), payload.to_string().as_bytes(), Timestamp::from_millis(5))
 }
 
 fn payload(tool: &str, input: Value) -> Value {
@@ -18,7 +18,7 @@ fn a_command_is_shown_whole_and_drawn() {
     let request =
         read(&payload("Bash", json!({ "command": "ls\n\u{202e}tac", "description": "Lists" }))).unwrap();
     assert_eq!(request.kind, RequestKind::Permission);
-    assert_eq!(request.shown_input(), "ls\n⟨U+202E⟩tac");
+    assert_eq!(&*request.shown, "ls\n⟨U+202E⟩tac");
     assert_eq!(&*request.summary, "Bash: ls⏎⟨U+202E⟩tac");
 }
 
@@ -26,7 +26,7 @@ fn a_command_is_shown_whole_and_drawn() {
 fn an_input_with_more_than_a_command_is_shown_as_json() {
     let input = json!({ "command": "ls", "dangerouslyDisableSandbox": true });
     let request = read(&payload("Bash", input)).unwrap();
-    assert!(request.shown_input().contains("dangerouslyDisableSandbox"), "nothing is left out");
+    assert!(request.shown.contains("dangerouslyDisableSandbox"), "nothing is left out");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn other_events_and_broken_bytes_are_no_requests() {
     other["hook_event_name"] = json!("PreToolUse");
     assert!(read(&other).is_none());
     for bytes in [&b""[..], b"{", b"[]", b"null", b"\xff{}"] {
-        assert!(Request::from_payload(RequestId::new("r"), bytes, Timestamp::from_millis(0)).is_none());
+        assert!(read_request(RequestId::new("r"), bytes, Timestamp::from_millis(0)).is_none());
     }
 }
 
