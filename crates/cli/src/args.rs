@@ -1,13 +1,17 @@
 //! Options and commands. Their doc comments are the texts of `--help`, completions and the man page.
 
+mod answer;
 mod hooks;
+mod user_commands;
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+pub use answer::Answer;
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
+pub use user_commands::{Chain, Snooze};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
 ///
@@ -259,82 +263,6 @@ pub enum Command {
     },
 }
 
-/// The options of `chain`: a session, and a user command for its chain.
-#[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
-pub struct Chain {
-    /// Id of a session or work chain, or a unique beginning of one
-    pub session: String,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Name the chain; an empty name gives back its own title
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Join this chain and the chain of another session: the later one continues the earlier one
-    #[arg(long, value_name = "OTHER")]
-    pub join: Option<String>,
-    /// Begin a new chain with this session, even if a link ties it to an earlier one
-    #[arg(long)]
-    pub split: bool,
-    /// Accept the suggested link into the session
-    #[arg(long)]
-    pub accept: bool,
-    /// Undo the last join, acceptance or split in the chain
-    #[arg(long)]
-    pub undo: bool,
-}
-
-/// Which request is answered, and how.
-#[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("decision").required(true).multiple(true)
-    .args(["allow", "always", "deny", "stop", "choose", "text"]))]
-pub struct Answer {
-    /// Id of a session or work chain, or a unique beginning of one
-    pub session: String,
-    /// Answer this request only, and none that came after it
-    #[arg(long, value_name = "ID")]
-    pub request: Option<String>,
-    /// Allow it this once; a plan: go on, and ask before each edit
-    #[arg(long, conflicts_with_all = ["always", "deny", "stop", "choose", "text"])]
-    pub allow: bool,
-    /// Allow it, and add the rule that the session suggests; a plan: go on, and accept edits
-    #[arg(long, conflicts_with_all = ["deny", "stop", "choose", "text"])]
-    pub always: bool,
-    /// Deny it; the model reads the reason
-    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["stop", "choose", "text"])]
-    pub deny: Option<String>,
-    /// Deny it, and end the turn
-    #[arg(long, conflicts_with_all = ["choose", "text"])]
-    pub stop: bool,
-    /// Choose options of a question by their numbers: 2, or 1,3; once for each question
-    #[arg(long, value_name = "N[,N]")]
-    pub choose: Vec<String>,
-    /// Answer a question in your own words
-    #[arg(long, value_name = "TEXT")]
-    pub text: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The options of `snooze`: a session and a time.
-#[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
-pub struct Snooze {
-    /// Id of a session or work chain, or a unique beginning of one
-    pub session: String,
-    /// For how long: 15m, 1h, 2d
-    #[arg(value_parser = parse_future_time)]
-    pub span: Option<watchbill_engine::Timestamp>,
-    /// Until this time: a clock time (15:00), a date, or a time (RFC 3339)
-    #[arg(long, value_name = "TIME", value_parser = parse_future_time)]
-    pub until: Option<watchbill_engine::Timestamp>,
-    /// End the snooze
-    #[arg(long)]
-    pub off: bool,
-}
-
 /// The options of `search`.
 #[derive(Debug, Clone, Args)]
 pub struct Search {
@@ -436,8 +364,4 @@ pub fn wrong_usage(command: &str, what: &str) -> ! {
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
     crate::time_arguments::parse(text).map_err(|error| error.to_string())
-}
-
-fn parse_future_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
-    crate::time_arguments::parse_coming(text).map_err(|error| error.to_string())
 }

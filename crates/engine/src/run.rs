@@ -2,6 +2,7 @@
 //! subscribers.
 
 mod alert_subscribers;
+mod askers;
 mod catch_up;
 mod clock_jump;
 mod exits;
@@ -12,7 +13,7 @@ mod history;
 pub(crate) mod hook_listener;
 pub(crate) mod message;
 mod messages;
-pub(crate) mod requests;
+mod requests;
 mod rescans;
 mod startup;
 mod user_commands;
@@ -42,7 +43,6 @@ use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
 use crate::run::hook_listener::{HookListener, listen_problem};
 use crate::run::message::Message;
-use crate::run::requests::Askers;
 use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
@@ -111,8 +111,7 @@ pub(crate) struct Loop {
     holder: Arc<Holder>,
     /// Other programs must learn of a user command here, after it is stored.
     untold: bool,
-    /// Hook processes that wait for an answer.
-    askers: Askers,
+    askers: askers::Askers,
     stopped: bool,
 }
 
@@ -193,7 +192,7 @@ impl Loop {
             socket: None,
             holder: Arc::default(),
             untold: false,
-            askers: Askers::default(),
+            askers: askers::Askers::default(),
             stopped: false,
         }
     }
@@ -250,7 +249,6 @@ impl Loop {
 
     /// Stores the pending changes, if that is possible now.
     fn end(mut self) {
-        // Their dialogs stay; nobody here can answer them any more.
         self.step(Input::ReleaseAll);
         // The history may write through its own connection. Dropping it waits for that.
         self.historian = None;

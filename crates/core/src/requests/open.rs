@@ -1,12 +1,11 @@
 //! The open requests: each is decided at most once, and only while its hook process waits.
 //!
-//! ```text
-//! open ──answer──> sending ──printed──> taken ──no longer asked──> closed (answered)
-//!  │                 │  └────── 5 s without effect ──────> failed ──no longer asked──> closed (answered)
-//!  │                 └──hook gone──> closed (withdrawn; the answer is lost)
-//!  ├──no longer asked──> closed (elsewhere)
-//!  └──hook gone──> closed (withdrawn)
-//! ```
+//! - *open*: an answer makes it *sending*. It closes when its hook process is gone (withdrawn), or when the session no longer
+//!   asks (elsewhere).
+//! - *sending*: *taken* when the hook process has printed the answer. It closes as withdrawn when the hook process is gone
+//!   before that; the answer is lost.
+//! - *taken*: it closes as answered when the session no longer asks. After five seconds without that it is *failed*.
+//! - *failed*: it closes as answered when the session no longer asks.
 //!
 //! Every fact comes from outside: the connection of the hook process, the verdict of the session, the user's answer, the
 //! time. Nothing here answers by itself.

@@ -5,6 +5,7 @@
 
 pub mod access;
 mod address;
+mod ask;
 mod caller;
 pub mod client;
 mod connection;

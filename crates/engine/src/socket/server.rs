@@ -10,24 +10,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
 use serde::Serialize;
-use watchbill_core::hook::{HookMessage, HookOrigin};
-use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::ids::SessionId;
 use watchbill_core::person::SessionCommand;
-use watchbill_core::requests::request::{Request as Asked, RequestId};
+use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
-use watchbill_hooks::request::read_request;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
 
 use super::access::{Access, AccessError, CommandId};
 use super::address::{Address, SocketIdentity, is_ours};
+use super::ask::asked;
 use super::caller;
 use super::client::unknown_request;
 use super::connection::{Writer, halves};
 use super::mailbox::{self, Closed, Closer, mailbox};
-use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -371,24 +369,6 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
     handle.subscribe(wants, Box::new(move |message| sender.send(message)));
     (receiver, closer)
-}
-
-/// The request of a hook process, and the same as a hook message. `None`: the payload asks nothing.
-fn asked(call: AskCall) -> Option<(Asked, HookMessage)> {
-    let at = SystemClock.now();
-    let payload = call.payload.into_bytes();
-    let request = read_request(RequestId::new(&call.ask), &payload, at)?;
-    let client =
-        call.client.map(|client| Instance { pid: client.pid, proc_start: client.start.map(Into::into) });
-    let origin = HookOrigin {
-        id: call.ask.into(),
-        at,
-        order: call.order,
-        agent: client,
-        ancestors: call.ancestors.into(),
-        terminal: None,
-    };
-    Some((request, HookMessage::new(origin, payload)))
 }
 
 fn too_many() -> ApiError {

@@ -12,8 +12,7 @@ use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::Problem;
-use watchbill_core::requests::open::{Asked, Refusal};
-use watchbill_core::requests::request::RequestId;
+use watchbill_core::requests::open::Asked;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
@@ -295,27 +294,14 @@ impl Engine {
         user_commands::meant(&self.rooms, command)
     }
 
+    /// Requests and the answers to them.
+    pub(crate) fn requests(&mut self) -> requests::Requests<'_> {
+        requests::Requests(&mut self.rooms)
+    }
+
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
         self.rooms.requests.asked(session)
-    }
-
-    /// Checks an answer to a request and notes it to be stored. It goes out with [`Engine::answer_goes_out`].
-    ///
-    /// # Errors
-    /// When it does not fit, or the request is not open any more; then nothing has changed.
-    pub fn answer(&mut self, answer: &requests::Answer) -> Result<requests::Fitting, Refusal> {
-        requests::answer(&mut self.rooms, answer)
-    }
-
-    /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
-    pub(crate) fn answer_goes_out(&mut self, session: &SessionId, id: &RequestId) -> bool {
-        requests::sent(&mut self.rooms, session, id)
-    }
-
-    /// The noted answer cannot be stored and does not go out.
-    pub(crate) fn answer_stays(&mut self, id: &RequestId) {
-        requests::unsent(&mut self.rooms, id);
     }
 
     /// Replaces all user edits with the stored ones.

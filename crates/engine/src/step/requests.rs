@@ -43,6 +43,29 @@ pub struct Fitting {
     pub decision: String,
 }
 
+/// The answers of the user, as the loop gives them.
+pub(crate) struct Requests<'e>(pub(super) &'e mut Rooms);
+
+impl Requests<'_> {
+    /// Checks an answer and notes it to be stored. It goes out with [`Requests::send`].
+    ///
+    /// # Errors
+    /// When it does not fit, or the request is not open any more; then nothing has changed.
+    pub fn answer(&mut self, answer: &Answer) -> Result<Fitting, Refusal> {
+        self::answer(self.0, answer)
+    }
+
+    /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
+    pub fn send(&mut self, session: &SessionId, id: &RequestId) -> bool {
+        sent(self.0, session, id)
+    }
+
+    /// The noted answer cannot be stored and does not go out.
+    pub fn drop_answer(&mut self, id: &RequestId) {
+        unsent(self.0, id);
+    }
+}
+
 /// A hook process asks. The payload counts as hook evidence as well, so the session waits at once.
 pub(super) fn ask(rooms: &mut Rooms, request: Request, message: &HookMessage, out: &mut Vec<Output>) {
     let session = request.session.clone();
@@ -99,7 +122,7 @@ fn waits(row: &Row) -> bool {
 }
 
 /// Checks an answer and notes it to be stored. It goes out with [`sent`].
-pub(super) fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
+fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
     let Answer { session, request, seen, decision, surface } = answer;
     let request = rooms.requests.check(session, request, *seen, decision)?;
     let output = hook_output(decision, &request)?;
@@ -130,7 +153,7 @@ fn storable(rooms: &Rooms, request: &Request) -> String {
 }
 
 /// The answer is stored and goes to the hook process now. `false`: the request has ended meanwhile.
-pub(super) fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
+fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
     let is_open = rooms.requests.send(id, rooms.env.now());
     if !is_open {
         unsent(rooms, id);
@@ -140,7 +163,7 @@ pub(super) fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bo
 }
 
 /// An answer that was noted did not go out.
-pub(super) fn unsent(rooms: &mut Rooms, id: &RequestId) {
+fn unsent(rooms: &mut Rooms, id: &RequestId) {
     let at = rooms.env.now();
     rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(Outcome::Lost), at));
 }

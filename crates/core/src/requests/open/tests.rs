@@ -1,3 +1,5 @@
+//! The life of a request, and the law over all orders of events.
+
 #![allow(clippy::unwrap_used, reason = "a request of the test that cannot be read is a failure")]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,5 @@
+//! Requests from payloads, whole and broken.
+
 #![allow(clippy::unwrap_used, reason = "a payload of the test that cannot be read is a failure")]
 
 use serde_json::json;

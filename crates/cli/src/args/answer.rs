@@ -1,0 +1,36 @@
+//! Options of `answer`: which request, and the decision.
+
+use clap::Args;
+
+/// Which request is answered, and how.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("decision").required(true).multiple(true)
+    .args(["allow", "always", "deny", "stop", "choose", "text"]))]
+pub struct Answer {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Answer this request only, and none that came after it
+    #[arg(long, value_name = "ID")]
+    pub request: Option<String>,
+    /// Allow it this once; a plan: go on, and ask before each edit
+    #[arg(long, conflicts_with_all = ["always", "deny", "stop", "choose", "text"])]
+    pub allow: bool,
+    /// Allow it, and add the rule that the session suggests; a plan: go on, and accept edits
+    #[arg(long, conflicts_with_all = ["deny", "stop", "choose", "text"])]
+    pub always: bool,
+    /// Deny it; the model reads the reason
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["stop", "choose", "text"])]
+    pub deny: Option<String>,
+    /// Deny it, and end the turn
+    #[arg(long, conflicts_with_all = ["choose", "text"])]
+    pub stop: bool,
+    /// Choose options of a question by their numbers: 2, or 1,3; once for each question
+    #[arg(long, value_name = "N[,N]")]
+    pub choose: Vec<String>,
+    /// Answer a question in your own words
+    #[arg(long, value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
