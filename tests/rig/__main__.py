@@ -45,7 +45,7 @@ def arguments():
     parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
     parser.add_argument("--answers", action="store_true", help="only the cells and the race of answers")
     parser.add_argument("--cell", action="append", default=[], help="with --answers: only these cells")
-    parser.add_argument("--hooks", action="store_true", help="with --answers: with the installer's other hooks beside the one that waits")
+    parser.add_argument("--hooks", action="store_true", help="with --answers: the installer's other hooks run as well")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
     parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
     parser.add_argument("--out", type=Path, help="file for the table")

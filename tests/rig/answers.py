@@ -362,15 +362,27 @@ def terminal_escape_question(desk):
 # Ends of programs.
 
 
-@cell("the client is killed while it asks")
-def client_killed(desk):
+def killed(desk, after):
+    """The client is killed some time after it asked. What does not run any more asks nothing."""
     client = desk.client()
     request = desk.runs(client, "ask", COMMAND)
     desk.hook_waits()
+    time.sleep(after)
     at = client.signal(signal.SIGKILL)
     client.gone.wait(10)
-    desk.closed(client, request, at, 10)
+    took = desk.closed(client, request, at, 10)
     desk.no_hooks(at, 10)
+    desk.expect(took < 2, f"the request of a client that is gone goes at once, but it took {took:.1f} s")
+
+
+@cell("the client is killed while it asks")
+def client_killed(desk):
+    killed(desk, 1.5)
+
+
+@cell("the client is killed soon after it asked")
+def client_killed_early(desk):
+    killed(desk, 0.2)
 
 
 @cell("the client is ended while it asks")
@@ -425,6 +437,44 @@ def no_engine(desk):
     desk.yes(client)
     desk.finished(client, "ask", 1)
     desk.expect(desk.made("made.txt") == "made\n", "the command has run")
+
+
+@cell("the engine is frozen while the user decides in the terminal")
+def engine_frozen(desk):
+    client = desk.client()
+    request = desk.runs(client, "ask", COMMAND)
+    desk.hook_waits()
+    desk.engine.process.send_signal(signal.SIGSTOP)
+    try:
+        desk.yes(client)
+        desk.finished(client, "ask", 1)
+        # The engine does not even take this one.
+        desk.prompt(client, "next", Step(text("I run it."), bash("echo next > next.txt")), DONE)
+        desk.waits(client)
+        desk.yes(client)
+        desk.finished(client, "next", 1)
+    finally:
+        desk.engine.process.send_signal(signal.SIGCONT)
+    at = time.monotonic()
+    desk.closed(client, request, at, 10)
+    desk.no_hooks(at, 10)
+    made = [desk.made("made.txt"), desk.made("next.txt")]
+    desk.expect(made == ["made\n", "next\n"], f"both commands have run: {made}")
+
+
+@cell("another hook of the user allows it at once: the request goes")
+def other_hook(desk):
+    desk.add_hook("allow")
+    client = desk.client()
+    steps = [Step(text("I run it."), bash(f"{COMMAND}; timeout 8 tail -f /dev/null")), DONE]
+    desk.prompt(client, "ask", *steps)
+    made = desk.until("the command to run", lambda: desk.made("made.txt") and time.monotonic())
+    desk.must("the request goes", lambda: not desk.engine.shown.get(client.session), 10)
+    desk.no_hooks(within=10)
+    took = time.monotonic() - made
+    desk.note(f"the request and its hook process went {1000 * took:.0f} ms after the command ran")
+    desk.expect(took < 2, f"a request that is decided goes at once, but it took {took:.1f} s")
+    desk.finished(client, "ask", 1)
 
 
 def hook_ends(desk, number):

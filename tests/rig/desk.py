@@ -55,6 +55,15 @@ class Desk:
         settings["hooks"].setdefault("UserPromptSubmit", []).append({"hooks": [log]})
         path.write_text(json.dumps(settings, indent=2) + "\n")
 
+    def add_hook(self, answer):
+        """Another hook of the user's own, which answers every request at once."""
+        path = self.sandbox.claude / "settings.json"
+        settings = json.loads(path.read_text())
+        output = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": answer}}}
+        command = f"cat > /dev/null; echo '{json.dumps(output)}'"
+        settings["hooks"]["PermissionRequest"].append({"hooks": [{"type": "command", "command": command}]})
+        path.write_text(json.dumps(settings, indent=2) + "\n")
+
     def close(self):
         """Ends all parts, the clients first."""
         for client in self.clients:
@@ -170,10 +179,15 @@ class Desk:
 
     # The user at the terminal.
 
-    def decide(self, client, key, settle=SETTLES):
-        """Answers the open dialog by a key; a lost key is pressed again. Returns the time of the key that counted."""
-        time.sleep(settle)
+    def decide(self, client, key, request=None):
+        """Answers the open dialog by a key; a lost key is pressed again. Returns the time of the key that counted.
+
+        With `request` the engine may not show it any more: it began after that request.
+        """
+        time.sleep(SETTLES)
         before = self.now(client)
+        if request:
+            before = (*before[:2], request["id"])
         for _ in range(3):
             at = client.press(key)
             end = time.monotonic() + KEY_TAKES
@@ -183,9 +197,9 @@ class Desk:
                 time.sleep(0.005)
         raise Failed(f"the client ignores the key {key!r}")
 
-    def yes(self, client):
+    def yes(self, client, request=None):
         """Enter on the first choice, which is yes."""
-        return self.decide(client, ENTER)
+        return self.decide(client, ENTER, request)
 
     def no(self, client):
         """The number of the last choice, which is no. How many choices there are depends on the request."""

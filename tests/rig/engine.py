@@ -1,4 +1,4 @@
-"""`watchbill serve` beside the client, and its answers: the engine, the shown request, the hook processes, and `watchbill answer`.
+"""`watchbill serve` beside the client: the engine, the requests that it shows, the hook processes, and `watchbill answer`.
 
 The engine's local socket is asked a hundred times a second, so the time at which a request appears or goes is known.
 """

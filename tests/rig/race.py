@@ -24,6 +24,8 @@ USUAL = 20
 AT_ONCE = 3
 # A client grows with its session.
 TURNS_OF_A_CLIENT = 25
+# An Escape ends the turn within this time.
+KEY_ENDS = 0.6
 NUMBER = re.compile(r"echo (\d+) >>")
 
 # Ways to decide, and how often each is taken.
@@ -57,7 +59,7 @@ MAY = {
 
 @dataclass
 class Decided:
-    """One request and what decided it."""
+    """One request, what decided it, and what the client shows of it."""
 
     number: int
     way: str
@@ -68,6 +70,7 @@ class Decided:
     code: int | None = None
     said: str = ""
     names_request: bool = False
+    shown: str = ""
 
 
 @dataclass
@@ -141,7 +144,7 @@ class Race:
             desk.engine.end(15 if way == "restart" else 9)
             desk.must("no hook process is left", lambda: not desk.engine.hooks(), 10)
             desk.engine.start()
-            desk.yes(client)
+            desk.yes(client, request)
             return
         if way in ("yes", "escape", "no"):
             at = desk.no(client) if way == "no" else desk.decide(client, ENTER if way == "yes" else ESCAPE)
@@ -162,6 +165,8 @@ class Race:
                 time.sleep(0.5)
                 if not desk.moved(client, before):
                     desk.decide(client, ENTER if key == "yes" else ESCAPE)
+            # A key that came after the answer may have ended the turn: the next request is looked at when that is over.
+            time.sleep(KEY_ENDS)
             return
         time.sleep(self.chance.random() * 1.2)
         self.answer(one, way)
@@ -212,7 +217,10 @@ class Race:
             ran = made.count(str(one.number))
             reasons = re.findall(r"reason (\d+)\.", words)
             what = RAN if not failed else REASON if reasons else REFUSED
-            if ran != (what == RAN):
+            one.shown = what
+            # Escape during the command that the answer has allowed: it ran, and the client calls it refused.
+            is_ended = one.way == "escape and allow" and (what, ran) == (REFUSED, 1)
+            if ran != (what == RAN) and not is_ended:
                 breaches.append(f"request {one.number} ({one.way}) ran {ran} times, and the client shows: {words[:200]}")
             reason = strays.get(one.number, one).number
             if any(int(found) != reason for found in reasons):
@@ -267,8 +275,10 @@ def run(programs, kept, count, hooks=False, seed=None):
     taken = {way: sum(d.way == way for d in race.decided) for way in WAYS}
     print(f"  race of {len(race.decided)} requests, seed {seed}: {', '.join(f'{w} {n}' for w, n in taken.items())}")
     both = [d for d in race.decided if " and " in d.way]
-    strays = sum(d.named not in (None, d.number) for d in race.decided)
-    print(f"    both at once: {len(both)}, the answer was taken {sum(d.code == 0 for d in both)} times; it named the next one {strays}")
+    here = sum(d.shown == (REASON if d.way == "yes and deny" else RAN) for d in both)
+    accepted = sum(d.code == 0 and d.named == d.number for d in both)
+    strays = sum(d.named not in (None, d.number) for d in both)
+    print(f"    both at once {len(both)}: the client took {here} answers; accepted {accepted}, for the next request {strays}")
     print("    " + times("key in the terminal -> request gone", race.keys))
     print("    " + times("`answer` begins -> client goes on", race.answers))
     print("    " + times("`answer` begins -> `answer` ends", [end - begin for begin, end in race.commands]), flush=True)
