@@ -11,8 +11,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import answers
 import isolation
 import plugin
+import race
 import scenarios
 from measure import measure, relative
 from stage import SHOWING, Failed, staged
@@ -41,6 +43,9 @@ def arguments():
     parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
     parser.add_argument("--plugin", type=Path, help="a plugin folder that the client validates")
     parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
+    parser.add_argument("--answers", action="store_true", help="only the cells and the race of answers")
+    parser.add_argument("--cell", action="append", default=[], help="with --answers: only these cells")
+    parser.add_argument("--hooks", action="store_true", help="with --answers: the installer's other hooks run as well")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
     parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
     parser.add_argument("--out", type=Path, help="file for the table")
@@ -136,6 +141,8 @@ def main():
     isolation.loopback_up()
     codex = options.codex.resolve() if options.codex else None
     programs = Programs(options.claude.resolve(), options.watchbill.resolve(), codex)
+    if options.answers:
+        return complain(answering(options, programs))
     results, broken = [], []
     wrong = [plugin.complaint(programs, options.plugin.resolve())] if options.plugin else []
     sets = [w for w in SETS if w.smoke or not options.smoke]
@@ -150,7 +157,23 @@ def main():
         for run in runs:
             say(scenario, run)
         results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
+    wrong += answering(options, programs) if options.smoke else []
     return verdict(options, results, broken, [w for w in wrong if w])
+
+
+def answering(options, programs):
+    """The complaints of the cells and of the race."""
+    complaints = answers.run(programs, options.kept, options.cell, options.hooks)
+    if not options.cell or "race" in options.cell:
+        complaints += race.run(programs, options.kept, int(os.environ.get(race.COUNT) or race.USUAL), options.hooks)
+    return complaints
+
+
+def complain(complaints):
+    """Names each complaint."""
+    for complaint in complaints:
+        print(f"NOT AS IT SHOULD BE: {complaint}")
+    return 1 if complaints else 0
 
 
 def verdict(options, results, broken, wrong):
@@ -168,9 +191,7 @@ def verdict(options, results, broken, wrong):
     if options.smoke:
         complaints += beyond(results, "all", BOUND)
         complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)
-    for complaint in complaints:
-        print(f"NOT AS IT SHOULD BE: {complaint}")
-    return 1 if complaints else 0
+    return complain(complaints)
 
 
 def beyond(results, name, bounds):

@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 INSIDE = "WATCHBILL_RIG_INSIDE"
+# The user's variables for the rig.
+OWN = ["WATCHBILL_ANSWERS"]
 
 # A user namespace needs no privilege; where the system forbids it (Ubuntu 24.04 to ordinary users), root needs none.
 # Mounts are private as well: an empty folder mounted over a witness hides it from a single watcher.
@@ -46,6 +48,7 @@ def enter(words):
         "LANG": "C.UTF-8",
         "TMPDIR": os.environ.get("TMPDIR", ""),
         INSIDE: "1",
+        **{name: os.environ[name] for name in OWN if name in os.environ},
     }
     os.execvpe(words[0], [*words, sys.executable, "-B", *sys.argv], environment)
 

@@ -7,6 +7,10 @@ import threading
 DIRECTIVE = re.compile(r"@@([a-z0-9_]+)")
 
 
+# Stands in an argument of a tool call for the file that the client names for the plan.
+PLAN_FILE = "{plan file}"
+
+
 class Step:
     """One answer of the model: blocks of text and tool calls, or an error; perhaps held back until the driver releases it."""
 

@@ -9,7 +9,7 @@ import re
 import threading
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import replies
@@ -29,6 +29,8 @@ class Exchange:
     step: int
     answered: float | None = None
     how: str = ""
+    # What the client says of the tool calls before this request: the texts of the results, in the order of the calls.
+    results: list = field(default_factory=list)
 
 
 class Stub:
@@ -67,9 +69,9 @@ class Stub:
         with self.lock:
             return sum((e.script, e.step) == (script, step) for e in self.exchanges)
 
-    def note(self, session, script, step):
+    def note(self, session, script, step, results=()):
         """Begins an exchange."""
-        exchange = Exchange(time.monotonic(), session, script, step)
+        exchange = Exchange(time.monotonic(), session, script, step, results=list(results))
         with self.lock:
             self.exchanges.append(exchange)
         return exchange
@@ -107,6 +109,24 @@ def texts(content):
     return [b.get("text", "") for b in content or [] if isinstance(b, dict) and b.get("type") == "text"]
 
 
+def results(body):
+    """The texts of the tool results after the last answer of the model."""
+    found = []
+    for message in reversed(body.get("messages", [])):
+        if message["role"] == "assistant":
+            break
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        of_tools = [b.get("content") for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
+        found = ["\n".join(texts(content)) for content in of_tools] + found
+    return found
+
+
+def plan_file(body):
+    """The file that the client names for the plan in plan mode, or an empty text."""
+    named = re.search(r"[^\s\"'`\\]+/plans/[\w-]+\.md", json.dumps(body.get("messages", []) + [body.get("system")]))
+    return named[0] if named else ""
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection of the client."""
 
@@ -130,7 +150,8 @@ class Handler(BaseHTTPRequestHandler):
         if not self.path.split("?")[0].endswith("/messages"):
             return self.whole(404, {"type": "error", "error": {"type": "not_found_error", "message": "stub"}})
         name, number, step = self.stub.choose(body)
-        exchange = self.stub.note(self.headers.get("x-claude-code-session-id", ""), name, number)
+        session = self.headers.get("x-claude-code-session-id", "")
+        exchange = self.stub.note(session, name, number, results(body))
         try:
             self.answer(body, step, exchange)
         except (BrokenPipeError, ConnectionResetError):
@@ -220,7 +241,8 @@ def events(body, step):
         else:
             begun = {**block, "id": "toolu_stub" + uuid.uuid4().hex[:20], "input": {}}
             event("content_block_start", index=index, content_block=begun)
-            typed = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            arguments = json.dumps(block["input"]).replace(replies.PLAN_FILE, plan_file(body))
+            typed = {"type": "input_json_delta", "partial_json": arguments}
             event("content_block_delta", index=index, delta=typed)
         event("content_block_stop", index=index)
     reason = "tool_use" if step.asks_for_tools else "end_turn"

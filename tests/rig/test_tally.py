@@ -9,7 +9,7 @@ import stage
 import truth
 from compare import Shown, score
 from replies import Step, text
-from stub import Stub
+from stub import Stub, plan_file, results
 from tally import ALL_WITNESSES, BOUND, tallies
 from truth import ABSENT, Turning
 from watcher import Watcher, apply
@@ -134,6 +134,19 @@ class Chosen(unittest.TestCase):
     def test_a_summary_request_is_recognised_by_its_words(self):
         words = "Your task is to create a detailed summary of the conversation"
         self.assertEqual(self.chosen(("user", "go @@two"), ("user", words))[0], "compaction")
+
+    def test_results_are_those_since_the_last_answer(self):
+        def result(words):
+            return {"type": "tool_result", "content": [{"type": "text", "text": words}]}
+
+        messages = [{"role": "user", "content": [result("old")]}, {"role": "assistant", "content": "on"}]
+        messages += [{"role": "user", "content": [result("one"), result("two")]}, {"role": "user", "content": "go on"}]
+        self.assertEqual(results({"messages": messages}), ["one", "two"])
+
+    def test_the_plan_file_is_the_one_that_the_client_names(self):
+        said = {"messages": [{"role": "user", "content": "Write it to /home/dev/.claude/plans/a-name.md."}]}
+        self.assertEqual(plan_file(said), "/home/dev/.claude/plans/a-name.md")
+        self.assertEqual(plan_file({"messages": []}), "")
 
 
 if __name__ == "__main__":
