@@ -250,53 +250,21 @@ def three_at_once(desk):
     desk.expect(reached == [False, True, False], f"the reason reaches the second alone: {results}")
 
 
-def by_subagent(desk, *words, wait=0.0):
-    """Lets a subagent ask, and answers after some time. The client opens its dialog for a subagent when the hook has ended."""
+@cell("a subagent's request is not held back: its dialog opens in the terminal")
+def subagent(desk):
+    """The client opens the dialog of a subagent only when the hook has ended."""
     client = desk.client()
     errand = {"description": "Write a file", "prompt": "write it @@errand", "subagent_type": "general-purpose"}
     desk.stub.scripts["errand"] = [Step(text("I write."), bash(COMMAND)), Step(text("Written."))]
     steps = [Step(text("Delegating."), tool("Agent", **errand)), Step(text("It is under way.")), DONE]
     desk.prompt(client, "parent", *steps)
-    request = desk.card(client, dialog=False)
-    desk.expect(request.get("subagent") == "general-purpose", f"the subagent is named, not {request.get('subagent')}")
-    end = time.monotonic() + wait
-    while time.monotonic() < end:
-        time.sleep(0.02)
-        still = (desk.engine.shown.get(client.session) or {}).get("id") == request["id"]
-        desk.expect(still, "the request is shown as long as its hook process waits")
-    desk.answer(client, *words)
+    desk.status(client, "waiting")
+    desk.expect(not desk.engine.shown.get(client.session), "no card is shown")
+    desk.no_hooks()
+    desk.yes(client)
     desk.asked("errand", 1)
     desk.finished(client, "parent", 2)
-    return client, request
-
-
-@cell("a subagent asks after its parent's turn, and is allowed at once")
-def subagent_allow(desk):
-    _, request = by_subagent(desk, "--allow")
     desk.expect(desk.made("made.txt") == "made\n", "the command has run")
-    desk.outcome(request, "allowed once", "effect")
-
-
-@cell("a subagent is denied with a reason")
-def subagent_deny(desk):
-    _, request = by_subagent(desk, "--deny", "not here")
-    desk.expect("not here" in desk.results("errand", 1), "the subagent reads the reason")
-    desk.expect(desk.made("made.txt") is None, "the command has not run")
-    desk.outcome(request, "denied: not here", "effect")
-
-
-@cell("a subagent's request is open until it is answered")
-def subagent_late(desk):
-    by_subagent(desk, "--allow", wait=6.0)
-    desk.expect(desk.made("made.txt") == "made\n", "the command has run")
-
-
-@cell("a session whose subagent's request is shown is shown as waiting")
-def subagent_row(desk):
-    client, _ = by_subagent(desk, "--allow", wait=2.0)
-    states = [what for _, who, what in desk.engine.said if who == f"row {client.session}"]
-    waits = [state for state in states if state.startswith("waiting_for_approval")]
-    desk.expect(waits, f"the row waits while it has a request, but it was {states}")
 
 
 # Answers in the terminal.

@@ -25,7 +25,7 @@ const SETTLES: Millis = Millis(500);
 
 /// A session that never waited by this time asks nothing: its dialog was closed at once, or never shown. Without a registry file
 /// the word of a hook alone counts after one second.
-const SHOWN_BY: Millis = Millis(4_000);
+const SHOWN_BY: Millis = Millis(2_000);
 
 /// How long an answer may go without effect before the card says so.
 const EFFECT: Millis = Millis(5_000);

@@ -3,16 +3,24 @@
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::clock::since_boot;
 use watchbill_hooks::request::read_request;
 use watchbill_protocol::socket::AskCall;
 
 use crate::clock::{Clock, SystemClock};
 
-/// The request of a hook process, and the same as a hook message. `None`: the payload asks nothing.
+/// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait.
+///
+/// A subagent's request is none: the client opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that
+/// waits would hide it from the user.
 pub(super) fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
-    let at = SystemClock.now();
+    let at = started_at(call.order);
     let payload = call.payload.into_bytes();
     let request = read_request(RequestId::new(&call.ask), &payload, at)?;
+    if request.subagent_id.is_some() {
+        return None;
+    }
     let client =
         call.client.map(|client| Instance { pid: client.pid, proc_start: client.start.map(Into::into) });
     let origin = HookOrigin {
@@ -24,4 +32,11 @@ pub(super) fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
         terminal: None,
     };
     Some((request, HookMessage::new(origin, payload)))
+}
+
+/// When the hook process started, by its clock since boot. This program may have slept since, or hung.
+fn started_at(order: u64) -> Timestamp {
+    let late = since_boot().saturating_sub(order) / 1_000_000;
+    let late = if order == 0 { 0 } else { i64::try_from(late).unwrap_or(0) };
+    Timestamp::from_millis(SystemClock.now().as_millis().saturating_sub(late))
 }

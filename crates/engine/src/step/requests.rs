@@ -100,7 +100,11 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
         return None;
     }
     let (id, now) = (row.session_id.clone(), rooms.env.now());
-    for effect in rooms.requests.verdict(&id, waits(row), now) {
+    let effects = match row.state {
+        State::Ended => rooms.requests.session_gone(&id),
+        _ => rooms.requests.verdict(&id, waits(row), now),
+    };
+    for effect in effects {
         // The row is being made just now.
         if !matches!(effect, Effect::Closed(..)) {
             carry_out(rooms, vec![effect], out);
