@@ -94,6 +94,8 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["doctor", "--json"]),
     (true, &["forget", "h", "--dry-run"]),
     (true, &["forget", "h", "--yes", "--json"]),
+    (false, &["answer", HOSTILE, "--allow"]),
+    (true, &["answers"]),
     (false, &["why", HOSTILE]),
 ];
 /// They print no text of sessions, or do not end by themselves.

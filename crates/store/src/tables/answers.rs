@@ -7,7 +7,7 @@ use crate::{Step, Store, StoreError};
 
 pub(crate) const V7: &str = "
 -- Answers that the user gave to requests of sessions. The session need not be stored.
-CREATE TABLE answers (
+CREATE TABLE IF NOT EXISTS answers (
     request_id TEXT PRIMARY KEY,
     session_id TEXT NOT NULL,
     tool       TEXT NOT NULL,
@@ -18,8 +18,8 @@ CREATE TABLE answers (
     outcome    TEXT NOT NULL,    -- sent, taken, effect, no_effect, lost
     outcome_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX answers_by_time ON answers (at);
-CREATE INDEX answers_by_session ON answers (session_id);
+CREATE INDEX IF NOT EXISTS answers_by_time ON answers (at);
+CREATE INDEX IF NOT EXISTS answers_by_session ON answers (session_id);
 ";
 
 /// One answer.
