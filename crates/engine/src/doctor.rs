@@ -1,4 +1,5 @@
-//! The facts that `watchbill doctor` shows to a user who misses something: files, watches, limits, versions.
+//! Collects the facts of `watchbill doctor`: files, watches, limits, versions. The report helps a user who misses
+//! something in the roster.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,11 +21,11 @@ use crate::mute::MuteFile;
 use crate::source::Source;
 use watchbill_history::query;
 
-/// Gives the way in which a root is watched.
+/// Returns how a root is watched.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
-/// The whole report. Starts a watcher for a moment to test how `watch` and the window would notice changes. `client_of`
-/// asks the client of one of the client's folders for its version.
+/// The whole report. Starts a watcher for a moment, to test how `watch` and the window would notice changes.
+/// `client_of` asks for the version of the client that uses a folder.
 pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
     let watcher = crate::source::watch(engine.settings(), || {});
     watcher.ready();
@@ -97,7 +98,7 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
         dropped_at: found.dropped_at,
         journal_bytes: found.journal_bytes,
         sessions: count(engine.hooks().sessions().count()),
-        // The caller reads them on its own thread: a project may lie on a dead mount.
+        // The caller reads these settings on its own thread, because a project may lie on a dead mount.
         settings: Vec::new(),
     })
 }
@@ -126,7 +127,7 @@ fn doctor_root(engine: &Engine, root: &Path, mode_of: ModeOf<'_>) -> Root {
     }
 }
 
-/// inotify needs one watch for each folder below the roots.
+/// The system's limits for inotify, which needs one watch for each folder below the roots.
 fn limits(engine: &Engine) -> Vec<Limit> {
     let folders: BTreeSet<&Path> =
         engine.sessions().files().paths().filter_map(|path| path.parent()).collect();
@@ -143,10 +144,10 @@ fn limits(engine: &Engine) -> Vec<Limit> {
         .collect()
 }
 
-/// A project's folder that does not answer within this time lies on a dead mount.
+/// The longest wait for the folders of projects. A folder that needs longer is taken to lie on a dead mount.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The hooks in every scope. If a project's folder does not answer, the result has no project scopes.
+/// The hooks in every scope. If a project's folder does not answer in time, the result has no project scopes.
 pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let (sender, receiver) = mpsc::channel();
     let asked = judge.clone();

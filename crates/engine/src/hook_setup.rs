@@ -1,4 +1,4 @@
-//! Installs and removes hooks, and shows the exact change first. Also reports the hooks, scope by scope.
+//! Installs and removes hooks. It first shows the exact change. It also reports the hooks in each scope.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,7 +29,7 @@ pub struct HookSetup {
     command: Result<HookCommand, ApiError>,
 }
 
-/// A change that was computed and not made.
+/// A change that is computed, but not made yet.
 struct Plan {
     file: SettingsFile,
     after: Option<String>,
@@ -37,7 +37,7 @@ struct Plan {
 }
 
 impl HookSetup {
-    /// For a watched root. Asks the client for its version, which may take a moment.
+    /// Prepares changes for a watched root. Asks the client for its version, which may take a moment.
     ///
     /// # Errors
     /// When the root is not watched.
@@ -63,7 +63,8 @@ impl HookSetup {
                 format!("{error}; install the command line program, or put it on the PATH"),
             )
         });
-        // A client sets none of our variables, so a hook needs no `--data-dir` only for the platform's default folder.
+        // The client does not set our environment variables. So each hook needs `--data-dir`, unless the data folder is
+        // the default of the platform.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
         let command = program.and_then(|program| {
@@ -77,7 +78,7 @@ impl HookSetup {
     /// The change that a step would make in the user's settings of the client.
     ///
     /// # Errors
-    /// When the settings cannot be read or parsed, or an installation does not find our command line program.
+    /// When the settings cannot be read or parsed, or when an installation does not find our command line program.
     pub fn preview(&self, step: HooksStep) -> Result<HooksPreview, ApiError> {
         Ok(self.plan(step)?.preview)
     }
@@ -85,7 +86,8 @@ impl HookSetup {
     /// Makes the previewed change.
     ///
     /// # Errors
-    /// When the change would be another one by now, or the settings cannot be written. Then they stay unchanged.
+    /// When the settings or the resulting change differ from the preview, or when the settings cannot be written. In
+    /// these cases, the settings stay unchanged.
     pub fn make(&self, step: HooksStep, token: &str) -> Result<(), ApiError> {
         let plan = self.plan(step)?;
         if plan.preview.token != token {
@@ -168,7 +170,7 @@ fn refusal(error: &FileError) -> ApiError {
     ApiError::new(code, error.to_string())
 }
 
-/// The expected hooks: their data folder, and the events that each client has.
+/// The hooks that we expect: their data folder, and the events that each client has.
 #[derive(Debug, Clone)]
 pub struct ExpectedHooks {
     /// The client's folders, each with the client's version if known.
@@ -182,7 +184,7 @@ impl ExpectedHooks {
         let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
-        // Any of our programs will do in a hook. A data folder that is not UTF-8 was never installed.
+        // A hook may start any of our programs. No installed hook has a data folder that is not UTF-8.
         let data_dir = data_dir.and_then(|path| path.to_str().map(str::to_owned));
         Self {
             roots,
@@ -195,14 +197,14 @@ impl ExpectedHooks {
         }
     }
 
-    /// Asks no client: the installed events count as the events that the client has.
+    /// Asks no client. Each client is taken to have the events that are installed.
     pub fn without_client_versions(settings: &Settings) -> Self {
         Self::asking_clients(settings, &|_| None)
     }
 }
 
 /// The hooks in the user's settings of every root, in the settings of these projects, and in the administrator's
-/// settings. Project and administrator settings without hooks are left out.
+/// settings. Leaves out the settings of projects and of the administrator if they have no hooks.
 pub fn every_scope(judge: &ExpectedHooks, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let none = (PathBuf::new(), None);
     let first = judge.roots.first().unwrap_or(&none);

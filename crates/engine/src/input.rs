@@ -1,4 +1,4 @@
-//! All events that the engine takes in, and all requests that it gives out: two closed lists.
+//! The events that the engine takes in, and the requests that it gives to the loop: two closed lists.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,33 +25,33 @@ pub enum Input {
     Loaded(Vec<Loaded>),
     /// Everything that a scan found. The engine compares it with the files that it knows.
     Found(Vec<Found>),
-    /// The first scan has ended, with the problems that it met.
+    /// The first scan has ended. Holds the problems that the scan met.
     ScanEnded(Vec<Problem>),
     /// There is time to make rows for this many sessions at rest.
     Wake(usize),
     /// A scan of everything, requested by [`Output::Rescan`].
     Rescanned(Scan),
-    /// A process has ended; without an id, any may have.
+    /// A process has ended; without an id, any process may have ended.
     ProcessEnded(Option<u32>),
     /// A deadline has come.
     Deadline,
-    /// The requested looks at working folders.
+    /// The results of requested looks at working folders.
     Folders(Vec<FolderLook>),
     /// Hook events of the client, in order of arrival.
     Hooks(Vec<HookMessage>),
-    /// A hook process asks, and waits for the answer.
+    /// A hook process has sent a request, and waits for the answer.
     Ask(Box<Request>, HookMessage),
     /// A hook process has printed its answer.
     Printed(RequestId),
-    /// A hook process that asked has ended, or its connection.
+    /// A hook process has ended after it asked, or its connection has ended.
     HookGone(RequestId),
-    /// Every hook process that waits is to end with nothing.
+    /// Every waiting hook process must end and print nothing.
     ReleaseAll,
     /// All current problems of the watcher.
     Watching(Vec<Problem>),
     /// The user's new settings.
     Settings(Box<Settings>),
-    /// The user muted or unmuted alerts, looks at other sessions, or the time zone changed.
+    /// The user muted or unmuted alerts, or looks at other sessions, or the time zone changed.
     Attention(AttentionInput),
 }
 
@@ -59,7 +59,7 @@ pub enum Input {
 pub enum AttentionInput {
     /// The machine's time zone changed.
     Zone(TimeZone),
-    /// No alerts until then; `None` unmutes.
+    /// No alerts until this time; `None` unmutes.
     Mute(Option<Timestamp>),
     /// The sessions whose window is in front.
     InFront(BTreeSet<SessionId>),
@@ -102,12 +102,12 @@ pub enum Output {
     WatchFolder(PathBuf),
     /// Stop watching this folder.
     UnwatchFolder(PathBuf),
-    /// Scan everything, after this moment and without stopping the loop.
+    /// Scan everything. The scan must begin after this request, and must not block the loop.
     Rescan,
-    /// Look at this working folder, without stopping the loop.
+    /// Look at this working folder. The look must not block the loop.
     LookAtFolder(PathBuf),
-    /// Let the hook process of this request end with nothing.
+    /// Let the hook process of this request end and print nothing.
     Release(RequestId),
-    /// These files hold more than one step reads. Send the hint again.
+    /// These files have more new bytes than one step reads. Send the hints again.
     Again(Vec<PathBuf>),
 }

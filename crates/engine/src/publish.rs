@@ -1,7 +1,7 @@
-//! Subscribers of the roster: each gets a snapshot and then, without a gap, the differences.
+//! Sends the roster to subscribers: first a snapshot, then the differences without a gap.
 //!
-//! The engine remembers the ids and versions that a subscriber has. So any number of changes in between gives one
-//! difference, and a slow subscriber never gets more than the current roster.
+//! The engine remembers the ids and versions that each subscriber has. Any number of changes between two messages gives
+//! one difference. So a slow subscriber never gets more than the current roster.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ pub struct Published {
     pub id: SessionId,
     /// The revision at which it last changed.
     pub version: u64,
-    /// The row. It takes the protocol's form only when it is sent, because most rows of a start are never sent.
+    /// The row. It is converted to the form of the protocol when it is sent, because most rows of a start are never
+    /// sent.
     pub row: Arc<Row>,
 }
 
@@ -58,19 +59,19 @@ pub type AlertSink = Box<dyn FnMut(Alert) -> bool + Send>;
 /// How to serve a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subscription {
-    /// Superseded, ended and long idle sessions too.
+    /// Include superseded, ended and long idle sessions.
     pub all: bool,
-    /// At least this long between two deltas. The first change goes out at once: this is a pause
-    /// after sending, never a wait before it.
+    /// The shortest time between two deltas. The first change is sent at once: this is a pause after sending, not a
+    /// wait before it.
     pub pause: Millis,
     /// Hold the snapshot until the recently active sessions are read.
     pub wait_for_recent: bool,
-    /// The snapshot has at most this many rows, and the first delta, after the pause, has the rest. A window shows its
-    /// first rows sooner than two megabytes of hidden ones.
+    /// The most rows in the snapshot. The first delta, after the pause, has the rest. A window then shows its first
+    /// rows before it gets two megabytes of hidden rows.
     pub first: Option<usize>,
 }
 
-/// One subscriber and the state that it has.
+/// One subscriber, and the state that it has got.
 pub struct Subscriber {
     /// How it wants to be served.
     pub wants: Subscription,
@@ -82,7 +83,7 @@ struct Sent {
     revision: u64,
     at: Timestamp,
     rows: Vec<(SessionId, u64)>,
-    /// The rows are all rows of that revision, not only the first ones.
+    /// `rows` holds all rows of that revision, not only the first ones.
     whole: bool,
     problems: Arc<[Problem]>,
     reading: bool,
@@ -106,12 +107,12 @@ impl Subscriber {
         Self { wants, sink, told: None }
     }
 
-    /// Passes on a message that is not about the roster.
+    /// Sends a message that is not about the roster. Returns `false` if the subscriber is gone.
     pub fn tell(&mut self, message: RosterMessage) -> bool {
         (self.sink)(message)
     }
 
-    /// Sends the snapshot or the changes since the last message, or gives the time for it.
+    /// Sends the snapshot, or the changes since the last message. During the pause, returns the time to send.
     pub fn serve(&mut self, current: &Current<'_>, now: Timestamp) -> Served {
         let mut here = current.rows.len();
         let message = match &self.told {
@@ -168,7 +169,8 @@ fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
 
 impl Sent {
     fn is_current(&self, current: &Current<'_>) -> bool {
-        // A subscriber that got counts of a rest must learn that the rest is gone.
+        // A snapshot of the first rows has counts of the other rows. The subscriber needs a delta to replace these
+        // counts.
         self.whole
             && (self.revision == current.revision
                 || (self.reading == current.reading
@@ -182,14 +184,14 @@ impl Sent {
                         .all(|(had, has)| had.0 == has.id && had.1 == has.version)))
     }
 
-    /// The rows with a new version, and the rows that are gone. An unchanged row keeps its place among unchanged rows,
-    /// because the order follows from the rows' own fields. So one pass over both lists finds everything.
+    /// The rows with a new version, and the rows that are gone. Unchanged rows keep their order, because the order
+    /// follows from the fields of the rows. So one pass over both lists finds all differences.
     fn difference(&self, current: &Current<'_>) -> Option<RosterDelta> {
         if self.is_current(current) {
             return None;
         }
         let (mut upserts, mut had) = (Vec::new(), self.rows.iter());
-        // Rows that the subscriber has and that changed or are gone.
+        // Rows that the subscriber has, but that have changed or are gone.
         let mut otherwise: Vec<&SessionId> = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
             // If the subscriber has only the first rows, an unchanged row may be new to it.

@@ -1,4 +1,5 @@
-//! Recordings of the real client, played back into files for tests, and for the demo.
+//! Parses recordings of the real client, and moves them to another start time. Tests and the demo play them back into
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,14 +45,14 @@ pub enum Operation {
     Hook(ReplayedHook),
     /// An action or observation of the driver: the ground truth.
     Mark(String),
-    /// A process ended. Recordings name it in a mark (`kill -9`) or by removing the registry file.
+    /// A process ended. A recording shows this by a mark (`kill -9`) or by the removal of its registry file.
     Exit {
         /// The process id.
         pid: u32,
     },
 }
 
-/// A recorded hook, with the data that its sender could see.
+/// A recorded hook, with the data that its sender had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedHook {
     /// `hook_event_name`.
@@ -60,7 +61,7 @@ pub struct ReplayedHook {
     pub session: String,
     /// The payload as JSON text.
     pub payload: Arc<str>,
-    /// The process that sent it: the one that the registry ties to the session.
+    /// The process that sent the hook, found through the registry file of its session.
     pub agent: Option<Instance>,
     /// Its number among the recording's hooks.
     pub number: u64,
@@ -104,12 +105,12 @@ impl Recording {
     /// Parses a recording, one operation per line.
     ///
     /// # Errors
-    /// When a line is no operation.
+    /// When a line is not an operation.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
         let mut operations = Vec::new();
         let mut begin = None;
         let mut hooks = 0;
-        // A mark names the process that was killed by its id or by its tmux session.
+        // A `kill -9` mark names the process by its id or by its tmux session.
         let mut tmux_of: BTreeMap<u32, String> = BTreeMap::new();
         for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let wrong = |detail: String| RecordingError { line: n + 1, detail };
@@ -119,8 +120,9 @@ impl Recording {
             match line.op.as_str() {
                 "append" => operations.push((at, Operation::Append { path, text: line.text })),
                 "write" => {
-                    // The registry's own stamps tell when the recording began. A stamp is never later than the time at
-                    // which the write was seen, so the latest guess is the best one.
+                    // The stamp in a registry file gives the start of the recording by the client's clock. The client
+                    // makes the stamp before the recorder sees the write. So no guess is too late, and the latest guess
+                    // is the best one.
                     if let Some(stamp) = number_after(&line.text, "\"updatedAt\":") {
                         let guess = Timestamp::from_millis(stamp) - at;
                         begin = begin.max(Some(guess));
@@ -212,8 +214,8 @@ impl Recording {
     }
 }
 
-/// Drops exits before later writes of the process: a client may write its registry file once more after it removed the
-/// file, and then remove it again.
+/// Drops an exit if the process writes its registry file later. A client may remove this file, write it once more, and
+/// then remove it again.
 fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     let mut writes_on = BTreeSet::new();
     let mut kept: Vec<_> = std::mem::take(operations)
@@ -232,8 +234,8 @@ fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     *operations = kept;
 }
 
-/// Finds the process of each hook: the one whose registry file named its session last, or names it next. The client
-/// writes the file a little before or after its hooks.
+/// Finds the process that sent each hook. The client writes its registry file shortly before or after its hooks. So
+/// the last write before the hook that names the session decides. Without such a write, the first one after it decides.
 fn find_senders(operations: &mut [(Millis, Operation)]) {
     let claims: Vec<(usize, String, Instance)> = operations
         .iter()
@@ -278,8 +280,8 @@ fn first_timestamp(operations: &[(Millis, Operation)]) -> Option<Timestamp> {
     })
 }
 
-/// Moves the times in JSON text by `by` milliseconds: RFC 3339 values of `timestamp`, and the
-/// registry's millisecond stamps. Everything else stays byte for byte.
+/// Moves the times in JSON text by `by` milliseconds. The times are the RFC 3339 values of `timestamp` and the
+/// millisecond stamps of the registry. All other bytes stay unchanged.
 fn move_times(text: &str, by: i64) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

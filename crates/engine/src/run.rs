@@ -1,5 +1,5 @@
-//! The loop on its thread: waits for hints, process exits, deadlines and messages, steps the engine, and serves the
-//! subscribers.
+//! The loop on its thread. It waits for hints, process exits, deadlines and messages. It steps the engine, stores the
+//! changes and serves the subscribers.
 
 mod alert_subscribers;
 mod askers;
@@ -54,11 +54,11 @@ use watchbill_history::stall::StallTimer;
 use watchbill_history::worker::Historian;
 use watchbill_settings::Settings;
 
-/// Number of sessions at rest that get their rows between two checks for hints. A batch takes some milliseconds, with
-/// storing.
+/// Number of sessions at rest that get their rows between two checks for hints. To make and store such a batch takes
+/// some milliseconds.
 const WAKE: usize = 128;
 
-/// While the settings leave in doubt what may be stored, store nothing.
+/// If the settings are in doubt, the loop does not know which data it may store. So it stores nothing.
 fn mode_for(settings: &Settings) -> Mode {
     if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
 }
@@ -95,8 +95,8 @@ pub(crate) struct Loop {
     ear: Result<Option<HookListener>, Problem>,
     startup: LoopStartup,
     again: BTreeSet<Hint>,
-    /// The socket for other programs, while this engine holds the store. Dropped before `persist`, because the next
-    /// holder listens there.
+    /// The socket for other programs, while this engine holds the store. It is dropped before `persist`, because the
+    /// next holder listens at the same place.
     socket: Option<Server>,
     persist: Option<Persist>,
     /// Stores texts and prompts after the first look.
@@ -109,7 +109,7 @@ pub(crate) struct Loop {
     own: Handle,
     /// The other program that holds the store. Its end comes as a message.
     holder: Arc<Holder>,
-    /// Other programs must learn of a user command here, after it is stored.
+    /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     untold: bool,
     askers: askers::Askers,
     stopped: bool,
@@ -123,16 +123,16 @@ pub(crate) struct Parts {
     pub inbox: mpsc::UnboundedReceiver<Message>,
     /// The engine's own handle. It does not keep the engine running.
     pub own: Handle,
-    /// The source of hints. Replaces the system's watcher when the file system is in memory.
+    /// The source of hints. It replaces the watcher of the system if the file system is in memory.
     pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
-    /// How far the history reaches, shared with its readers.
+    /// The progress of the history, shared with its readers.
     pub reach: Arc<Reach>,
 }
 
 impl Loop {
-    /// Starts the watches and, at the same time, the first scan. When the watches stand, the loop catches up with
-    /// changes from before.
+    /// Starts the watches and the first scan at the same time. When the watches are installed, the loop catches up with
+    /// earlier changes.
     pub fn begin(parts: Parts) -> Self {
         let Parts { settings, world, clock, inbox, own, source, woken, reach } = parts;
         let sender = own.inbox().clone();
@@ -219,8 +219,8 @@ impl Loop {
                         return self.end();
                     }
                     if self.engine.is_reading() {
-                        // The first scan always has another file ready. Without this, a working session would wait for
-                        // the last one.
+                        // The first scan sends one file after another, and messages go before hints. Without this call,
+                        // a working session would wait for the last file.
                         self.take_hints();
                     }
                 }
@@ -233,41 +233,41 @@ impl Loop {
         }
     }
 
-    /// The time until the next work; `None` waits for a message.
+    /// The time until the next work; `None` if only a message or a hint can bring work.
     fn time_until_work(&self) -> Option<Duration> {
         if !self.again.is_empty() || self.engine.is_waking() {
             return Some(Duration::ZERO);
         }
-        // While the settings leave in doubt what may be stored, do not wait for the store.
+        // If the settings are in doubt, the loop stores nothing, so it does not wait for the store.
         let certain = self.engine.settings().doubt.is_none();
-        // The end of a followed holder comes as a message, so do not poll for it.
+        // If the loop follows a holder, the end of the holder comes as a message. So do not poll for it.
         let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_following());
         let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))
     }
 
-    /// Stores the pending changes, if that is possible now.
+    /// Ends the loop. Stores the pending changes, if that is possible now.
     fn end(mut self) {
         self.step(Input::ReleaseAll);
         // The history may write through its own connection. Dropping it waits for that.
         self.historian = None;
         let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
-        // A process that only read until now takes over no more.
+        // A process that has only read the store must not take it over at its end.
         if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
             persist.try_now();
             persist.save(&mut self.engine, now);
             self.tell_followers();
         }
-        // Before the store's lock is released, because the next holder listens at the same place.
+        // Close the socket before the store releases its lock, because the next holder listens at the same place.
         self.socket = None;
     }
 
-    /// Applies new settings, except the watched folders: these need another engine.
+    /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
         let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
         let other_history = told(&settings) != told(self.engine.settings());
-        // Before the journal is searched for newly excluded text, so that no more of it comes.
+        // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
         if let Ok(Some(ear)) = &self.ear {
             ear.leave_out(settings.history.exclude.clone());
         }
@@ -284,7 +284,7 @@ impl Loop {
         let tries_at = persist.again_at();
         let read = persist.save(&mut self.engine, now);
         let in_vain = !persist.writes() && persist.again_at() != tries_at;
-        // The history's thread may have met the problem.
+        // The problem may come from the thread of the history.
         let trouble = persist.trouble();
         let told = trouble != self.store_trouble;
         if told {
@@ -302,7 +302,7 @@ impl Loop {
         let less_said = words_left.is_some();
         if let Some(words) = words_left {
             self.engine.restore_user_edits(words);
-            // A session that may be stored again is stored with the next turn.
+            // If a session may be stored again, the next turn of the loop stores it.
             self.woken.notify_one();
         }
         if told || less_said {
@@ -310,7 +310,7 @@ impl Loop {
         }
         self.tell_followers();
         if in_vain {
-            // Another program holds the store, and may listen by now.
+            // Another program holds the store, and may listen at the socket by now.
             self.reach_holder();
         }
         if let Some(begun) = began {
@@ -320,11 +320,11 @@ impl Loop {
         }
     }
 
-    /// The data folder has become writable: opens again what failed to open. If the store was removed, files beside it
-    /// may be gone too.
+    /// Opens the hook listener and the socket again, because the data folder has become writable. If the store was
+    /// removed, files beside it may be gone too.
     fn reopen_data_folder(&mut self, begun: NewStore) {
         if begun == NewStore::Recreated {
-            // Drop it first: it removes its files.
+            // Drop the old listener and the old socket first, because the drop removes their files.
             self.ear = Ok(None);
             self.socket = None;
         }
@@ -350,12 +350,13 @@ impl Loop {
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
-                    // For a process that is not visible from here, a look every two seconds would be in vain.
+                    // If the process is not visible from here, a look every two seconds would find nothing.
                     if descriptor.is_some() || self.engine.is_known_process(pid) {
                         self.exits.watch(pid, descriptor);
                     }
                     if opened {
-                        // The process may have ended before this watch, and its id may belong to another.
+                        // The process may have ended before this watch began, and its id may belong to another process
+                        // now.
                         self.step(Input::ProcessEnded(Some(pid)));
                     }
                 }
@@ -375,8 +376,8 @@ impl Loop {
         let now = self.clock.now();
         self.save(now);
         self.listeners.tell();
-        // A marker may tell that a session goes on elsewhere. Without it, the first snapshot would show one row too
-        // many.
+        // A marker in a working folder may say that a session continues in another one. Without the marker, the first
+        // snapshot would show one row too many.
         let patient = self.startup.waits_for_folders(now, || self.folder_looks.outstanding());
         let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;

@@ -1,4 +1,4 @@
-//! A handle of a running engine for other threads: subscribe, ask, stop.
+//! The handle of a running engine, for other threads: they subscribe, ask questions, give commands and stop the engine.
 
 mod access;
 mod requests;
@@ -40,7 +40,7 @@ use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_settings::{Configuration, Settings};
 
-/// If an answer takes longer, the engine is stuck, and the user gets an error.
+/// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running engine. Clones share it. It stops on [`Handle::stop`], or when the last clone is dropped.
@@ -55,11 +55,11 @@ pub struct Handle {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
-    /// Stops the engine when the last clone is dropped. The engine's own handle, which its socket uses, has none.
+    /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.
     _stopper: Option<Arc<Stopper>>,
 }
 
-/// A program with a window sets this once.
+/// The function that raises the window. A program with a window sets it once.
 type Opener = Arc<OnceLock<Box<dyn Fn(Option<String>) + Send + Sync>>>;
 
 /// Tells the loop that the last handle is gone. The loop holds a sender itself, so its channel never closes.
@@ -95,14 +95,14 @@ impl Handle {
         Self { _stopper: Some(Arc::new(Stopper(self.inbox.clone()))), ..self.clone() }
     }
 
-    /// How far the history reaches, for searches.
+    /// The progress of the history, for searches.
     pub(super) fn reach(&self) -> &Arc<Reach> {
         self.searcher.reach()
     }
 
     /// Subscribes: the sink gets the snapshot first, then deltas without a gap. It returns `false` to unsubscribe.
     pub fn subscribe(&self, wants: Subscription, sink: Sink) {
-        // If the loop has ended, this drops the sink, and its owner notices.
+        // If the loop has ended, the failed send drops the sink, and the owner of the sink notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
     }
 
@@ -111,7 +111,7 @@ impl Handle {
         let _ = self.inbox.send(Message::Listen(sink));
     }
 
-    /// Mutes alerts until then; `None` unmutes. Survives a restart.
+    /// Mutes alerts until this time; `None` unmutes. The mute survives a restart.
     ///
     /// # Errors
     /// When muting works now, but cannot be stored for a restart.
@@ -292,12 +292,13 @@ impl Handle {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Applies new settings. The watched folders and the way of watching stay: see [`Settings::needs_another_engine`].
+    /// Applies new settings. Does not change the watched folders or the way of watching: see
+    /// [`Settings::needs_another_engine`].
     pub fn apply(&self, settings: &Settings) {
         apply(&self.settings, &self.inbox, settings);
     }
 
-    /// Lets the engine follow a configuration while it runs, as far as a running engine can.
+    /// Applies each change of a configuration to the running engine, as far as a running engine can take it.
     pub fn follow(&self, configuration: &Configuration) {
         let (stopped, settings) = (self.stopped(), Arc::downgrade(&self.settings));
         let inbox = self.inbox.downgrade();
@@ -325,7 +326,7 @@ impl Handle {
         let _ = self.inbox.send(Message::LookAgain);
     }
 
-    /// Gives a function that says whether the engine has stopped. It does not keep the engine running.
+    /// Returns a function that says whether the engine has stopped. The function does not keep the engine running.
     pub fn stopped(&self) -> impl Fn() -> bool + Send + 'static {
         let inbox = self.inbox.downgrade();
         move || inbox.upgrade().is_none_or(|inbox| inbox.is_closed())

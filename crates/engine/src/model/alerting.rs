@@ -1,4 +1,4 @@
-//! Passes every shown row to the attention policy, and sends out its alerts.
+//! Passes every shown row to the attention policy, and gives its alerts to the caller.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 
-/// The policy, and its changes that subscribers do not know yet.
+/// The attention policy, and a note that subscribers must learn of changed muting.
 pub(crate) struct Alerting {
     policy: Attention,
     /// Muting has changed, and subscribers do not know yet.
@@ -25,8 +25,8 @@ impl Alerting {
         self.policy.set_settings(settings);
     }
 
-    /// Shows a row of the default roster to the policy, and sets the row's `needs`. Gives the time when a pending need
-    /// will count, if nothing else happens.
+    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need is pending, returns the
+    /// time from which it counts.
     pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
@@ -34,17 +34,17 @@ impl Alerting {
         (counts_at > now).then_some(counts_at)
     }
 
-    /// The reason why a session needs the user, once that counts.
+    /// The reason why a session needs the user; `None` before the need counts.
     pub fn counted_need(&self, id: &SessionId, now: Timestamp) -> Option<Need> {
         self.policy.need_of(id).filter(|(_, counts_at)| *counts_at <= now).map(|(need, _)| need)
     }
 
-    /// The roster does not show the session, so it gets no alerts.
+    /// Removes a session that the roster no longer shows. It gets no alerts.
     pub fn remove(&mut self, id: &SessionId, now: Timestamp) {
         self.policy.remove_session(now, id);
     }
 
-    /// Mutes alerts until then; `None` unmutes.
+    /// Mutes alerts until this time; `None` unmutes.
     pub fn mute(&mut self, until: Option<Timestamp>) {
         self.muting_changed |= self.policy.muted_until() != until;
         self.policy.set_muted_until(until);
@@ -60,7 +60,7 @@ impl Alerting {
         std::mem::take(&mut self.muting_changed)
     }
 
-    /// The sessions whose window is in front.
+    /// Sets the sessions whose window is in front.
     pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) {
         self.policy.set_in_front(sessions);
     }
@@ -75,7 +75,7 @@ impl Alerting {
         self.policy.standing_needs(now)
     }
 
-    /// The first scan is over: from now on, each new need gives an alert.
+    /// Begins to report: the first scan is over, and from now on each new need gives an alert.
     pub fn begin(&mut self, now: Timestamp) {
         self.policy.begin(now);
     }
@@ -85,7 +85,7 @@ impl Alerting {
         self.policy.advance(now)
     }
 
-    /// When the policy will have more news.
+    /// The time of the next news of the policy.
     pub fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         self.policy.deadline(now).filter(|at| *at > now)
     }

@@ -1,10 +1,11 @@
-//! Sessions that ended before the default roster begins and that the store does not know. A look reads their
-//! transcripts and keeps none of them.
+//! Sessions that ended before the default roster begins and that the store does not know. A single look reads their
+//! transcripts, but keeps none of them.
 //!
 //! The folds of a hundred thousand transcripts take half a gigabyte, and no row shows them. So the engine keeps only
-//! the facts that may tie a session to others (see [`Ties`]). It reads a session's transcripts again and takes them in,
-//! if the session turns out to be tied to a session that may have a row. The same if a process, a hook or a status file
-//! names it. So a marker in a folder costs a second read of all work in that folder.
+//! the facts that may tie a session to others (see [`SessionGroups`]). The engine reads the transcripts of a distant
+//! session again and takes them in, if a fact ties the session to one that may have a row. It also does so if a
+//! process, a hook or a status file names the session. A marker in a folder may tie all sessions of that folder, so all
+//! their transcripts are read twice.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,16 +22,16 @@ use crate::model::work::WorkCount;
 use crate::problems::Problems;
 use crate::transcripts::{Fold, Loaded};
 
-/// The remaining facts of their transcripts.
+/// All distant sessions, with the facts that the engine keeps of their transcripts.
 #[derive(Default)]
 pub(crate) struct Distant {
     sessions: FxHashMap<SessionId, Transcripts>,
-    /// Facts that may tie them to each other and, after the first [`Self::meets_held`], to the sessions that the engine
-    /// holds.
+    /// Facts that may tie these sessions to each other. After the first [`Self::meets_held`], they may also tie them to
+    /// sessions that the engine holds.
     ties: SessionGroups,
-    /// The working folders of all these sessions.
+    /// The working folders of all sessions in `ties`.
     cwds: FxHashSet<Arc<str>>,
-    /// The ties include the sessions that the engine holds.
+    /// Whether `ties` includes the sessions that the engine holds.
     knows_held: bool,
     /// Problems in the transcripts. The engine reports them although it keeps no transcript.
     problems: Problems,
@@ -41,14 +42,16 @@ pub(crate) struct Distant {
 #[derive(Default)]
 struct Transcripts {
     paths: Vec<PathBuf>,
-    /// One of the paths is the session's own transcript: the session has a row, which is not shown.
+    /// Whether `paths` contains the session's own transcript. Then the session has a row, but the roster does not
+    /// show it.
     has_main: bool,
 }
 
 impl Distant {
     /// Takes in one transcript that was read, or gives it back if the engine must keep it.
     ///
-    /// A subagent's transcript follows its session's. Gives it back unless that session is known as distant.
+    /// The transcript of a subagent is treated like that of its session: it is given back unless the session's own
+    /// transcript is here already.
     pub fn pass_over(&mut self, loaded: Loaded, oldest: Timestamp) -> Option<Loaded> {
         let Some(id) = loaded.file.as_ref().and_then(|file| match file.fold() {
             Fold::Main(fold) => is_over(fold, oldest).then(|| fold.lineage().session.clone()),
@@ -72,37 +75,38 @@ impl Distant {
         None
     }
 
-    /// Whether the session's own transcript is among them.
+    /// Whether the session's own transcript was read and passed over.
     fn has(&self, id: &SessionId) -> bool {
         self.sessions.get(id).is_some_and(|transcripts| transcripts.has_main)
     }
 
-    /// Whether there are none.
+    /// Whether there are no distant sessions.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
 
-    /// The working folders of these sessions and of the held ones.
+    /// The working folders of the distant sessions and, if they were added, of the held ones.
     pub fn cwds(&self) -> impl Iterator<Item = &Arc<str>> {
         self.cwds.iter()
     }
 
-    /// The problems in the transcripts; takes them.
+    /// Takes the problems in the transcripts.
     pub fn take_problems(&mut self) -> Problems {
         std::mem::take(&mut self.problems)
     }
 
-    /// The work of reading them.
+    /// The work done to read the transcripts.
     pub fn work(&self) -> WorkCount {
         self.work
     }
 
-    /// The number of sessions with a row that no caller can ask for, without those that `rest` counts already.
+    /// The number of distant sessions that have a row. Skips the sessions for which `rest` is true, because the caller
+    /// counts them already.
     pub fn count(&self, rest: impl Fn(&SessionId) -> bool) -> usize {
         self.sessions.iter().filter(|(id, transcripts)| transcripts.has_main && !rest(id)).count()
     }
 
-    /// Notes that the ties include the held sessions from now on. Says whether that is new.
+    /// Notes that `ties` includes the held sessions from now on. Returns whether this is new.
     pub fn meets_held(&mut self) -> bool {
         !std::mem::replace(&mut self.knows_held, true)
     }
@@ -110,7 +114,7 @@ impl Distant {
     /// Adds the facts that may tie a session to others.
     pub fn add(&mut self, fold: &LazyFold) {
         self.ties.add(fold.lineage());
-        // Many sessions work in one folder; store its name once.
+        // Many sessions share one working folder, so store each name once.
         for cwd in &fold.lineage().cwds {
             if !self.cwds.contains(cwd) {
                 self.cwds.insert(Arc::clone(cwd));
@@ -118,7 +122,7 @@ impl Distant {
         }
     }
 
-    /// Takes the transcripts of the sessions that may be tied to `seeds`.
+    /// Removes the sessions that may be tied to `seeds`, and returns the paths of their transcripts.
     pub fn take_tied<'a>(
         &mut self,
         facts: &Facts<'_>,
@@ -130,7 +134,7 @@ impl Distant {
         fetched.flat_map(|transcripts| transcripts.paths).collect()
     }
 
-    /// Takes all transcripts.
+    /// Removes all distant sessions, and returns the paths of their transcripts.
     pub fn take_all(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.sessions).into_values().flat_map(|transcripts| transcripts.paths).collect()
     }

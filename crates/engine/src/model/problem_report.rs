@@ -1,4 +1,4 @@
-//! All current problems by source, and the published list.
+//! Collects all current problems by source, and builds the published list.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use watchbill_protocol::roster::Problem as PublishedProblem;
 
 use crate::problems::{Problems, published};
 
-/// See the module.
+/// All current problems by source, and the published list.
 pub(crate) struct ProblemReport {
-    /// Problems in files and hooks that were read.
+    /// Problems met while files and hooks were read.
     met: Problems,
     scan: Vec<Problem>,
-    /// A look renewed `scan` after a scan of everything was requested. That scan's result may be older.
+    /// After a scan of everything was requested, a look renewed `scan`. The result of the requested scan may be older
+    /// than the look.
     scan_renewed: bool,
     watching: Vec<Problem>,
     store: Option<Problem>,
@@ -37,17 +38,17 @@ impl Default for ProblemReport {
 }
 
 impl ProblemReport {
-    /// The problems in files and hooks that were read.
+    /// The problems met while files and hooks were read.
     pub fn met(&self) -> &Problems {
         &self.met
     }
 
-    /// The same, mutable. After a change that must be published, call [`ProblemReport::touch`].
+    /// Like [`Self::met`], but mutable. After a change that must be published, call [`ProblemReport::touch`].
     pub fn met_mut(&mut self) -> &mut Problems {
         &mut self.met
     }
 
-    /// Build the list again by the end of the step.
+    /// Notes that the list must be built again by the end of the step.
     pub fn touch(&mut self) {
         self.dirty = true;
     }
@@ -57,12 +58,12 @@ impl ProblemReport {
         self.dirty
     }
 
-    /// The file at `path` can be read: its read problems are over.
+    /// Ends the read problems of the file at `path`, because the file can be read now.
     pub fn can_be_read(&mut self, path: &Path) {
         self.dirty |= self.met.can_be_read(&path.to_string_lossy());
     }
 
-    /// Ends one kind of problem at `place`.
+    /// Removes the problems of one kind at `place`.
     pub fn clear(&mut self, place: &str, kind: ProblemKind) {
         self.dirty |= self.met.clear(place, kind);
     }
@@ -97,13 +98,13 @@ impl ProblemReport {
         self.dirty = true;
     }
 
-    /// A scan of everything was requested.
+    /// Notes that a scan of everything was requested.
     pub fn begin_scan(&mut self) {
         self.scan_renewed = false;
     }
 
-    /// Takes the problems of a scan of everything. `false` if a look renewed them meanwhile and they differ: the scan's
-    /// result may be outdated, so another scan must decide.
+    /// Takes the problems of a scan of everything. Returns `false` if a look renewed the problems meanwhile and they
+    /// differ. Then the result of the scan may be outdated, and another scan must decide.
     pub fn take_scan(&mut self, problems: Vec<Problem>) -> bool {
         let differs = self.scan != problems;
         if self.scan_renewed && differs {
@@ -133,7 +134,7 @@ impl ProblemReport {
         self.scan.sort();
     }
 
-    /// Sets the places that have a problem of this kind; removes it at all other places.
+    /// Sets the places that have a problem of this kind. Removes this problem at all other places.
     pub fn set_places(&mut self, kind: ProblemKind, places: &[Arc<str>]) {
         let of_kind = self.met.list().filter(|problem| problem.kind == kind);
         let known: Vec<Arc<str>> = of_kind.map(|problem| problem.path).collect();

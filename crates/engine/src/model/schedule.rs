@@ -1,4 +1,4 @@
-//! Deadlines: what to check again, and when.
+//! Deadlines: the things to check again, and the time of each check.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -14,18 +14,18 @@ use crate::model::paths::FilePath;
 /// The engine's data about one session, beside the files themselves.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Its main transcripts. There are two for a moment when `/cd` moves the file between projects. A sorted list,
-    /// because a tree for each of thousands of sessions would cost memory.
+    /// Its main transcripts. There are two for a moment when `/cd` moves the file between projects. This is a sorted
+    /// list, because one tree per session would cost too much memory for thousands of sessions.
     pub mains: Vec<FilePath>,
-    /// Its subagents' transcripts, and what each adds to the tokens.
+    /// The transcripts of its subagents, each with the tokens that it adds.
     pub agents: BTreeMap<FilePath, Usage>,
-    /// The sum over `agents`, kept so that an append costs the same for any number of them.
+    /// The sum over `agents`. It is kept, so that an append costs the same for any number of subagents.
     pub agent_tokens: Usage,
     /// Subagents that run, as far as known.
     pub agents_running: BTreeSet<FilePath>,
-    /// Those of `agents` that repeat requests of this session (compaction workers).
+    /// The files of `agents` that repeat requests of this session. Compaction workers write them.
     pub copies: BTreeSet<FilePath>,
-    /// Tokens that it copied from its fork's origin. They count there.
+    /// If the session is a fork: the tokens that it copied from its origin. Only the origin counts them.
     pub inherited: Usage,
     /// The request counts from which `inherited` and the tokens of `copies` were computed.
     pub request_counts: Option<RequestCounts>,
@@ -35,13 +35,13 @@ pub struct Session {
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: Option<Arc<Path>>,
-    /// The repository around its launch folder.
+    /// The root of the repository that contains its launch folder.
     pub repo_root: Option<Arc<str>>,
-    /// The transcript, and the revision of its lineage, that the chains were resolved with.
+    /// The transcript with which the chains were resolved, and the revision of its lineage.
     pub lineage: Option<(FilePath, u64)>,
 }
 
-/// Numbers of requests. While they are unchanged, so are the values computed from them.
+/// Numbers of requests. While they stay the same, the values computed from them stay the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestCounts {
     /// In its own transcript.
@@ -67,7 +67,7 @@ impl Session {
         self.agent_tokens = plus(minus(self.agent_tokens, before), now);
     }
 
-    /// Notes whether a subagent runs, by its own file.
+    /// Notes whether a subagent runs, as its own transcript says.
     pub fn set_agent_running(&mut self, path: &FilePath, running: bool) {
         if running {
             self.agents_running.insert(path.clone());
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// A subagent's file is gone.
+    /// Removes the data of a subagent whose file is gone.
     pub fn forget_agent(&mut self, path: &Path) {
         let path = path.as_os_str();
         if let Some(before) = self.agents.remove(path) {
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Whether it has no transcripts left.
+    /// Whether the session has no transcripts left.
     pub fn is_empty(&self) -> bool {
         self.mains.is_empty() && self.agents.is_empty()
     }

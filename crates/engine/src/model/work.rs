@@ -1,4 +1,4 @@
-//! Counts of work done. Tests compare counts, because times are not testable.
+//! Counts the work of the engine. Tests compare counts, because times differ from run to run.
 
 use crate::transcripts::ReadCount;
 

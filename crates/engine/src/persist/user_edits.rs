@@ -1,4 +1,4 @@
-//! Reads and writes user edits in the store's tables.
+//! Reads and writes user edits in the tables of the store.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 use watchbill_store::{Step, Store, StoreError};
 
-/// The reason of links that the user made or refused.
+/// The reason of a link that the user made or refused.
 pub const MANUAL: &str = "manual";
 /// The confidence of a link that the user made.
 const JOINED: &str = "proven";
-/// The confidence of a refused link: the user split the later session off from any origin.
+/// The confidence of a refused link: the user split the later session from every origin.
 const SPLIT: &str = "refused";
 
-/// All user edits.
+/// Reads all user edits.
 ///
 /// # Errors
 /// When the database cannot be read.

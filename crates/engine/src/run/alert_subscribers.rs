@@ -1,4 +1,5 @@
-//! Alert subscribers: each gets everything from the attention policy, in order, after it was stored.
+//! Sends the news of the attention policy to each alert subscriber, in order. The loop stores a change before it sends
+//! the news.
 
 use watchbill_core::attention::Outcome;
 use watchbill_protocol::alert::Alert;
@@ -6,7 +7,7 @@ use watchbill_protocol::alert::Alert;
 use crate::engine::Engine;
 use crate::publish::AlertSink;
 
-/// All alert subscribers, and the alerts that they have not got yet.
+/// All alert subscribers, and the alerts that the loop has not sent to them yet.
 #[derive(Default)]
 pub(crate) struct Listeners {
     sinks: Vec<AlertSink>,
@@ -14,9 +15,9 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Adds a subscriber. It first gets the present needs, as every subscriber does at a start.
+    /// Adds a subscriber. The subscriber first gets the present needs and the counts.
     pub fn add(&mut self, mut sink: AlertSink, engine: &mut Engine) {
-        // The present needs include the pending alerts of the others, so send those first.
+        // The present needs include alerts that are still queued for the other subscribers, so send these first.
         self.tell();
         let so = engine.present_needs().map(Alert::from);
         let counted = Alert::from(&engine.needs());
@@ -25,7 +26,7 @@ impl Listeners {
         }
     }
 
-    /// Queues news of the policy for [`Listeners::tell`].
+    /// Queues news of the policy. [`Listeners::tell`] sends it.
     pub fn queue(&mut self, outcome: Outcome) {
         // A later subscriber gets the present needs when it is added.
         if !self.sinks.is_empty() {

@@ -1,4 +1,4 @@
-//! Waiting hook processes, and what each is to print.
+//! The waiting hook processes, and the channel to each of them.
 
 use std::collections::BTreeMap;
 

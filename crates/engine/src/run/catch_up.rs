@@ -1,6 +1,6 @@
-//! Catches up with writes between the first read of a file and the watch of its folder: no event reports them. The
-//! watches are installed during the first scan. Among thousands of folders, that takes longer than to read the recent
-//! files.
+//! Catches up with writes that no event reports: those between the first read of a file and the start of the watch on
+//! its folder. The watches are installed during the first scan. With thousands of folders, this takes longer than
+//! reading the recent files.
 
 use watchbill_watch::hints::Hint;
 
@@ -10,27 +10,29 @@ use crate::run::message::LookStart;
 use crate::run::rescans::ScanStart;
 
 impl Loop {
-    /// When all watches stand, looks again at the shown transcripts and at the registry. A working session must not
-    /// wait for the end of the scan or for its next record.
+    /// When all watches are installed, looks again at the shown transcripts and at the registry. A working session must
+    /// not wait for the end of the scan or for its next record.
     pub(super) fn catch_up(&mut self) {
         if self.startup.caught_up() || !self.source.stands() {
             return;
         }
         self.startup.catch_up();
         self.again.extend(self.engine.shown_files().map(Hint::File));
-        // Registry files also tell that a client waits for the user.
+        // A registry file also says that a client waits for the user.
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
         self.step(Input::Deadline);
-        // Another look, for example after lost events, may have ended the scan already.
+        // The first scan may have read all its files already. Another look, for example after lost events, may even
+        // have ended the scan. In both cases, one look at everything must follow.
         if self.startup.has_read_all() {
             self.rescan();
         }
     }
 
-    /// The first scan has read everything. A file that grew meanwhile gave a hint before the engine knew it, or none.
-    /// One look at everything, as soon as the watches stand, makes up for both.
+    /// Called when the first scan has read all its files. If a file grew during the scan, its hint may have come before
+    /// the engine knew the file, or no hint came. One look at everything finds such changes. It begins when the watches
+    /// are installed.
     pub(super) fn look_at_all_once_more(&mut self) {
         if self.startup.caught_up() {
             self.rescan();
@@ -39,11 +41,12 @@ impl Loop {
         }
     }
 
-    /// Scans everything on another thread, or on this one if there is no other.
+    /// Scans everything on another thread, or on this one if the system gives no thread.
     pub(super) fn rescan(&mut self) {
         let look = self.startup.look(self.clock.now());
         match self.rescans.ask(&self.engine.settings().roots, look) {
-            // A file behind the running scan's position may have changed, so another scan may follow.
+            // Another scan may follow the running one, because a file that the running scan has passed may have
+            // changed.
             ScanStart::Begun | ScanStart::Later => {}
             ScanStart::Here(found) => self.take_rescan(found, LookStart { had_read_all: true, ..look }),
         }

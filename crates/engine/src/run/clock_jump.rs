@@ -1,9 +1,10 @@
-//! Notices jumps of the wall clock, without waking the machine to look.
+//! Notices jumps of the wall clock. It does not poll, so an idle machine sleeps on.
 //!
-//! The clock that measures sleeps stops while the machine is suspended. If a night interrupts a deadline of ten
-//! minutes, it fires ten minutes into the morning, and everything looks busy until then. On Linux, a timer of the wall
-//! clock ends its wait when the clock is set and when the machine resumes (`TFD_TIMER_CANCEL_ON_SET`,
-//! timerfd_create(2)). The timer itself never fires. Other systems notice nothing.
+//! The clock that measures sleeps stops while the machine is suspended. For example, the machine is suspended for a
+//! night while a deadline is ten minutes away. Then the deadline fires ten minutes after the machine resumes, and
+//! sessions look busy until then. On Linux, the loop's exit thread waits for a timer of the wall clock. The kernel
+//! cancels this timer when the clock is set or the machine resumes (`TFD_TIMER_CANCEL_ON_SET`, timerfd_create(2)). The
+//! timer itself never fires. Other systems report no jumps.
 
 #[cfg(target_os = "linux")]
 pub use linux::ClockJumps;
@@ -20,10 +21,10 @@ mod linux {
         timerfd_settime,
     };
 
-    /// A timer that is only ever cancelled; `None` if the system has none.
+    /// A timer that never fires; the kernel only cancels it. `None` if the system has no such timer.
     pub struct ClockJumps(Option<OwnedFd>);
 
-    /// The year 2096: the timer never fires.
+    /// A time in the year 2096, so the timer never fires.
     const NEVER: i64 = 4_000_000_000;
 
     impl ClockJumps {
@@ -43,9 +44,9 @@ mod linux {
         pub fn take(&self) {
             if let Some(timer) = &self.0 {
                 let mut count = [0; 8];
-                // The read fails when the clock was set. Both results clear the event.
+                // The read fails if the clock was set. Success and failure both clear the event.
                 let _ = rustix::io::read(timer, &mut count);
-                // If this fails, it fails for good, and later jumps go unnoticed.
+                // If this fails, it will always fail. Then the loop notices no later jumps.
                 let _ = arm(timer);
             }
         }

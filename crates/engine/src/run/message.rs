@@ -46,7 +46,7 @@ pub(crate) type OnCommandDone = Box<dyn FnOnce(Result<CommandOutcome, ApiError>)
 /// Takes the words that a hook process is to print; `None`: nothing.
 pub(crate) type AskSink = Box<dyn FnOnce(Option<String>) + Send>;
 
-/// Takes what came of an answer.
+/// Takes the result of an answer.
 pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;
 
 /// The start of a look at everything.

@@ -25,7 +25,7 @@ enum Stage {
 /// The loop's startup state.
 pub(super) struct LoopStartup {
     stage: Stage,
-    /// All watches stand, and the loop is catching up with changes from before.
+    /// All watches are installed, and the loop is catching up with earlier changes.
     caught_up: bool,
 }
 
@@ -57,12 +57,12 @@ impl LoopStartup {
         self.stage = Stage::ReadAll { folders_until: now + FOLDERS_PATIENCE };
     }
 
-    /// All watches stand.
+    /// All watches are installed.
     pub fn catch_up(&mut self) {
         self.caught_up = true;
     }
 
-    /// Whether all watches stand and the loop is catching up.
+    /// Whether all watches are installed and the loop is catching up.
     pub fn caught_up(&self) -> bool {
         self.caught_up
     }

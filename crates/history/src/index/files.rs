@@ -1,8 +1,8 @@
 //! Stores transcripts: reads the new part of each file in full and makes rows of it.
 //!
-//! One [`HistoryIndex`] belongs to one thread. The caller asks it to read one file after another, within a step of
-//! the store that the caller commits. After a failed step the caller calls [`HistoryIndex::void`], because the index
-//! then expects rows that are not stored. The state of each file is stored beside its rows, in the same transaction.
+//! One [`HistoryIndex`] belongs to one thread. The caller begins a step of the store, lets the index read one file
+//! after another, and commits the step. After a failed step, the caller calls [`HistoryIndex::discard_states`], because
+//! the index then expects rows that are not stored. The same transaction stores the rows of a file and its state.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use super::file::{FileHistory, ReadContext};
 use super::indexed::{FileReadCounts, IndexError};
 use super::rows::{Rows, hook_event};
 
-/// Name of the store's entry for the size limit of a tool's text.
+/// Name of the entry in the store that holds the size limit for the text of a tool.
 pub(crate) const CUT_META: &str = "index_cut";
-/// Number of files kept in memory: those that grow at the moment, and those of one step.
+/// The most files whose states stay in memory: the files that grow at the moment, and those of one step.
 pub(crate) const MAX_READY: usize = 64;
 
 /// Reads transcripts into the store.
@@ -28,20 +28,20 @@ pub struct HistoryIndex {
     settings: HistorySettings,
     forgotten: HashSet<SessionId>,
     ready: HashMap<PathBuf, FileHistory>,
-    /// The files of `ready`, the last used one at the end.
+    /// The files of `ready`, in order of use; the last one was used most recently.
     used: Vec<PathBuf>,
     scratch: Vec<u8>,
-    /// The number of the store for which it reads.
+    /// The number of the store into which this index reads.
     store: u64,
 }
 
 impl HistoryIndex {
-    /// Begins without any file. `store` has the ids of forgotten sessions.
+    /// Begins without any file. Takes the ids of forgotten sessions from `store`.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn new(mut settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
-        // Stored texts have this limit, and all texts must have the same one.
+        // The stored texts were cut at this limit, and all texts must have the same limit.
         if let Some(cut) = store.meta(CUT_META)?.and_then(|cut| cut.parse().ok()) {
             settings.cut = cut;
         }
@@ -55,19 +55,20 @@ impl HistoryIndex {
         })
     }
 
-    /// Whether it reads for this store, and not for one that was deleted.
+    /// Whether this index reads into this store, and not into one that was deleted.
     pub fn is_of(&self, store: &Store) -> bool {
         self.store == store.number()
     }
 
-    /// Restores the state of a file from the store. The caller does so before it begins the step that reads the file.
-    /// It costs nothing if the file is ready.
+    /// Restores the state of a file from the store. The caller must do so before it begins the step that reads the
+    /// file. If the file is ready, this costs nothing.
     ///
     /// # Errors
-    /// When the store cannot be read. State in another form is no error: the file is read from its beginning.
+    /// When the store cannot be read. State in another form is not an error: the index then reads the file from its
+    /// beginning.
     pub fn restore_file(&mut self, store: &Store, path: &Path, place: &ClientPath) -> Result<(), StoreError> {
-        // Most files are not ready. Comparing their paths with all ready ones would take a hundredth of a first
-        // index.
+        // Most files are not ready. A comparison with the paths of all ready files would take one percent of the time
+        // of a first index.
         if self.ready.contains_key(path) {
             if let Some(at) = self.used.iter().rposition(|used| used == path) {
                 self.used[at..].rotate_left(1);
@@ -83,11 +84,11 @@ impl HistoryIndex {
         Ok(())
     }
 
-    /// Reads at most `budget` new bytes of a file that was taken up, and stores them in the step.
+    /// Reads at most `budget` new bytes of a file that is ready, and stores them in the step.
     ///
     /// # Errors
-    /// When the file cannot be read, or the store cannot be written. After an error of the store the caller must drop
-    /// the step and call [`HistoryIndex::void`].
+    /// When the file cannot be read, or the store cannot be written. After an error of the store, the caller must drop
+    /// the step and call [`HistoryIndex::discard_states`].
     pub fn read(
         &mut self,
         fs: &dyn Fs,
@@ -98,7 +99,7 @@ impl HistoryIndex {
         self.read_both(fs, step, path, budget, None::<&mut NoObserver>)
     }
 
-    /// The same; `beside` receives every record too.
+    /// Like [`read`](Self::read), but `beside` also receives every record.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -119,7 +120,8 @@ impl HistoryIndex {
         file.read(fs, step, path, budget, ReadContext { settings, forgotten, scratch, beside })
     }
 
-    /// Stores a hook event, once even if it arrives several times. The session's own transcript need not exist yet.
+    /// Stores a hook event. If it arrives several times, it is stored once. The transcript of its session need not
+    /// exist yet.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -136,14 +138,14 @@ impl HistoryIndex {
         if let Some(cwd) = heard.payload.cwd.as_deref() {
             step.note_hook_folder(session, cwd)?;
         }
-        // The fold of the transcript knows which prompts both sources have. Without a fold, the hook event is the
-        // only source.
+        // A prompt may be in the transcript and in a hook event. The fold of the transcript knows these prompts.
+        // Without a fold, the hook event is the only source.
         let known = self.ready.values_mut().find_map(|file| file.own_fold(id));
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
         let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
-        // A repeated event stores nothing: its items were stored with the first one, and could now go to a later plan
-        // or turn.
+        // A repeated event stores nothing. Its items were stored with the first one. Stored again, they could go to a
+        // later plan or turn.
         let mut sink = |item: Item<'_>| {
             if is_new {
                 rows.take(item)
@@ -153,14 +155,14 @@ impl HistoryIndex {
         rows.failed.map_or(Ok(()), Err)
     }
 
-    /// The step that read files was not committed: drops their states, so that the next read takes them from the
-    /// store.
+    /// Drops the states of all files, for example after a step that read them was not committed. The next read takes
+    /// the states from the store.
     pub fn discard_states(&mut self) {
         self.ready.clear();
         self.used.clear();
     }
 
-    /// Replaces the set of sessions that the user wants forgotten.
+    /// Replaces the set of sessions that the program must forget at the user's request.
     pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
         self.forgotten = forgotten.into_iter().collect();
         self.discard_states();

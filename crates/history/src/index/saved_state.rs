@@ -85,7 +85,7 @@ pub struct SavedFile {
     pub ids: IdParts,
 }
 
-/// What the store knows of a file.
+/// The stored data of a file.
 pub enum StoredState {
     /// The file is not stored.
     New,

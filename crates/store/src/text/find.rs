@@ -42,7 +42,7 @@ pub(crate) struct Finder {
     words: WordPositions,
 }
 
-/// So many matches in one text are enough; the rest is not searched for.
+/// This many matches per term are enough in one text; the rest is not searched for.
 const ENOUGH: usize = 200;
 
 impl Finder {

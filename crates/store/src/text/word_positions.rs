@@ -1,5 +1,6 @@
-//! The words of a text as the index takes them, with their positions: runs of letters and digits, the pieces of
-//! camelCase names, the characters of scripts without spaces. They are compared without case and accents.
+//! Splits a text into words as the index does, and keeps the position of each word. Words are runs of letters and
+//! digits, the pieces of camelCase names, and the characters of scripts without spaces. Words are compared without case
+//! and accents.
 
 use std::ops::Range;
 
@@ -7,12 +8,12 @@ use unicode_normalization::char::decompose_canonical;
 
 use super::parts;
 
-/// The positions of a text's words. The lists are reused for the next text, to keep their memory.
+/// The positions of the words of one text. The lists are reused for the next text, to keep their memory.
 #[derive(Debug, Default)]
 pub(crate) struct WordPositions {
     /// Whole words.
     pub whole: Vec<Range<u32>>,
-    /// Pieces of names and single characters, for the words that have them.
+    /// Pieces of camelCase names, and single characters. Most words have none.
     pub parts: Vec<Range<u32>>,
 }
 
@@ -27,15 +28,16 @@ impl WordPositions {
         }
     }
 
-    /// Reads the words of another text as far as they matter: wherever a word of `near` may begin, that one and
-    /// those after it. A sequence that begins with a word of `near` is found among them exactly where it is found
-    /// among all words.
+    /// Reads only the words of another text that a search needs: at each place where a word of `near` may begin, that
+    /// word and the words after it, up to the length of the longest sequence. A search for such a sequence finds the
+    /// same matches among these words as among all words.
     pub fn read_near(&mut self, text: &str, near: &WordStarts) {
         self.clear();
         let mut at = 0;
         while let Some(place) = near.next(text, at) {
             let bytes = text.as_bytes();
-            // ASCII is enough: at a letter beyond ASCII, `next` would have stopped before.
+            // Go back to the start of the run. Only ASCII letters can be before `place`, because `next` stops at every
+            // other letter.
             at =
                 place - bytes[at..place].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
             let mut left = near.words;
@@ -62,7 +64,8 @@ impl WordPositions {
         if word.is_ascii() {
             self.add_pieces(word, range.start);
         } else if word.contains(parts::is_unspaced) {
-            // Characters one by one, and the letters between them as the index has them.
+            // The index has each unspaced character alone. It also has the ASCII letters between these characters, or
+            // their pieces.
             let mut at = 0;
             while let Some(c) = word[at..].chars().next() {
                 let letters = word[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -111,23 +114,23 @@ fn next_run(text: &str, from: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Where words of a search may begin. Most texts that contain a word contain it at few places, and reading all of
-/// their words is most of the work of a search.
+/// The places where the words of a search may begin. Most texts contain a searched word at few places. A search that
+/// reads all words of a text spends most of its time on that.
 #[derive(Debug)]
 pub(crate) struct WordStarts {
-    /// Folded by [`fold`].
+    /// The first word of each sequence, folded by [`fold`].
     first: Vec<String>,
-    /// The bytes with which one of them may begin.
+    /// For each byte: whether a word of `first` may begin with it.
     begins: [bool; 256],
-    /// How many words are read from each such place on.
+    /// The number of words to read from each such place: the length of the longest sequence.
     words: usize,
 }
 
 impl WordStarts {
-    /// For sequences of folded words.
+    /// Prepares a search for sequences of folded words.
     pub fn of<'w>(sequences: impl Iterator<Item = &'w [String]>) -> Self {
         let mut near = Self { first: Vec::new(), begins: [false; 256], words: 1 };
-        // Any letter beyond ASCII may be a form of any other.
+        // [`fold`] may turn a letter beyond ASCII into any other letter.
         near.begins[0x80..].fill(true);
         for sequence in sequences {
             let Some(first) = sequence.first() else { continue };
@@ -141,8 +144,8 @@ impl WordStarts {
         near
     }
 
-    /// The next byte from `from` on at which one of the words may begin, or a letter that may be a form of any
-    /// other.
+    /// The position of the next byte, at `from` or later, where a word of `first` may begin. A letter beyond ASCII
+    /// always counts, because it may fold to any other letter.
     fn next(&self, text: &str, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut at = from;
@@ -164,8 +167,8 @@ impl WordStarts {
     }
 }
 
-/// Whether the bytes begin with the word, as far as they are ASCII: a letter beyond ASCII may be a form of any
-/// other.
+/// Whether the bytes may begin with the word. The comparison stops with `true` at a letter beyond ASCII, because it may
+/// fold to any other letter.
 fn may_begin(bytes: &[u8], word: &[u8]) -> bool {
     for (n, letter) in word.iter().enumerate() {
         match bytes.get(n) {
@@ -177,7 +180,7 @@ fn may_begin(bytes: &[u8], word: &[u8]) -> bool {
     true
 }
 
-/// Stored texts are far below four gigabytes.
+/// Converts a position. Stored texts are far smaller than four gigabytes.
 fn to_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -187,7 +190,7 @@ pub(crate) fn fold(word: &str) -> String {
     word.chars().flat_map(folded).collect()
 }
 
-/// Whether a word of a text equals the folded one, or begins with it.
+/// Whether a word of a text equals the folded word, or begins with it if `prefix` is set.
 pub(crate) fn matches_word(word: &str, folded_word: &str, prefix: bool) -> bool {
     let (a, b) = (word.as_bytes(), folded_word.as_bytes());
     // Most words differ in their first letter.
@@ -213,7 +216,7 @@ fn folded(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().map(without_accents).filter(|c| !matches!(u32::from(*c), 0x300..=0x36F))
 }
 
-/// A Latin letter without its accents, as the index has it; any other letter unchanged.
+/// A Latin letter without its accents, as in the index. Any other letter stays unchanged.
 fn without_accents(c: char) -> char {
     let mut letter = None;
     decompose_canonical(c, |part| {

@@ -1,4 +1,4 @@
-//! Requests and answers, through the handle of a running engine.
+//! Passes requests and answers between other threads and the loop, through the handle of a running engine.
 
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -13,27 +13,27 @@ use crate::run::message::{AskSink, Message};
 use crate::step::requests::Answer;
 
 impl Handle {
-    /// A hook process asks. `sink` gets the text that it is to print, or nothing.
+    /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
     pub(crate) fn ask(&self, request: Request, message: HookMessage, sink: AskSink) {
-        // Without a loop the sink is dropped: the connection ends, and the hook process with it.
+        // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request), message, sink));
     }
 
-    /// A hook process has printed its answer.
+    /// Reports that a hook process has printed its answer.
     pub(crate) fn printed(&self, request: RequestId) {
         let _ = self.inbox.send(Message::Printed(request));
     }
 
-    /// A hook process that asked has ended.
+    /// Reports that a hook process has ended after it asked.
     pub(crate) fn hook_gone(&self, request: RequestId) {
         let _ = self.inbox.send(Message::HookGone(request));
     }
 
-    /// Answers a request that a surface of this program or the socket has shown. When this returns, the answer is stored and
-    /// on its way to the hook process.
+    /// Answers a request that this program or a socket client has shown to the user. On return, the answer is stored
+    /// and on its way to the hook process.
     ///
     /// # Errors
-    /// When the request is not open any more, the answer does not fit or cannot be stored.
+    /// When the request is no longer open, or when the answer does not fit or cannot be stored.
     pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
         let answer = Answer {
             session: SessionId::new(&call.session),
@@ -45,7 +45,7 @@ impl Handle {
         self.wait_for(|told| Message::Answer(answer, told))?
     }
 
-    /// What a session asks now, if it can be answered from here.
+    /// The first open request of a session, if Watchbill can answer it.
     ///
     /// # Errors
     /// When the engine has stopped.
@@ -54,10 +54,10 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
-    /// Whether a program at the socket may answer requests.
+    /// Checks that a program at the socket may answer requests.
     ///
     /// # Errors
-    /// When it may not: an agent started it, or no person uses its terminal.
+    /// When the program may not answer: an agent started it, or no person uses its terminal.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
         let scripts = self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
