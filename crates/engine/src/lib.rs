@@ -1,7 +1,7 @@
 //! The engine of Watchbill: the one loop that ties reading, state, chains and publishing together.
 //!
 //! [`engine`] is the loop's body, synchronous and without a runtime. `run` runs it on a thread of its own. The window
-//! and the command line hold a [`handle`]. [`cold`] looks once without watching.
+//! and the command line hold a [`handle`]. [`single_look`] looks once without watching.
 
 #![forbid(unsafe_code)]
 

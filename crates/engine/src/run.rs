@@ -54,8 +54,7 @@ use watchbill_history::stall::StallTimer;
 use watchbill_history::worker::Historian;
 use watchbill_settings::Settings;
 
-/// Number of sessions at rest that get their rows between two checks for hints. To make and store such a batch takes
-/// some milliseconds.
+/// Number of sessions at rest that get their rows between two checks for hints. A batch takes some milliseconds.
 const WAKE: usize = 128;
 
 /// If the settings are in doubt, the loop does not know which data it may store. So it stores nothing.

@@ -18,7 +18,7 @@ use crate::places::{HookPaths, is_private, open_ordinary, read_ordinary};
 const UNIQUE_ID_LENGTH: usize = 16;
 
 /// Removes every event of these sessions, and every event that names one of them. Returns their number. A receiver
-/// that knows of the forgotten sessions keeps no later ones, see [`crate::Listener::forgotten`].
+/// that knows of the forgotten sessions keeps no later ones, see [`crate::ReceiverSetup::forgotten`].
 ///
 /// # Errors
 /// When a file exists and cannot be read or written. The events removed before that stay removed.

@@ -1,7 +1,7 @@
 //! `watchbill hook`: sends one event from the client's pipe to the receivers, or puts it into the spool.
 //!
-//! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`EARS`] to answer. The
-//! client has [`PIPE`] to finish its payload; after that, a second process waits for the rest. The sender never
+//! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
+//! client has [`PAYLOAD_BUDGET`] to finish its payload; after that, a second process waits for the rest. The sender never
 //! prints: the client passes printed text to its model.
 
 use std::ffi::OsString;

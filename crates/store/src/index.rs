@@ -46,7 +46,7 @@ const TIDY_PAGES: i64 = 200;
 impl Store {
     /// Prepares for storing very many texts, as the first index does. Texts are indexed many at a time, after
     /// several steps, and segments are merged rarely or many at once; that saves a fifth of the work. Meanwhile a
-    /// search does not find the newest texts. [`end_many`](Self::end_many) ends this state, and so does a start
+    /// search does not find the newest texts. [`end_many`](Self::end_bulk_insert) ends this state, and so does a start
     /// after an unclean exit.
     ///
     /// An empty store is filled without the log. Readers then wait for the end of a step, and SQLite does not check

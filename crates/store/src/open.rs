@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// Another writing connection, for long work. Meanwhile another thread of this process may read through this
-    /// store, but must not write. Afterwards call [`was_written_beside`](Self::was_written_beside).
+    /// store, but must not write. Afterwards call [`was_written_beside`](Self::adopt_second_writer).
     ///
     /// # Errors
     /// When this process only reads, or the database cannot be opened.

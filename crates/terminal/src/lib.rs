@@ -1,6 +1,6 @@
 //! Brings the tab or pane of a session to the front.
 //!
-//! A [`Seat`] holds the known facts about a session's surroundings. [`focus()`] goes from the innermost program
+//! A [`SessionLocation`] holds the known facts about a session's surroundings. [`focus()`] goes from the innermost program
 //! outwards: a multiplexer's pane, the multiplexer's client that shows it, that client's terminal, the terminal's
 //! window. For each program, [`terminals`] makes a plan from facts alone, and a [`World`] carries it out. So tests
 //! check the plans for programs that are not installed by their command lines.

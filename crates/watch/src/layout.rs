@@ -58,22 +58,22 @@ impl ClientPath {
     }
 }
 
-/// The kind of a [`Place`] without its names. Most starts do not need the names of thousands of files.
+/// The kind of a [`ClientPath`] without its names. Most starts do not need the names of thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientPathKind {
-    /// [`Place::Transcript`].
+    /// [`ClientPath::Transcript`].
     Transcript,
-    /// [`Place::Subagent`].
+    /// [`ClientPath::Subagent`].
     Subagent,
-    /// [`Place::SubagentMeta`].
+    /// [`ClientPath::SubagentMeta`].
     SubagentMeta,
-    /// [`Place::FlatSubagent`].
+    /// [`ClientPath::FlatSubagent`].
     FlatSubagent,
-    /// [`Place::Registry`].
+    /// [`ClientPath::Registry`].
     Registry,
-    /// [`Place::Marker`].
+    /// [`ClientPath::Marker`].
     Marker,
-    /// [`Place::StatusFile`].
+    /// [`ClientPath::StatusFile`].
     StatusFile,
 }
 

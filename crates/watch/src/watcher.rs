@@ -30,7 +30,7 @@ pub struct Watcher {
 
 impl Watcher {
     /// Starts to watch. A thread of the watcher calls `wake` when there are hints to take, and when the watcher
-    /// [stands](Self::stands). `wake` must not wait for anything. Changes before the watcher stands give no hint.
+    /// [stands](Self::is_established). `wake` must not wait for anything. Changes before the watcher stands give no hint.
     pub fn start(roots: &[PathBuf], mode: WatchMode, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));

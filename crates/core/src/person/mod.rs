@@ -1,7 +1,7 @@
 //! The user's commands about sessions: names, joins and splits of chains, snoozes, put-away.
 //!
 //! No transcript holds this data. It outweighs every witness, is kept in the store, and only the user can undo it.
-//! [`say()`] turns a command ([`SessionCommand`]) into [`Change`]s of the stored [`Words`], or refuses it.
+//! [`say()`] turns a command ([`SessionCommand`]) into [`EditChange`]s of the stored [`UserEdits`], or refuses it.
 
 mod decide_command;
 mod deferral;

@@ -190,7 +190,7 @@ impl LazyFold {
         }
     }
 
-    /// [`SessionFold::turn_back`]. It does nothing to an untouched fold, because no time has moved it.
+    /// [`SessionFold::correct_clock`]. It does nothing to an untouched fold, because no time has moved it.
     pub fn turn_back(&mut self, now: Timestamp) {
         if !matches!(self, Self::Kept(kept) if kept.is_untouched()) {
             self.whole_mut().correct_clock(now);

@@ -5,7 +5,7 @@
 //! the tool calls without a result, `background` the work that goes on after a turn, [`facts`] what a row shows,
 //! and `ancestry` the facts for the chain resolver. [`subagent`] folds a subagent's own file, [`usage`] counts
 //! tokens, and `id_set` knows which records were applied. [`snapshot`] carries a fold over a restart, and
-//! [`resting`] delays its decoding.
+//! [`lazy`] delays its decoding.
 
 mod ancestry;
 pub(crate) mod answer;

@@ -293,7 +293,7 @@ impl Handle {
     }
 
     /// Applies new settings. Does not change the watched folders or the way of watching: see
-    /// [`Settings::needs_another_engine`].
+    /// [`Settings::needs_new_engine`].
     pub fn apply(&self, settings: &Settings) {
         apply(&self.settings, &self.inbox, settings);
     }

@@ -67,7 +67,7 @@ impl TrackedFile {
         Some(kept)
     }
 
-    /// From now on, [`TrackedFile::take_new`] gives the memory of new records.
+    /// From now on, [`TrackedFile::take_new_records`] gives the memory of new records.
     pub fn collect_records(&mut self) {
         self.noting = true;
         match &mut self.fold {
@@ -76,7 +76,7 @@ impl TrackedFile {
         }
     }
 
-    /// From now on, [`TrackedFile::take_new`] gives the memory of all records, for another store.
+    /// From now on, [`TrackedFile::take_new_records`] gives the memory of all records, for another store.
     pub fn collect_all_records(&mut self) {
         (self.noting, self.fresh) = (true, true);
         match &mut self.fold {
@@ -121,7 +121,7 @@ impl TrackedFile {
         }
     }
 
-    /// [`Reader::is_as`].
+    /// [`Reader::matches_stat`].
     pub fn is_as(&mut self, stat: &FileStat) -> bool {
         self.reader.matches_stat(stat)
     }

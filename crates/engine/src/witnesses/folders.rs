@@ -69,7 +69,7 @@ pub struct FolderLook {
 pub struct FolderFile {
     /// Its path.
     pub path: PathBuf,
-    /// [`Place::Marker`] or [`Place::StatusFile`].
+    /// [`ClientPath::Marker`] or [`ClientPath::StatusFile`].
     pub place: ClientPath,
     /// Its content, or the read error.
     pub bytes: io::Result<Vec<u8>>,

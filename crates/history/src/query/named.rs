@@ -26,7 +26,7 @@ pub enum IdScope {
 }
 
 /// The one id that the user means by `asked`, which is an id or its beginning. `begin` holds the ids that begin with
-/// it; [`SHOWN`] + 1 of them are enough.
+/// it; [`MAX_CANDIDATES`] + 1 of them are enough.
 ///
 /// # Errors
 /// When `asked` is empty, or no id matches, or several do.

@@ -37,7 +37,7 @@ pub struct HistorianParts {
     pub reach: Arc<Reach>,
     /// The engine's own state in the same store.
     pub live: Arc<dyn LiveState>,
-    /// Called when [`Shelf::trouble`] has changed.
+    /// Called when [`SharedStore::trouble`] has changed.
     pub on_trouble: Box<dyn Fn() + Send>,
 }
 

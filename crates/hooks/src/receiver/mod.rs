@@ -88,7 +88,7 @@ impl Receiver {
         Self::open_for(places, ReceiverSetup { options, exclude, forgotten, on_event, on_trouble })
     }
 
-    /// Starts a receiver for the given places, with all options and callbacks of [`Listener`].
+    /// Starts a receiver for the given places, with all options and callbacks of [`ReceiverSetup`].
     ///
     /// # Errors
     /// As [`Receiver::open`].
@@ -106,7 +106,7 @@ impl Receiver {
         Ok(Self { waker, counts, exclude, thread: Some(thread) })
     }
 
-    /// From now on, events that name these paths are delivered but not stored. [`crate::forget::leave_out`] removes
+    /// From now on, events that name these paths are delivered but not stored. [`crate::forget::remove_excluded`] removes
     /// the ones stored before.
     pub fn set_exclude(&self, exclude: Exclude) {
         *self.exclude.write().unwrap_or_else(PoisonError::into_inner) = exclude;

@@ -24,7 +24,7 @@ pub struct ReceiverSetup {
     /// Which events are delivered again at the start.
     pub options: Options,
     /// Events that name these paths are delivered, but not stored: neither in the journal nor in the spool. See
-    /// [`Receiver::leave_out`](super::Receiver::leave_out).
+    /// [`Receiver::leave_out`](super::Receiver::set_exclude).
     pub exclude: Exclude,
     /// The file that lists forgotten sessions: a time and a session on each line. It may change at any time.
     pub forgotten: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! Removals: one way to describe what goes, and one way to remove it.
 //!
-//! [`Store::to_forget`] and [`Store::to_leave_out`] select what goes and change nothing. [`Store::remove`] carries
+//! [`Store::select_forgotten`] and [`Store::select_excluded`] select what goes and change nothing. [`Store::remove`] carries
 //! the selection out: first the archive's files, then all rows in one transaction, then the bytes that the rows
 //! had. After a kill at any point, the same removal can be done again, or only the bytes are left, as a note in the
 //! database says (`wipe`).
