@@ -61,7 +61,7 @@ async fn a_link_opens_its_session_and_a_wrong_one_is_reported() -> Result<()> {
     window.page.execute(SAID, vec![]).await?;
     for (link, words) in [
         ("watchbill://elsewhere", "leads nowhere"),
-        ("watchbill://session/..%2f..%2fetc", "cannot be an id"),
+        ("watchbill://session/..%2f..%2fetc", "cannot be a session id"),
         ("watchbill://session/ffffffff", "not known here"),
     ] {
         assert!(ended(start(&desktop, &[link])?).await?.success(), "{link}");

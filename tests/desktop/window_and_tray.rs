@@ -227,7 +227,7 @@ async fn without_a_display_there_is_an_error_message_and_no_panic() -> Result<()
         let output = command.output().await?;
         assert_eq!(output.status.code(), Some(1));
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("there is no display") && said.contains("watchbill roster"), "{said}");
+        assert!(said.contains("no usable display") && said.contains("watchbill roster"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
     Ok(())
