@@ -80,7 +80,7 @@ impl Stage {
 fn same(name: &str, page: &Accessible) -> Result<()> {
     let page = steady(page);
     let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/desktop/snapshots/desktop__spoken__{name}.snap"));
+        .join(format!("tests/desktop/snapshots/desktop__screen_reader__{name}.snap"));
     // The text below the snapshot's head, which ends with a line of its own.
     let kept = std::fs::read_to_string(kept)?;
     let text = kept.splitn(3, "---\n").nth(2).unwrap_or_default();
