@@ -13,6 +13,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-hooks", &["watchbill-core"]),
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
+    ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-host", &["watchbill-drive"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-history",
@@ -29,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "watchbill-engine",
         &[
             "watchbill-core",
+            "watchbill-drive",
             "watchbill-history",
             "watchbill-protocol",
             "watchbill-watch",
@@ -41,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "watchbill",
         &[
+            "watchbill-drive",
             "watchbill-engine",
             "watchbill-history",
             "watchbill-settings",
@@ -48,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-hooks",
         ],
     ),
-    ("watchbill-shell", &["watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
+    ("watchbill-shell", &["watchbill-drive", "watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
     ("watchbill-desktop", &["watchbill-shell"]),
     ("watchbill-testkit", &[]),
     ("xtask", &[]),

@@ -14,6 +14,9 @@ use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::hooks::HooksPreview;
+use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::event::OwnWhat;
+use watchbill_protocol::own::host::{HostHello, HostMessage};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -58,6 +61,10 @@ fn generate(folder: &Path) {
     AnswerCall::export_all(&config).unwrap();
     AnswerGiven::export_all(&config).unwrap();
     AnswerRecord::export_all(&config).unwrap();
+    HostHello::export_all(&config).unwrap();
+    HostMessage::export_all(&config).unwrap();
+    OwnCommand::export_all(&config).unwrap();
+    OwnWhat::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {

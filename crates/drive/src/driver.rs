@@ -1,0 +1,48 @@
+//! What every driver of an agent does: it folds the lines of the log into events, and writes commands as lines.
+
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::event::OwnWhat;
+
+/// One record of the log, as a driver sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLine<'a> {
+    /// A line that the agent wrote to standard output, without its line feed.
+    Out(&'a str),
+    /// A line that was written to the agent.
+    In(&'a str),
+    /// A line of the agent's standard error.
+    Err(&'a str),
+}
+
+/// Why a command cannot be carried out now. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The agent has no such thing.
+    #[error("{0}")]
+    Unsupported(String),
+    /// What it answers or changes is not there any more.
+    #[error("{0}")]
+    Gone(String),
+}
+
+/// The driver of one agent: pure. Folding the same log gives the same events and the same state.
+pub trait Driver: Send {
+    /// Folds one record. Events come in the order in which they happened. A line that cannot be read gives
+    /// [`OwnWhat::Error`] with the cause `protocol`, and changes nothing else.
+    fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat>;
+
+    /// The lines that the driver itself has to write now: the greeting, replies to calls that only it answers. They are taken.
+    fn due(&mut self) -> Vec<String>;
+
+    /// A command as lines for the agent. The caller writes each to the log and to the agent, and folds it.
+    ///
+    /// The host keeps the queue: it hands over a prompt only when it may be written.
+    ///
+    /// # Errors
+    /// When the agent cannot take it now.
+    fn command(&mut self, command: &OwnCommand) -> Result<Vec<String>, Refusal>;
+
+    /// The agent can take the next prompt: it is ready, and no turn runs.
+    fn is_idle(&self) -> bool;
+}

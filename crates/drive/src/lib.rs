@@ -1,0 +1,9 @@
+//! Sessions of our own: the drivers of the agents, the host that keeps a session, and the way to it.
+//!
+//! A *driver* is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
+//! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same
+//! events, so a log of a dead host can be read as well.
+
+#![forbid(unsafe_code)]
+
+pub mod driver;

@@ -1,0 +1,82 @@
+//! The talk with the host of an own session.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::command::OwnCommand;
+use super::event::OwnEvent;
+use super::spec::{OwnSize, OwnSpec};
+
+/// The version of the talk with a host. A reader refuses a host of another version by name, and never guesses.
+pub const HOST_VERSION: u32 = 1;
+
+/// The longest line between a host and its readers, its line feed included, in bytes. Pictures in prompts are long.
+pub const LONGEST_HOST_LINE: u64 = 64 << 20;
+
+/// The first line of a host to each reader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HostHello {
+    /// [`HOST_VERSION`].
+    pub host_protocol: u32,
+    /// The version of the host's program.
+    pub watchbill: String,
+    /// The process id of the host.
+    pub pid: u32,
+    /// What it runs.
+    pub spec: OwnSpec,
+    /// The number of the next record of its log.
+    pub next: u64,
+}
+
+/// One call to a host. The answers have the form of the local socket: `reply`, `error`, `event`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostCall {
+    /// Chosen by the reader. For a command it is remembered: a command that is sent again is carried out once.
+    pub id: String,
+    /// The call.
+    #[serde(flatten)]
+    pub request: HostRequest,
+}
+
+/// What a reader asks of a host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum HostRequest {
+    /// Events of the records from `from` on, then each new one. Events: [`HostMessage`]. There is no reply.
+    Attach {
+        /// The first record.
+        from: u64,
+    },
+    /// Carries a command out. Reply: `null` when it is in the log.
+    Command {
+        /// The command.
+        command: OwnCommand,
+    },
+}
+
+/// What a host sends to an attached reader.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "host", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum HostMessage {
+    /// Events, oldest first.
+    Events {
+        /// They are.
+        events: Vec<OwnEvent>,
+    },
+    /// The screen and what scrolled off it, as bytes that draw it anew and ask nothing. First for a terminal, and again when
+    /// the reader was too slow.
+    Screen {
+        /// Base64.
+        bytes: String,
+        /// The size that it was drawn for.
+        size: OwnSize,
+    },
+    /// New output of the terminal.
+    Output {
+        /// Base64.
+        bytes: String,
+    },
+    /// All past events were sent.
+    CaughtUp,
+}

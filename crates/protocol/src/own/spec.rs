@@ -1,0 +1,79 @@
+//! What starts an own session.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// How an own session talks to its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnKind {
+    /// Lines of JSON on pipes.
+    Stream,
+    /// A terminal.
+    Pty,
+}
+
+/// The program that a host runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnAgent {
+    /// Claude Code: `stream-json` both ways, or its terminal.
+    Claude,
+    /// Codex CLI: `app-server`, or its terminal.
+    Codex,
+    /// Gemini CLI over the Agent Client Protocol, or its terminal.
+    Gemini,
+    /// Any command of the user, in a terminal.
+    Shell,
+}
+
+/// Everything that a start needs. The host keeps it beside its log, and starts nothing that is not written there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct OwnSpec {
+    /// The id of the own session, a UUID that was made at the click. Claude takes it as the session's id.
+    pub session: String,
+    /// The program.
+    pub agent: OwnAgent,
+    /// Pipes or a terminal.
+    pub kind: OwnKind,
+    /// The folder that the agent works in, absolute.
+    pub cwd: String,
+    /// The model; absent: the agent's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The permission mode in the agent's words; absent: the agent's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The session that goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<OwnResume>,
+    /// The program and its arguments for [`OwnAgent::Shell`]. For an agent: its program, where it is not the one in `PATH`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub command: Vec<String>,
+    /// The size of the terminal at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<OwnSize>,
+    /// When the user asked for it, RFC 3339.
+    pub created_at: String,
+}
+
+/// The session that an own session goes on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct OwnResume {
+    /// The agent's id of that session.
+    pub session: String,
+    /// Goes on in a copy, under the id of the own session.
+    pub fork: bool,
+}
+
+/// The size of a terminal, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct OwnSize {
+    /// Lines.
+    pub rows: u16,
+    /// Columns.
+    pub cols: u16,
+}
