@@ -7,3 +7,4 @@ pub mod command;
 pub mod event;
 pub mod host;
 pub mod spec;
+pub mod view;

@@ -1,0 +1,35 @@
+// Which sessions are our own, and what can be done with them.
+
+import type { OwnAgent } from "../bindings/OwnAgent";
+import type { OwnKind } from "../bindings/OwnKind";
+import type { TrackedSession } from "../bindings/TrackedSession";
+
+/** The kind of an own session; undefined for a session that was started elsewhere. */
+export function ownKind(session: TrackedSession): OwnKind | undefined {
+  return session.source === "stream" || session.source === "pty" ? session.source : undefined;
+}
+
+/** The agent writes a transcript that the timeline shows. */
+export function hasTranscript(session: TrackedSession): boolean {
+  return session.agent === "claude";
+}
+
+/** It can go on in an own session. */
+export function canResume(session: TrackedSession): boolean {
+  return session.cwd !== undefined && (["claude", "codex", "gemini"] as readonly string[]).includes(session.agent);
+}
+
+/** Its process has ended, so a resume takes it from no other program. */
+export function isOver(session: TrackedSession): boolean {
+  return session.state === "ended" || session.pid === undefined;
+}
+
+export const AGENTS: readonly OwnAgent[] = ["claude", "codex", "gemini", "shell"];
+
+/** The permission modes of an agent before it has named its own. Claude Code 2.1.329, Codex 0.169.0, Gemini 0.61.0. */
+export const MODES: Readonly<Record<OwnAgent, readonly string[]>> = {
+  claude: ["default", "acceptEdits", "plan", "auto", "dontAsk"],
+  codex: ["untrusted", "on-request", "never"],
+  gemini: ["default", "autoEdit", "plan", "yolo"],
+  shell: [],
+};
