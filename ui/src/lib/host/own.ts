@@ -26,8 +26,11 @@ export interface OwnHost {
   choices(): Promise<OwnChoices>;
   /** Starts a session, or does nothing if one with this id was started. Rejects if it does not run. */
   start(spec: NewSpec): Promise<void>;
-  /** Resumes or forks a session. Rejects if another process has the session; the reason names it. */
-  resume(call: ResumeCall): Promise<void>;
+  /**
+   * Resumes or forks a session. Resolves to the session where it goes on. Rejects if another process has the session; the
+   * reason names it.
+   */
+  resume(call: ResumeCall): Promise<string>;
   /** Sends what the session tells from this record of its log on, until the returned function is called. */
   attach(session: string, from: number, sink: (news: OwnNews) => void): Promise<() => void>;
   /** Resolves when the host has the command in its log. */

@@ -90,7 +90,7 @@ export function tauriHost(): Host {
           invoke("own_detach", { attachment }).catch(() => undefined);
         };
       },
-      command: (session, command) => invoke("own_command", { session, command }),
+      command: (session, command) => invoke("own_command", { session, id: crypto.randomUUID(), command }),
       openLink: (address) => invoke("open_link", { address }),
     },
   };

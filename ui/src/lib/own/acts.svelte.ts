@@ -21,8 +21,7 @@ export class OwnActs {
     if (from === undefined || !canResume(from)) return;
     const id = crypto.randomUUID();
     try {
-      await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork });
-      this.awaited = id;
+      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork });
       this.#say(fork ? "A copy goes on in a new session" : "The session goes on here");
     } catch (error) {
       this.#say(reasonOf(error));

@@ -9,6 +9,11 @@ export function ownKind(session: TrackedSession): OwnKind | undefined {
   return session.source === "stream" || session.source === "pty" ? session.source : undefined;
 }
 
+/** The id by which the host of an own session is reached. */
+export function ownId(session: TrackedSession): string {
+  return session.sessionId;
+}
+
 /** The agent writes a transcript that the timeline shows. */
 export function hasTranscript(session: TrackedSession): boolean {
   return session.agent === "claude";

@@ -67,7 +67,7 @@ export class NewSession {
     try {
       await this.#host.own.start(this.#spec());
       const text = this.text.trim();
-      if (text !== "") await this.#send(text);
+      if (text !== "" && this.actualKind === "stream") await this.#host.own.command(this.id, { do: "prompt", id: this.#prompt, text, when: "queue" });
       remember({ agent: this.agent, kind: this.kind });
       return true;
     } catch (error) {
@@ -76,11 +76,6 @@ export class NewSession {
     } finally {
       this.starting = false;
     }
-  }
-
-  #send(text: string): Promise<void> {
-    if (this.actualKind === "stream") return this.#host.own.command(this.id, { do: "prompt", id: this.#prompt, text, when: "queue" });
-    return this.#host.own.command(this.id, { do: "paste", text, enter: true });
   }
 
   #spec(): NewSpec {

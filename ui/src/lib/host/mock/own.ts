@@ -63,6 +63,12 @@ export class MockOwnSession {
     this.#send({ host: "output", bytes: utf8(text) });
   }
 
+  /** Another host runs it. */
+  goOn(): void {
+    this.alive = true;
+    this.tell({ event: "started", pid: 4712 });
+  }
+
   /** The host is gone without a word. */
   die(failure?: string): void {
     this.alive = false;
@@ -203,10 +209,20 @@ export class MockOwn implements OwnHost {
     this.#change(row({ sessionId: spec.session, source: spec.kind, agent: spec.agent, cwd: spec.cwd, title: "New session", state: "waiting_for_input", stateSince: iso(ENGINE_START), stateReason: { source: spec.kind, detail: "it was started", confidence: "observed" }, pid: 4711 }));
   }
 
-  async resume(call: ResumeCall): Promise<void> {
+  async resume(call: ResumeCall): Promise<string> {
     this.#refuse();
     this.resumed.push(call);
+    const before = this.#row(call.sessionId);
+    if (!call.fork && before) {
+      // The row stays, and has a host again.
+      const { own, session } = { own: this.sessions.get(call.sessionId), session: { ...before, source: call.kind, state: "waiting_for_input", group: "your_turn" as const, pid: 4712 } };
+      if (own) own.goOn();
+      else this.#open(specOf(session));
+      this.#change(session);
+      return call.sessionId;
+    }
     await this.start({ session: call.id, agent: call.agent, kind: call.kind, cwd: this.#row(call.sessionId)?.cwd ?? "/", resume: { session: call.sessionId, fork: call.fork } });
+    return call.id;
   }
 
   async attach(session: string, from: number, sink: (news: OwnNews) => void): Promise<() => void> {
