@@ -18,6 +18,7 @@ pub mod history;
 pub mod hook;
 pub mod ids;
 mod nesting;
+pub mod own;
 pub mod person;
 pub mod problem;
 pub mod requests;

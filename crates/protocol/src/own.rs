@@ -5,5 +5,6 @@
 
 pub mod command;
 pub mod event;
+pub mod facts;
 pub mod host;
 pub mod spec;

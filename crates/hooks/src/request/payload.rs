@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_core::ids::{SessionId, stable_hash};
 use watchbill_core::requests::request::{
-    Choice, Digest, Question, Request, RequestId, RequestKind, Standing,
+    Choice, Digest, Question, Request, RequestId, RequestKind, Standing, Via,
 };
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
@@ -30,6 +30,7 @@ pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Opti
     let kind = kind_of(&tool, &input);
     Some(Request {
         id,
+        via: Via::Hook,
         session: SessionId::new(&text("session_id")?),
         subagent: text("agent_type").filter(|_| text("agent_id").is_some()),
         subagent_id: text("agent_id"),

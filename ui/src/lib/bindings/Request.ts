@@ -64,7 +64,7 @@ mode?: string,
  */
 openedAt: string, 
 /**
- * `hook`: it can be answered from here. `no`: in its terminal only.
+ * `hook` or, for a session of our own, `stream`: it can be answered from here. `no`: in its terminal only.
  */
 answerable: string, 
 /**
