@@ -181,7 +181,11 @@ pub fn send(folder: &Folder, id: &str, command: &OwnCommand) -> Result<(), HostE
 ///
 /// # Errors
 /// When no host runs, or it is of another version.
-pub fn follow(folder: &Folder, from: u64, sink: &mut dyn FnMut(HostMessage) -> bool) -> Result<u64, HostError> {
+pub fn follow(
+    folder: &Folder,
+    from: u64,
+    sink: &mut dyn FnMut(HostMessage) -> bool,
+) -> Result<u64, HostError> {
     let mut from = from;
     loop {
         let (mut has_more, mut is_over, mut next) = (true, false, from);

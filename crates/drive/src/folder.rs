@@ -119,7 +119,8 @@ impl Folder {
         private_dir(&self.0).map_err(failed("make", &self.0))?;
         let path = self.spec_file();
         let new = self.0.join(format!("spec.{}.new", std::process::id()));
-        let bytes = serde_json::to_vec_pretty(spec).map_err(|error| FolderError::Spec { path: path.clone(), error })?;
+        let bytes = serde_json::to_vec_pretty(spec)
+            .map_err(|error| FolderError::Spec { path: path.clone(), error })?;
         write_private(&new, &bytes).map_err(failed("write", &new))?;
         // A link fails if the name is taken: of two programs that create one session, one succeeds.
         let linked = fs::hard_link(&new, &path);
@@ -140,8 +141,11 @@ impl Folder {
     /// When the file cannot be read, or is damaged.
     pub fn spec(&self) -> Result<OwnSpec, FolderError> {
         let path = self.spec_file();
-        let bytes = read_ordinary(&path)
-            .map_err(|error| FolderError::Io { act: "read", path: path.clone(), error })?;
+        let bytes = read_ordinary(&path).map_err(|error| FolderError::Io {
+            act: "read",
+            path: path.clone(),
+            error,
+        })?;
         serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })
     }
 }

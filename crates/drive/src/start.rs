@@ -15,6 +15,9 @@ use crate::folder::{Folder, FolderError};
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
 
+/// A file beside the folders of sessions that each start writes anew. It names the session that was started last.
+const STARTED: &str = "started";
+
 /// Why a session does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -103,6 +106,8 @@ fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<(Folder, HostH
         return Err(StartError::Host(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
     let client = HostClient::connect(&folder)?;
+    // Programs that watch the parent folder learn that an old session has a host again.
+    let _ = fs::write(Folder::parent(data_dir).join(STARTED), format!("{}\n", client.hello().spec.session));
     Ok((folder, client.hello().clone()))
 }
 

@@ -20,6 +20,7 @@ pub mod input;
 mod live_state;
 pub mod model;
 pub mod mute;
+mod own_hosts;
 pub mod persist;
 pub mod problems;
 pub mod publish;

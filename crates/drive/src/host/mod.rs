@@ -88,7 +88,9 @@ fn fault(text: &str) {
 }
 
 fn usage() -> ExitCode {
-    fault("watchbill-host keeps one session for Watchbill, which starts it itself.\nusage: watchbill-host FOLDER");
+    fault(
+        "watchbill-host keeps one session for Watchbill, which starts it itself.\nusage: watchbill-host FOLDER",
+    );
     ExitCode::from(2)
 }
 

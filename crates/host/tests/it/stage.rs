@@ -26,7 +26,11 @@ pub struct Stage {
 /// A new id, as the window makes one.
 pub fn new_id() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    format!("00000000-0000-4000-8000-{:08x}{:04x}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "00000000-0000-4000-8000-{:08x}{:04x}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// Waits until something is the case.
@@ -128,8 +132,16 @@ impl Session {
     pub fn attach_from(&self, from: u64) -> Attached {
         let (sender, messages) = channel();
         let folder = self.folder.clone();
-        std::thread::spawn(move || client::follow(&folder, from, &mut |message| sender.send(message).is_ok()));
-        Attached { messages, events: Vec::new(), view: vt100::Parser::default(), caught_up: false, screens: 0 }
+        std::thread::spawn(move || {
+            client::follow(&folder, from, &mut |message| sender.send(message).is_ok())
+        });
+        Attached {
+            messages,
+            events: Vec::new(),
+            view: vt100::Parser::default(),
+            caught_up: false,
+            screens: 0,
+        }
     }
 
     /// The events that the log gives.
@@ -180,7 +192,12 @@ impl Attached {
     /// Takes messages until something is the case.
     pub fn until(&mut self, what: &str, mut is: impl FnMut(&Self) -> bool) -> &mut Self {
         while !is(self) {
-            assert!(self.next(), "it did not come: {what}; there is {:?}, and on screen:\n{}", self.events, self.shown());
+            assert!(
+                self.next(),
+                "it did not come: {what}; there is {:?}, and on screen:\n{}",
+                self.events,
+                self.shown()
+            );
         }
         self
     }

@@ -92,7 +92,8 @@ fn a_new_reader_sees_what_an_old_one_sees() {
 #[test]
 fn the_screen_below_another_one_comes_back() {
     let stage = Stage::new();
-    let session = stage.shell("echo below; printf '\\e[?1049habove'; read x; printf '\\e[?1049l'; read x; echo after");
+    let session =
+        stage.shell("echo below; printf '\\e[?1049habove'; read x; printf '\\e[?1049l'; read x; echo after");
     let mut told = session.attach();
     told.until_shown("above");
     let mut late = session.attach();
@@ -108,7 +109,8 @@ fn the_screen_below_another_one_comes_back() {
 #[test]
 fn a_resize_reaches_the_program_once() {
     let stage = Stage::new();
-    let session = stage.shell("trap 'echo changed $(stty size)' WINCH; echo ready; while :; do sleep 0.05; done");
+    let session =
+        stage.shell("trap 'echo changed $(stty size)' WINCH; echo ready; while :; do sleep 0.05; done");
     let mut told = session.attach();
     told.until_shown("ready");
     let to = |rows, cols| OwnCommand::Resize { size: OwnSize { rows, cols } };
@@ -126,7 +128,8 @@ fn a_resize_reaches_the_program_once() {
 #[test]
 fn a_paste_is_bracketed_where_the_program_asks() {
     let stage = Stage::new();
-    let session = stage.shell("stty raw -echo; printf '\\e[?2004hready'; head -c 22 | od -An -tx1 | tr -d ' \\n'; read x");
+    let session = stage
+        .shell("stty raw -echo; printf '\\e[?2004hready'; head -c 22 | od -An -tx1 | tr -d ' \\n'; read x");
     let mut told = session.attach();
     told.until_shown("ready");
     session.paste("a\nb\u{1b}[201~c");
