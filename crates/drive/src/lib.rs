@@ -10,8 +10,10 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+pub mod claude;
 pub mod client;
 pub mod driver;
+mod fold;
 pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod host;

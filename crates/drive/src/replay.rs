@@ -51,7 +51,9 @@ impl Replay {
         for event in &events {
             match event {
                 OwnWhat::TurnStart => self.has_talked = true,
-                OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => self.own_id = Some(session.clone()),
+                OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
+                    self.own_id = Some(session.clone())
+                }
                 _ => {}
             }
         }
@@ -88,13 +90,20 @@ pub fn numbered(n: u64, at: Timestamp, events: Vec<OwnWhat>) -> Vec<OwnEvent> {
 ///
 /// # Errors
 /// When the log cannot be read.
-pub fn read(folder: &Folder, spec: &OwnSpec, from: u64, sink: &mut dyn FnMut(Vec<OwnEvent>) -> bool) -> io::Result<()> {
+pub fn read(
+    folder: &Folder,
+    spec: &OwnSpec,
+    from: u64,
+    sink: &mut dyn FnMut(Vec<OwnEvent>) -> bool,
+) -> io::Result<()> {
     let mut reader = match LogReader::open(&folder.log()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
     let mut replay = Replay::new(spec);
-    while let Some(Record { n, at, direction, bytes }) = reader.next(|direction| direction != Direction::Command)? {
+    while let Some(Record { n, at, direction, bytes }) =
+        reader.next(|direction| direction != Direction::Command)?
+    {
         let events = replay.fold(at, direction, &bytes);
         if n >= from && !events.is_empty() && !sink(numbered(n, at, events)) {
             break;

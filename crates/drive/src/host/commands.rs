@@ -27,8 +27,10 @@ impl Session {
         }
         let answer = self.check(command).and_then(|()| {
             // What is typed may be a password, and is no act that must survive.
-            let is_typed =
-                matches!(command, OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. });
+            let is_typed = matches!(
+                command,
+                OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. }
+            );
             if !is_typed {
                 self.append(Direction::Command, line);
                 self.sync();

@@ -62,7 +62,10 @@ impl Grid {
     /// An empty screen.
     pub fn new(size: OwnSize) -> Self {
         let (rows, cols) = cells(size);
-        Self { parser: Parser::new_with_callbacks(rows, cols, AS_CELLS, Scrolled::default()), held: Vec::new() }
+        Self {
+            parser: Parser::new_with_callbacks(rows, cols, AS_CELLS, Scrolled::default()),
+            held: Vec::new(),
+        }
     }
 
     /// Takes output.

@@ -134,7 +134,12 @@ impl Session {
     fn all_left(&self) -> Vec<Process> {
         let mut left = processes::descendants(std::process::id());
         let scope = super::scope_name(&self.spec.session);
-        left.extend(processes::of_scope(&scope).into_iter().filter(|process| !left.contains(process)).collect::<Vec<_>>());
+        left.extend(
+            processes::of_scope(&scope)
+                .into_iter()
+                .filter(|process| !left.contains(process))
+                .collect::<Vec<_>>(),
+        );
         left
     }
 

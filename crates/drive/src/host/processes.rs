@@ -101,10 +101,15 @@ pub fn shown(process: Process) -> OwnProcess {
 /// The processes of the systemd scope that was made for this session, where there is one.
 pub fn of_scope(scope: &str) -> Vec<Process> {
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::")).filter(|path| path.ends_with(scope))
+    let Some(path) =
+        own.lines().find_map(|line| line.strip_prefix("0::")).filter(|path| path.ends_with(scope))
     else {
         return Vec::new();
     };
     let listed = std::fs::read_to_string(format!("/sys/fs/cgroup{path}/cgroup.procs")).unwrap_or_default();
-    listed.lines().filter_map(|pid| look(pid.parse().ok()?)).filter(|found| found.pid != std::process::id()).collect()
+    listed
+        .lines()
+        .filter_map(|pid| look(pid.parse().ok()?))
+        .filter(|found| found.pid != std::process::id())
+        .collect()
 }

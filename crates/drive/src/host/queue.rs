@@ -41,7 +41,14 @@ pub struct Queue {
 
 impl Queue {
     /// Takes a prompt. `turn_runs`: the agent works.
-    pub fn take(&mut self, id: &str, text: &str, images: &[OwnImage], when: PromptWhen, turn_runs: bool) -> Vec<Act> {
+    pub fn take(
+        &mut self,
+        id: &str,
+        text: &str,
+        images: &[OwnImage],
+        when: PromptWhen,
+        turn_runs: bool,
+    ) -> Vec<Act> {
         if self.places.contains_key(id) {
             return Vec::new();
         }
@@ -185,8 +192,7 @@ impl Queue {
     pub fn recall(&mut self, command: &OwnCommand) {
         let OwnCommand::Prompt { id, text, images, when } = command else { return };
         if self.places.insert(id.clone(), PromptPlace::Queued).is_none() {
-            let waiting =
-                Waiting { id: id.clone(), text: text.clone(), images: images.clone(), when: *when };
+            let waiting = Waiting { id: id.clone(), text: text.clone(), images: images.clone(), when: *when };
             self.waiting.push_back(waiting);
         }
     }

@@ -105,7 +105,11 @@ impl Session {
 }
 
 /// The size follows whoever resized last. The same size again does nothing.
-fn resize(agent: &mut super::agent::Agent, grid: &mut super::grid::Grid, size: OwnSize) -> Result<(), ApiError> {
+fn resize(
+    agent: &mut super::agent::Agent,
+    grid: &mut super::grid::Grid,
+    size: OwnSize,
+) -> Result<(), ApiError> {
     if !(2..=1000).contains(&size.rows) || !(2..=1000).contains(&size.cols) {
         return Err(ApiError::new(ErrorCode::Invalid, "a terminal has 2 to 1000 lines and columns"));
     }

@@ -1,9 +1,9 @@
 //! The socket of a host: one thread accepts, each reader has one, and one more while it is attached.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::Arc;
 
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
@@ -157,11 +157,13 @@ impl Connection {
     /// Sends all events from a record on, on a thread of its own.
     fn attach(&mut self, id: String, from: u64) -> io::Result<()> {
         if self.mailbox.is_some() {
-            return self.error(&id, &ApiError::new(ErrorCode::Invalid, "this connection is attached already"));
+            return self
+                .error(&id, &ApiError::new(ErrorCode::Invalid, "this connection is attached already"));
         }
         let mailbox = Arc::new(Mailbox::default());
         self.mailbox = Some(Arc::clone(&mailbox));
-        let following = Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
+        let following =
+            Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
         self.shared.attached.fetch_add(1, Ordering::AcqRel);
         thread("attached", move || {
             if let Err(error) = following.run(from) {
@@ -195,12 +197,13 @@ impl Following {
         // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
         self.past(&mut log, &mut replay, from, u64::MAX)?;
         let (reply, next) = sync_channel(1);
-        let over = |_| io::Error::other("the session has ended");
         let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
-        if self.shared.inputs.send(attach).is_ok() {
-            let upto = next.recv().map_err(|error| over(error.to_string()))?;
-            self.past(&mut log, &mut replay, from, upto)?;
-        }
+        let sent = self.shared.inputs.send(attach).is_ok();
+        let Some(upto) = next.recv().ok().filter(|_| sent) else {
+            // The loop has ended: all that will ever be is in the log.
+            return self.past(&mut log, &mut replay, from, u64::MAX);
+        };
+        self.past(&mut log, &mut replay, from, upto)?;
         loop {
             match self.mailbox.next() {
                 Next::Message(message) => {
@@ -220,7 +223,8 @@ impl Following {
     fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
         let mut events = Vec::new();
         while log.number() < upto {
-            let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)? else {
+            let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)?
+            else {
                 break;
             };
             let what = replay.fold(at, direction, &bytes);

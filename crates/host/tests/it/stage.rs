@@ -12,7 +12,7 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::{replay, start};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
-use watchbill_protocol::own::host::{HostHello, HostMessage};
+use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 
 /// Longer than anything takes on a busy machine. Nothing waits so long that works.
@@ -26,7 +26,11 @@ pub struct Stage {
 /// A new id, as the window makes one.
 pub fn new_id() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    format!("00000000-0000-4000-8000-{:08x}{:04x}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "00000000-0000-4000-8000-{:08x}{:04x}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// Waits until something is the case.
@@ -80,13 +84,11 @@ impl Stage {
     }
 
     pub fn start(&self, spec: &OwnSpec) -> Session {
-        let (folder, hello) = start::start(self.data(), &Self::program(), spec).unwrap();
-        Session { folder, hello }
+        Session { folder: start::start(self.data(), &Self::program(), spec).unwrap() }
     }
 
     pub fn resume(&self, session: &str) -> Session {
-        let (folder, hello) = start::resume(self.data(), &Self::program(), session).unwrap();
-        Session { folder, hello }
+        Session { folder: start::resume(self.data(), &Self::program(), session).unwrap() }
     }
 }
 
@@ -105,7 +107,6 @@ impl Drop for Stage {
 /// A session whose host was started.
 pub struct Session {
     pub folder: Folder,
-    pub hello: HostHello,
 }
 
 impl Session {
@@ -128,8 +129,16 @@ impl Session {
     pub fn attach_from(&self, from: u64) -> Attached {
         let (sender, messages) = channel();
         let folder = self.folder.clone();
-        std::thread::spawn(move || client::follow(&folder, from, &mut |message| sender.send(message).is_ok()));
-        Attached { messages, events: Vec::new(), view: vt100::Parser::default(), caught_up: false, screens: 0 }
+        std::thread::spawn(move || {
+            client::follow(&folder, from, &mut |message| sender.send(message).is_ok())
+        });
+        Attached {
+            messages,
+            events: Vec::new(),
+            view: vt100::Parser::default(),
+            caught_up: false,
+            screens: 0,
+        }
     }
 
     /// The events that the log gives.
@@ -145,7 +154,13 @@ impl Session {
 
     /// Waits until the host has ended.
     pub fn wait_for_end(&self) {
-        wait_until("the end of the host", || !is_alive(self.hello.pid));
+        let lock = std::fs::File::open(self.folder.lock()).unwrap();
+        wait_until("the end of the host", || lock.try_lock().is_ok());
+    }
+
+    /// The process id of the host.
+    pub fn host(&self) -> u32 {
+        client::HostClient::connect(&self.folder).unwrap().hello().pid
     }
 }
 
@@ -180,7 +195,12 @@ impl Attached {
     /// Takes messages until something is the case.
     pub fn until(&mut self, what: &str, mut is: impl FnMut(&Self) -> bool) -> &mut Self {
         while !is(self) {
-            assert!(self.next(), "it did not come: {what}; there is {:?}, and on screen:\n{}", self.events, self.shown());
+            assert!(
+                self.next(),
+                "it did not come: {what}; there is {:?}, and on screen:\n{}",
+                self.events,
+                self.shown()
+            );
         }
         self
     }
@@ -196,6 +216,11 @@ impl Attached {
 
     pub fn until_end(&mut self) -> OwnWhat {
         self.until_event("the end", |what| matches!(what, OwnWhat::SessionEnded { .. }))
+    }
+
+    /// How often it was told that the session has ended.
+    pub fn ends(&self) -> usize {
+        self.events.iter().filter(|event| matches!(event.what, OwnWhat::SessionEnded { .. })).count()
     }
 
     pub fn shown(&self) -> String {
