@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
-use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::{HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest};
 use watchbill_protocol::socket::RawAnswer;
 
 use crate::folder::Folder;
+use crate::replay;
 use crate::socket::address::Address;
 use crate::socket::connection::{Reader, Writer, halves};
 
@@ -176,39 +176,36 @@ pub fn send(folder: &Folder, id: &str, command: &OwnCommand) -> Result<(), HostE
     }
 }
 
-/// Follows a session from the record `from` on until `sink` gives `false` or its host has ended. A reader that was too slow is
-/// attached again, behind the last events that it has. Gives the number of the record after them.
+/// Follows a session from the record `from` on until `sink` gives `false` or its host has ended. Without a host, this is what its
+/// log holds. A reader that was too slow is attached again, behind the last events that it has. Gives the number of the record
+/// after them.
 ///
 /// # Errors
-/// When no host runs, or it is of another version.
+/// When the host is of another version, or the log cannot be read.
 pub fn follow(
     folder: &Folder,
     from: u64,
     sink: &mut dyn FnMut(HostMessage) -> bool,
 ) -> Result<u64, HostError> {
-    let mut from = from;
-    loop {
-        let (mut has_more, mut is_over, mut next) = (true, false, from);
+    let (mut next, mut has_more) = (from, true);
+    while has_more {
+        let from = next;
         let mut seen = |message: HostMessage| {
-            if let HostMessage::Events { events } = &message
-                && let Some(last) = events.last()
-            {
-                next = last.n + 1;
-                is_over = matches!(last.what, OwnWhat::SessionEnded { .. });
+            if let HostMessage::Events { events } = &message {
+                next = events.last().map_or(next, |last| last.n + 1);
             }
             has_more = sink(message);
             has_more
         };
-        let ended = HostClient::connect(folder)?.attach(from, &mut seen);
-        from = next;
-        match ended {
-            Err(HostError::Broken(_)) | Ok(()) if has_more && !is_over => match HostClient::connect(folder) {
-                Err(HostError::NotRunning) => return Ok(from),
-                Err(error) => return Err(error),
-                Ok(_) => {}
-            },
-            Ok(()) | Err(HostError::Broken(_)) => return Ok(from),
+        match HostClient::connect(folder).and_then(|client| client.attach(from, &mut seen)) {
+            Ok(()) | Err(HostError::Broken(_)) => {}
+            Err(HostError::NotRunning) => {
+                let spec = folder.spec().map_err(io::Error::other)?;
+                replay::read(folder, &spec, from, &mut |events| seen(HostMessage::Events { events }))?;
+                break;
+            }
             Err(error) => return Err(error),
         }
     }
+    Ok(next)
 }

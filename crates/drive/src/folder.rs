@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use watchbill_hooks::places::{private_dir, read_ordinary};
 use watchbill_protocol::own::spec::OwnSpec;
@@ -118,7 +119,7 @@ impl Folder {
         private_dir(parent).map_err(failed("make", parent))?;
         private_dir(&self.0).map_err(failed("make", &self.0))?;
         let path = self.spec_file();
-        let new = self.0.join(format!("spec.{}.new", std::process::id()));
+        let new = self.0.join(unique("spec"));
         let bytes = serde_json::to_vec_pretty(spec)
             .map_err(|error| FolderError::Spec { path: path.clone(), error })?;
         write_private(&new, &bytes).map_err(failed("write", &new))?;
@@ -148,6 +149,12 @@ impl Folder {
         })?;
         serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })
     }
+}
+
+/// A name that no other thread or process uses.
+pub(crate) fn unique(stem: &str) -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("{stem}.{}.{}.new", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Writes a file that only its owner can read, to the disk.

@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use watchbill_hooks::places::private_dir;
-use watchbill_protocol::own::host::HostHello;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::client::{HostClient, HostError};
-use crate::folder::{Folder, FolderError};
+use crate::folder::{Folder, FolderError, unique};
 
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
 
-/// A file beside the folders of sessions that each start writes anew. It names the session that was started last.
+/// A file beside the folders of sessions that each start writes anew. It names the folder of the session.
 const STARTED: &str = "started";
 
 /// Why a session does not start.
@@ -54,16 +53,16 @@ pub fn host_program() -> io::Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(PROGRAM))
 }
 
-/// Starts a session, and gives its folder and the hello of its host. Doing it again with the same id gives the running one: of two
+/// Starts a session, and gives its folder. Its host listens, or has ended already. Doing it again with the same id gives the running one: of two
 /// clicks, or of two windows, one session comes.
 ///
 /// # Errors
 /// When it cannot be started, or has ended.
-pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<(Folder, HostHello), StartError> {
+pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<Folder, StartError> {
     let folder = Folder::of(data_dir, &spec.session)?;
     let is_new = folder.create(spec)?;
     match HostClient::connect(&folder) {
-        Ok(client) => return Ok((folder, client.hello().clone())),
+        Ok(_) => return Ok(folder),
         Err(HostError::NotRunning) => {}
         Err(error) => return Err(error.into()),
     }
@@ -79,36 +78,41 @@ pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<(Folder,
 ///
 /// # Errors
 /// When the session does not exist, or cannot be started.
-pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<(Folder, HostHello), StartError> {
+pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, StartError> {
     let folder = Folder::of(data_dir, session)?;
     folder.spec()?;
     match HostClient::connect(&folder) {
-        Ok(client) => Ok((folder, client.hello().clone())),
+        Ok(_) => Ok(folder),
         Err(HostError::NotRunning) => run(data_dir, program, folder),
         Err(error) => Err(error.into()),
     }
 }
 
-fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<(Folder, HostHello), StartError> {
+fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartError> {
     if !cfg!(target_os = "linux") {
         return Err(StartError::Unsupported);
     }
     let failed = |error| StartError::Program { program: program.to_owned(), error };
     let copy = own_copy(data_dir, program).map_err(failed)?;
-    let output = Command::new(&copy)
-        .arg(folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .map_err(failed)?;
+    let mut command = Command::new(&copy);
+    command.arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut tries = 0;
+    let output = loop {
+        match command.output() {
+            // A program that another thread starts this moment has inherited the copy, open for writing, until its exec.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 100 => {
+                tries += 1;
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            other => break other.map_err(failed)?,
+        }
+    };
     if !output.status.success() {
         return Err(StartError::Host(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
-    let client = HostClient::connect(&folder)?;
     // Programs that watch the parent folder learn that an old session has a host again.
-    let _ = fs::write(Folder::parent(data_dir).join(STARTED), format!("{}\n", client.hello().spec.session));
-    Ok((folder, client.hello().clone()))
+    let _ = fs::write(Folder::parent(data_dir).join(STARTED), folder.path().as_os_str().as_encoded_bytes());
+    Ok(folder)
 }
 
 /// A copy of the host's program in the data folder: an update or a removal of Watchbill, or an image that is unmounted, does not
@@ -123,7 +127,7 @@ fn own_copy(data_dir: &Path, program: &Path) -> io::Result<PathBuf> {
     if fs::read(&copy).is_ok_and(|found| found == bytes) {
         return Ok(copy);
     }
-    let new = folder.join(format!("{PROGRAM}.{}", std::process::id()));
+    let new = folder.join(unique(PROGRAM));
     fs::write(&new, &bytes)?;
     #[cfg(unix)]
     {

@@ -138,9 +138,9 @@ fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
         if address.connect().is_ok() {
             return Ok(true);
         }
-        if child.try_wait()?.is_some() {
-            // Another host may have been faster.
-            return Ok(address.connect().is_ok());
+        if let Some(status) = child.try_wait()? {
+            // A short session has ended already; or another host was faster.
+            return Ok(status.success() || address.connect().is_ok());
         }
         std::thread::sleep(Duration::from_millis(5));
     }

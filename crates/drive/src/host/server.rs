@@ -197,12 +197,13 @@ impl Following {
         // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
         self.past(&mut log, &mut replay, from, u64::MAX)?;
         let (reply, next) = sync_channel(1);
-        let over = |_| io::Error::other("the session has ended");
         let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
-        if self.shared.inputs.send(attach).is_ok() {
-            let upto = next.recv().map_err(|error| over(error.to_string()))?;
-            self.past(&mut log, &mut replay, from, upto)?;
-        }
+        let sent = self.shared.inputs.send(attach).is_ok();
+        let Some(upto) = next.recv().ok().filter(|_| sent) else {
+            // The loop has ended: all that will ever be is in the log.
+            return self.past(&mut log, &mut replay, from, u64::MAX);
+        };
+        self.past(&mut log, &mut replay, from, upto)?;
         loop {
             match self.mailbox.next() {
                 Next::Message(message) => {

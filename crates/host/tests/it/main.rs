@@ -3,4 +3,5 @@
 #![cfg(target_os = "linux")]
 
 mod stage;
+mod stream;
 mod terminal;

@@ -12,7 +12,7 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::{replay, start};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
-use watchbill_protocol::own::host::{HostHello, HostMessage};
+use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 
 /// Longer than anything takes on a busy machine. Nothing waits so long that works.
@@ -84,13 +84,11 @@ impl Stage {
     }
 
     pub fn start(&self, spec: &OwnSpec) -> Session {
-        let (folder, hello) = start::start(self.data(), &Self::program(), spec).unwrap();
-        Session { folder, hello }
+        Session { folder: start::start(self.data(), &Self::program(), spec).unwrap() }
     }
 
     pub fn resume(&self, session: &str) -> Session {
-        let (folder, hello) = start::resume(self.data(), &Self::program(), session).unwrap();
-        Session { folder, hello }
+        Session { folder: start::resume(self.data(), &Self::program(), session).unwrap() }
     }
 }
 
@@ -109,7 +107,6 @@ impl Drop for Stage {
 /// A session whose host was started.
 pub struct Session {
     pub folder: Folder,
-    pub hello: HostHello,
 }
 
 impl Session {
@@ -157,7 +154,13 @@ impl Session {
 
     /// Waits until the host has ended.
     pub fn wait_for_end(&self) {
-        wait_until("the end of the host", || !is_alive(self.hello.pid));
+        let lock = std::fs::File::open(self.folder.lock()).unwrap();
+        wait_until("the end of the host", || lock.try_lock().is_ok());
+    }
+
+    /// The process id of the host.
+    pub fn host(&self) -> u32 {
+        client::HostClient::connect(&self.folder).unwrap().hello().pid
     }
 }
 
@@ -213,6 +216,11 @@ impl Attached {
 
     pub fn until_end(&mut self) -> OwnWhat {
         self.until_event("the end", |what| matches!(what, OwnWhat::SessionEnded { .. }))
+    }
+
+    /// How often it was told that the session has ended.
+    pub fn ends(&self) -> usize {
+        self.events.iter().filter(|event| matches!(event.what, OwnWhat::SessionEnded { .. })).count()
     }
 
     pub fn shown(&self) -> String {
