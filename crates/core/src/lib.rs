@@ -20,6 +20,7 @@ pub mod ids;
 mod nesting;
 pub mod person;
 pub mod problem;
+pub mod prompt;
 pub mod requests;
 pub mod roster;
 pub mod session;

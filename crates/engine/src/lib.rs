@@ -22,6 +22,7 @@ pub mod model;
 pub mod mute;
 pub mod persist;
 pub mod problems;
+mod prompt;
 pub mod publish;
 pub mod replay;
 mod run;
