@@ -21,6 +21,7 @@ mod nesting;
 pub mod own;
 pub mod person;
 pub mod problem;
+pub mod prompt;
 pub mod requests;
 pub mod roster;
 pub mod session;

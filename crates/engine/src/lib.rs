@@ -23,6 +23,7 @@ pub mod mute;
 mod own_hosts;
 pub mod persist;
 pub mod problems;
+mod prompt;
 pub mod publish;
 pub mod replay;
 mod run;

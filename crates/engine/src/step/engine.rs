@@ -38,6 +38,7 @@ use crate::model::sessions::Sessions;
 pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
 pub use crate::persist::evict::EvictedStates;
+use crate::prompt::Site;
 use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
@@ -367,6 +368,16 @@ impl Engine {
     /// When the session is not known.
     pub fn seat(&self, asked: &str) -> Result<SessionLocation, ApiError> {
         questions::seat(&self.rooms, asked)
+    }
+
+    /// What is needed to type a prompt into a session.
+    pub(crate) fn prompt_site(&self, asked: &str) -> Result<Site, ApiError> {
+        questions::prompt_site(&self.rooms, asked)
+    }
+
+    /// Why a session takes no prompt now, as far as its witnesses say.
+    pub(crate) fn objection_to_prompt(&self, session: &SessionId) -> Option<String> {
+        questions::objection_to_prompt(&self.rooms, session)
     }
 
     /// Restores the stored state at a start.

@@ -83,17 +83,17 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
-    /// Checks that a program at the socket may answer requests.
+    /// Checks that a program at the socket may answer requests and send prompts.
     ///
     /// # Errors
-    /// When the program may not answer: an agent started it, or no person uses its terminal.
+    /// When the program may not: an agent started it, or no person uses its terminal.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
         let scripts = self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
         check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            tracing::warn!(%refused, "an answer was refused");
+            tracing::warn!(%refused, "a caller was refused");
             ApiError::new(ErrorCode::Refused, refused.to_string())
         })
     }
