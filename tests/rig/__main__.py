@@ -14,6 +14,7 @@ from pathlib import Path
 import answers
 import isolation
 import plugin
+import prompts  # noqa: F401: puts its cells on the list
 import race
 import scenarios
 from measure import measure, relative

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use answer::Answer;
+pub use answer::{Answer, Prompt};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 pub use user_commands::{Chain, Snooze};
 
@@ -142,6 +142,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Send a prompt to a session that is idle in one of your terminals
+    ///
+    /// A running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
+    /// agent's word that it has the prompt. Nothing is typed into a session that works or asks something, and nothing is
+    /// ever sent twice. Use a terminal of your own: an agent may not send prompts.
+    Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts
     Snooze(Snooze),
     /// Take a session out of the roster until something new happens in it

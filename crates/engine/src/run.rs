@@ -13,6 +13,7 @@ mod history;
 pub(crate) mod hook_listener;
 pub(crate) mod message;
 mod messages;
+mod own_hosts;
 mod requests;
 mod rescans;
 mod startup;
@@ -36,6 +37,7 @@ use crate::environment::{Outlook, World};
 use crate::handle::Handle;
 use crate::input::{AttentionInput, Input, Output};
 use crate::mute::MuteFile;
+use crate::own_hosts::OwnHosts;
 use crate::persist::{NewStore, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::run::alert_subscribers::Listeners;
@@ -111,6 +113,8 @@ pub(crate) struct Loop {
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     untold: bool,
     askers: askers::Askers,
+    /// Follows sessions of our own, if there is a data folder.
+    own_hosts: Option<OwnHosts>,
     stopped: bool,
 }
 
@@ -142,6 +146,7 @@ impl Loop {
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_on_other_threads();
         let ear = open_hook_listener(engine.settings(), &mut *source, &woken);
+        let own_hosts = own_hosts::start(engine.settings(), &mut *source, &sender);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
         let mut persist = engine
@@ -192,6 +197,7 @@ impl Loop {
             holder: Arc::default(),
             untold: false,
             askers: askers::Askers::default(),
+            own_hosts,
             stopped: false,
         }
     }
@@ -269,6 +275,9 @@ impl Loop {
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
         if let Ok(Some(ear)) = &self.ear {
             ear.leave_out(settings.history.exclude.clone());
+        }
+        if let Some(hosts) = &self.own_hosts {
+            hosts.exclude(settings.history.exclude.clone());
         }
         self.step(Input::Settings(Box::new(settings)));
         if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::command::UserCommand;
 use crate::error::ApiError;
+use crate::prompt::PromptCall;
 use crate::request::AnswerCall;
 use crate::search::SearchQuery;
 
@@ -123,6 +124,9 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
     },
+    /// Types a prompt into the terminal of a session. Reply: [`crate::prompt::PromptSent`], some seconds later. Refused for a
+    /// caller that an agent started.
+    Prompt(PromptCall),
     /// Raises the window. Reply: `null`.
     Open {
         /// The session that it selects.

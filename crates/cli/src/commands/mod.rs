@@ -6,11 +6,13 @@ mod context;
 pub mod export;
 pub mod focus;
 pub mod history;
+mod holder;
 pub mod hooks;
 pub mod mcp;
 pub mod open;
 mod output;
 pub mod pages;
+pub mod prompt;
 pub mod running;
 pub mod serve;
 pub mod user_commands;
@@ -82,6 +84,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
         Command::Answer(wanted) => answer::answer(&global, &wanted),
+        Command::Prompt(wanted) => prompt::prompt(&global, &wanted),
         Command::Answers { since, json } => answer::answers(&global, since, json, paint),
         Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
         Command::PutAway { session, back } => user_commands::put_away(&global, &session, back),
@@ -171,6 +174,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Focus { .. }
         | Command::Answer(_)
         | Command::Answers { .. }
+        | Command::Prompt(_)
         | Command::Snooze(_)
         | Command::PutAway { .. }
         | Command::Open { .. }

@@ -26,6 +26,8 @@ mod pages;
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;
+#[cfg(target_os = "linux")]
+mod prompts;
 mod roster_at;
 #[cfg(target_os = "linux")]
 mod service;

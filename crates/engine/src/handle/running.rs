@@ -1,9 +1,11 @@
 //! The handle of a running engine, for other threads: they subscribe, ask questions, give commands and stop the engine.
 
 mod access;
+mod prompts;
 mod requests;
 mod timelines;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::thread::JoinHandle;
@@ -53,6 +55,8 @@ pub struct Handle {
     made_up: bool,
     settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    /// The sessions to which a prompt is on its way.
+    prompts: Arc<Mutex<BTreeSet<SessionId>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
     /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.
@@ -84,6 +88,7 @@ impl Handle {
             made_up: false,
             settings: Arc::new(RwLock::new(settings)),
             thread: Arc::default(),
+            prompts: Arc::default(),
             opens: Opener::default(),
             _stopper: None,
         }

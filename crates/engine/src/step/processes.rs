@@ -10,6 +10,7 @@ use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::layout::{self, ClientPath};
 
+use super::own::follow_registry;
 use super::rooms::Rooms;
 use crate::input::Output;
 use crate::model::schedule::Due;
@@ -81,6 +82,7 @@ fn take_registry_change(
         chains.processes_differ(&change.sessions);
     }
     rows.mark_all(change.sessions);
+    follow_registry(rooms);
 }
 
 /// A process may have ended; without an id, any may have.

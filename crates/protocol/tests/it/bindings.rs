@@ -18,6 +18,7 @@ use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::{HostHello, HostMessage};
 use watchbill_protocol::own::view::{OwnChoices, OwnNews};
+use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -62,6 +63,8 @@ fn generate(folder: &Path) {
     AnswerCall::export_all(&config).unwrap();
     AnswerGiven::export_all(&config).unwrap();
     AnswerRecord::export_all(&config).unwrap();
+    PromptCall::export_all(&config).unwrap();
+    PromptSent::export_all(&config).unwrap();
     HostHello::export_all(&config).unwrap();
     HostMessage::export_all(&config).unwrap();
     OwnCommand::export_all(&config).unwrap();

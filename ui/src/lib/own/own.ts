@@ -6,12 +6,12 @@ import type { TrackedSession } from "../bindings/TrackedSession";
 
 /** The kind of an own session; undefined for a session that was started elsewhere. */
 export function ownKind(session: TrackedSession): OwnKind | undefined {
-  return session.source === "stream" || session.source === "pty" ? session.source : undefined;
+  return session.own === "stream" || session.own === "pty" ? session.own : undefined;
 }
 
 /** The id by which the host of an own session is reached. */
 export function ownId(session: TrackedSession): string {
-  return session.sessionId;
+  return session.ownId ?? session.sessionId;
 }
 
 /** The agent writes a transcript that the timeline shows. */
