@@ -111,9 +111,9 @@ pub async fn own_choices(desk: State<'_, Desk>) -> Result<OwnChoices, ApiError> 
 
 fn found_in(paths: &[PathBuf]) -> Vec<OwnAgent> {
     let is_there = |program: &str| {
-        paths.iter().any(|path| {
-            path.join(program).is_file() || path.join(program).with_extension("exe").is_file()
-        })
+        paths
+            .iter()
+            .any(|path| path.join(program).is_file() || path.join(program).with_extension("exe").is_file())
     };
     [(OwnAgent::Claude, "claude"), (OwnAgent::Codex, "codex"), (OwnAgent::Gemini, "gemini")]
         .into_iter()
@@ -146,8 +146,9 @@ pub async fn own_resume(
         let Some(row) = rows.into_iter().find(|row| row.session_id == call.session_id) else {
             return Err(ApiError::new(ErrorCode::NotFound, "that session is no longer known"));
         };
+        // Right before the start: the agents do not guard a session against a second client.
         if !call.fork {
-            is_free(&row)?;
+            engine.may_resume(&call.session_id)?;
         }
         go_on(&data, call, &row)
     })
@@ -155,11 +156,16 @@ pub async fn own_resume(
 }
 
 fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, ApiError> {
-    let own = own_id(row);
-    if let Some(own) = own.filter(|_| !call.fork) {
-        let program = program()?;
-        resume(data, &program, own).map_err(not_started)?;
+    if let Some(own) = row.own_id.as_deref().filter(|_| !call.fork) {
+        resume(data, &program()?, own).map_err(not_started)?;
         return Ok(call.session_id);
+    }
+    // The other agents name their sessions themselves.
+    if call.agent != OwnAgent::Claude {
+        return Err(ApiError::new(
+            ErrorCode::Unsupported,
+            "only sessions of Claude Code go on in a copy, or from a terminal",
+        ));
     }
     let Some(cwd) = row.cwd.clone() else {
         return Err(ApiError::new(ErrorCode::NotFound, "that session has not reported its working folder"));
@@ -180,19 +186,6 @@ fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, 
     };
     start_host(data, spec)?;
     Ok(opened)
-}
-
-/// The id under which a host of ours has, or had, the session.
-fn own_id(row: &TrackedSession) -> Option<&str> {
-    row.own_id.as_deref()
-}
-
-/// Two clients would write into one transcript, and each turn of one of them would be lost for the other.
-fn is_free(row: &TrackedSession) -> Result<(), ApiError> {
-    let Some(pid) = row.pid.filter(|_| row.state != "ended") else { return Ok(()) };
-    let place = row.terminal.as_ref().map(|terminal| format!(" in {}", terminal.kind)).unwrap_or_default();
-    let words = format!("process {pid}{place} has the session: go on there, end it first, or fork the session");
-    Err(ApiError::new(ErrorCode::Conflict, words))
 }
 
 fn start_host(data: &Path, mut spec: OwnSpec) -> Result<(), ApiError> {
@@ -285,7 +278,8 @@ fn tell_log(
     channel: &Channel<OwnNews>,
 ) -> Result<(), HostError> {
     let spec = folder.spec().map_err(std::io::Error::other)?;
-    let (is_terminal, size) = (spec.kind == OwnKind::Pty, spec.size.unwrap_or(OwnSize { rows: 24, cols: 80 }));
+    let (is_terminal, size) =
+        (spec.kind == OwnKind::Pty, spec.size.unwrap_or(OwnSize { rows: 24, cols: 80 }));
     if !has_begun {
         let _ = channel.send(OwnNews::Begin { spec, pid: None });
         if is_terminal && let Ok(bytes) = std::fs::read(folder.screen()) {
@@ -340,7 +334,8 @@ fn data_dir(desk: &Desk, configuration: &Configuration) -> Result<PathBuf, ApiEr
     if desk.is_demo() {
         return Err(ApiError::new(ErrorCode::Unsupported, "the demo starts no sessions"));
     }
-    let none = || ApiError::new(ErrorCode::Unsupported, "Watchbill has no data folder, so it starts no sessions");
+    let none =
+        || ApiError::new(ErrorCode::Unsupported, "Watchbill has no data folder, so it starts no sessions");
     configuration.settings().data_dir.clone().ok_or_else(none)
 }
 
@@ -385,7 +380,9 @@ mod tests {
     #[test]
     fn only_web_addresses_are_opened() {
         assert!(is_web("https://example.com/a?b#c"));
-        for address in ["file:///etc/passwd", "javascript:x", "https://", "https://a b", "https://a\n", "-x", ""] {
+        for address in
+            ["file:///etc/passwd", "javascript:x", "https://", "https://a b", "https://a\n", "-x", ""]
+        {
             assert!(!is_web(address), "{address:?}");
         }
     }

@@ -46,7 +46,7 @@ const places = {
   "an own terminal": { mock: "own", width: 1000, steps: ["click:[data-session='own-pty']", "wait:[data-terminal=live] .xterm-rows", "click:[data-terminal]"] },
   "an ended session": { mock: "own", steps: ["click:[data-session='own-ended']", "wait:[data-live]"] },
   "a new session": { mock: "own", steps: ["N"] },
-  "a terminal elsewhere": { mock: "30", steps: ["j", "Enter", "3"] },
+  "a terminal elsewhere": { mock: "30", steps: ["click:[data-session]", "wait:[role=listitem][data-index]", "3", "wait:.elsewhere"] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 

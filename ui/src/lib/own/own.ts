@@ -21,7 +21,12 @@ export function hasTranscript(session: TrackedSession): boolean {
 
 /** It can go on in an own session. */
 export function canResume(session: TrackedSession): boolean {
-  return session.cwd !== undefined && (["claude", "codex", "gemini"] as readonly string[]).includes(session.agent);
+  return canFork(session) || (ownKind(session) !== undefined && session.agent !== "shell");
+}
+
+/** A copy of it can. Other agents name their sessions themselves, so only their own hosts go on with them. */
+export function canFork(session: TrackedSession): boolean {
+  return session.cwd !== undefined && session.agent === "claude";
 }
 
 /** Its process has ended, so a resume takes it from no other program. */

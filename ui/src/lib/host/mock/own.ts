@@ -215,7 +215,7 @@ export class MockOwn implements OwnHost {
     const before = this.#row(call.sessionId);
     if (!call.fork && before) {
       // The row stays, and has a host again.
-      const { own, session } = { own: this.sessions.get(call.sessionId), session: { ...before, source: call.kind, state: "waiting_for_input", group: "your_turn" as const, pid: 4712 } };
+      const { own, session } = { own: this.sessions.get(call.sessionId), session: { ...before, source: call.kind, own: call.kind, ownId: before.ownId ?? call.id, state: "waiting_for_input", group: "your_turn" as const, pid: 4712 } };
       if (own) own.goOn();
       else this.#open(specOf(session));
       this.#change(session);
