@@ -2,6 +2,7 @@
 
 mod answer;
 mod hooks;
+mod own;
 mod user_commands;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use answer::{Answer, Prompt};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
+pub use own::{Agent, OwnSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
@@ -142,11 +144,32 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Send a prompt to a session that is idle in one of your terminals
+    /// Start a session of your own
     ///
-    /// A running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
+    /// It runs in the background, and goes on when every window is closed. Without a prompt the agent starts with the first
+    /// one. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
+    Run(Run),
+    /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
+    Attach(OwnSession),
+    /// Show the prompts that wait in a session of your own
+    Queue(Queue),
+    /// End the running turn of a session of your own; queued prompts wait
+    Interrupt(OwnSession),
+    /// End a session of your own with everything that it started
+    #[command(visible_alias = "kill")]
+    Stop(OwnSession),
+    /// Go on with a session that has ended, as a session of your own
+    ///
+    /// Refused while a process has the session open, because two agents on one session lose each other's turns.
+    Resume(Resume),
+    /// Go on in a copy of a session; the session stays as it is
+    Fork(Resume),
+    /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
+    ///
+    /// A session of your own queues it behind the running turn. For another one a running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
     /// agent's word that it has the prompt. Nothing is typed into a session that works or asks something, and nothing is
     /// ever sent twice. Use a terminal of your own: an agent may not send prompts.
+    #[command(visible_alias = "send")]
     Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts
     Snooze(Snooze),

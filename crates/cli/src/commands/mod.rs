@@ -11,6 +11,7 @@ pub mod hooks;
 pub mod mcp;
 pub mod open;
 mod output;
+pub mod own;
 pub mod pages;
 pub mod prompt;
 pub mod running;
@@ -84,7 +85,14 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
         Command::Answer(wanted) => answer::answer(&global, &wanted),
-        Command::Prompt(wanted) => prompt::prompt(&global, &wanted),
+        Command::Prompt(wanted) => own::prompt(&global, &wanted, paint),
+        Command::Run(wanted) => own::run(&global, &wanted, paint),
+        Command::Attach(wanted) => own::attach(&global, &wanted, paint),
+        Command::Queue(wanted) => own::queue(&global, &wanted),
+        Command::Interrupt(wanted) => own::interrupt(&global, &wanted),
+        Command::Stop(wanted) => own::stop(&global, &wanted),
+        Command::Resume(wanted) => own::resume(&global, &wanted),
+        Command::Fork(wanted) => own::fork(&global, &wanted),
         Command::Answers { since, json } => answer::answers(&global, since, json, paint),
         Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
         Command::PutAway { session, back } => user_commands::put_away(&global, &session, back),
@@ -175,6 +183,13 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Answer(_)
         | Command::Answers { .. }
         | Command::Prompt(_)
+        | Command::Run(_)
+        | Command::Attach(_)
+        | Command::Queue(_)
+        | Command::Interrupt(_)
+        | Command::Stop(_)
+        | Command::Resume(_)
+        | Command::Fork(_)
         | Command::Snooze(_)
         | Command::PutAway { .. }
         | Command::Open { .. }

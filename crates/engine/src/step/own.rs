@@ -52,6 +52,6 @@ pub(super) fn is_hosted(rooms: &Rooms, session: &SessionId, message: &HookMessag
 
 /// Whether a session may be resumed now.
 pub(super) fn resume_guard(rooms: &Rooms, session: &SessionId) -> Result<(), Holder> {
-    let own = rooms.own.of(session).filter(|own| own.fold.is_live());
-    may_resume(&rooms.witnesses.processes_of(session, true), own.map(|own| own.fold.pid()))
+    let hosted = rooms.own.of(session).is_some_and(|own| own.fold.is_live());
+    may_resume(&rooms.witnesses.processes_of(session, true), hosted)
 }
