@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
-    ("watchbill-host", &["watchbill-drive"]),
+    ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-history",

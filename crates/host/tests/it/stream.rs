@@ -315,8 +315,12 @@ fn a_session_that_ended_goes_on_when_the_user_says_so() {
     let mut told = session.attach();
     let first = session.prompt("one", PromptWhen::Queue);
     told.until_at(&first, PromptPlace::Done);
+    let slow = session.prompt("slow", PromptWhen::Queue);
+    told.until_at(&slow, PromptPlace::Started);
     let vanish = session.prompt("vanish", PromptWhen::Queue);
     let waits = session.prompt("waits", PromptWhen::Queue);
+    session.send(&OwnCommand::Interrupt).unwrap();
+    session.send(&OwnCommand::ReleaseQueue).unwrap();
     told.until_end();
     assert_eq!(told.place(&vanish), Some(PromptPlace::Unknown));
     session.wait_for_end();
@@ -330,7 +334,7 @@ fn a_session_that_ended_goes_on_when_the_user_says_so() {
     session.send(&vanish_again(&vanish)).unwrap();
     session.send(&OwnCommand::ReleaseQueue).unwrap();
     told.until_at(&waits, PromptPlace::Done);
-    assert_eq!(received(&stage), [first.as_str(), vanish.as_str(), waits.as_str()], "no prompt goes twice");
+    assert_eq!(received(&stage), [&*first, &*slow, &*vanish, &*waits], "no prompt goes twice");
     let starts = starts(&stage);
     assert!(starts[1].contains(&format!("--resume {}", spec.session)), "{starts:?}");
     session.send(&OwnCommand::Stop).unwrap();
