@@ -5,6 +5,7 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnKind;
 
+use super::input::Done;
 use super::queue::Act;
 use super::session::Session;
 use crate::driver::Refusal;
@@ -12,12 +13,6 @@ use crate::log::Direction;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
 const REMEMBERED: usize = 1024;
-
-/// A command that was carried out or refused.
-pub(super) struct Done {
-    pub id: String,
-    pub answer: Result<(), ApiError>,
-}
 
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.

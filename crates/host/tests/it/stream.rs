@@ -1,7 +1,5 @@
 //! Sessions on pipes.
 
-use std::time::Instant;
-
 use watchbill_drive::client::{self, HostClient, HostError};
 use watchbill_drive::start::{self, StartError};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -392,27 +390,4 @@ fn what_an_agent_started_may_look_and_not_steer() {
     assert!(agent.contains(r#""code":"refused""#) && agent.contains("caught_up"), "{agent}");
     let person = run(None);
     assert!(person.contains(r#"{"id":"1","reply":null}"#), "{person}");
-}
-
-/// Measures how long a prompt takes from the reader to the agent. Prints, and asserts nothing.
-#[test]
-#[ignore = "a measurement"]
-fn prompt_latency() {
-    let stage = Stage::new();
-    let session = stage.start(&spec(&stage));
-    let mut told = session.attach();
-    let warm = session.prompt("warm", PromptWhen::Queue);
-    told.until_at(&warm, PromptPlace::Done);
-    let mut times: Vec<_> = (0..200)
-        .map(|_| {
-            let begun = Instant::now();
-            let id = session.prompt("one", PromptWhen::Queue);
-            wait_until("the agent has it", || received(&stage).contains(&id));
-            let time = begun.elapsed();
-            told.until_at(&id, PromptPlace::Done);
-            time
-        })
-        .collect();
-    times.sort_unstable();
-    println!("p50 {:?} p95 {:?} max {:?}", times[100], times[190], times[199]);
 }
