@@ -9,9 +9,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod agents;
 pub mod claude;
 pub mod client;
+pub mod codex;
+pub mod context;
 pub mod driver;
 mod fold;
 pub mod folder;
