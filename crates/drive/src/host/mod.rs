@@ -24,6 +24,7 @@ mod session;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -97,13 +98,16 @@ fn launch(folder: &Folder) -> io::Result<()> {
     // A session of its own: what ends the caller's terminal does not end the host. Fails for a group's leader, who has one.
     let _ = rustix::process::setsid();
     let scope = names::scope(&spec.session);
-    let own = std::env::current_exe()?;
     let in_scope = has_user_manager().then(|| {
         let mut command = Command::new("systemd-run");
-        command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]).arg(&own);
+        command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]);
+        command.arg(std::env::current_exe().unwrap_or_default());
         command
     });
-    for mut command in in_scope.into_iter().chain([Command::new(&own)]) {
+    // Names the running program also when another start has replaced its file.
+    let mut plain = Command::new("/proc/self/exe");
+    plain.arg0(NAME);
+    for mut command in in_scope.into_iter().chain([plain]) {
         if start(&mut command, folder)? {
             return Ok(());
         }
