@@ -60,7 +60,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
         Err(why) => return Ok(cannot(&why)),
     };
     let profile = if options.debug { "debug" } else { "release" };
-    let mut words = vec!["build", "--package", "watchbill", "--locked"];
+    let mut words = vec!["build", "--package", "watchbill", "--package", "watchbill-host", "--locked"];
     words.extend((!options.debug).then_some("--release"));
     Call::new(tree.root(), "cargo").args(words).run()?;
     let mut call = rig(tree)
@@ -106,7 +106,17 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
         Ok(program) => program,
         Err(why) => return Ok(Outcome::NotRun(why)),
     };
-    let selection = ["build", "--workspace", "--exclude", "xtask", "--bin", "watchbill", "--locked"];
+    let selection = [
+        "build",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--bin",
+        "watchbill",
+        "--bin",
+        "watchbill-host",
+        "--locked",
+    ];
     Call::new(tree.root(), "cargo").without_own_settings().args(selection).run()?;
     rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program("debug", "watchbill")])

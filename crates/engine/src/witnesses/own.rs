@@ -15,7 +15,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 
 /// News of sessions of our own.
 pub enum OwnInput {
-    /// A session was found, or found again, and its host runs or not.
+    /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
     /// Events of one session that it has not told before, oldest first.
     Events(Arc<str>, Vec<OwnEvent>),
@@ -138,8 +138,10 @@ impl OwnSessions {
         let created_at = Timestamp::parse(&spec.created_at).unwrap_or(now).min(now);
         let id: Arc<str> = spec.session.as_str().into();
         let fold = OwnFold::new(spec.kind.into(), created_at);
-        let made = OwnSession { spec, fold, created_at, registered: None };
-        self.by_id.entry(id).or_insert(made).fold.set_host(host);
+        let registered = self.by_id.get(&id).and_then(|own| own.registered.clone());
+        let mut made = OwnSession { spec, fold, created_at, registered };
+        made.fold.set_host(host);
+        self.by_id.insert(id, made);
     }
 
     fn events(&mut self, id: &Arc<str>, events: &[OwnEvent], change: &mut OwnChange, now: Timestamp) {
