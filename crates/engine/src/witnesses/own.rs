@@ -167,8 +167,8 @@ impl OwnSessions {
         change.sessions.push(session);
     }
 
-    /// The row that shows an own session.
-    fn row_of(&self, id: &str) -> Option<SessionId> {
+    /// The session whose row shows an own session.
+    pub fn row_of(&self, id: &str) -> Option<SessionId> {
         let own = self.by_id.get(id)?;
         if own.spec.agent == OwnAgent::Claude {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());

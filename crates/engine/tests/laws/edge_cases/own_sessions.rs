@@ -85,6 +85,7 @@ fn an_announced_session_has_a_row_before_anything_runs() {
     assert_eq!((row.own.as_deref(), &*row.source, &*row.agent), (Some("stream"), "stream", "claude"));
     assert_eq!((&*row.state, row.cwd.as_deref(), row.pid), ("idle", Some("/home/dev/work"), None));
     assert_eq!(row.own_id.as_deref(), Some(A));
+    assert_eq!(house.engine.find(&A[..8]).unwrap().as_str(), A);
 }
 
 #[test]
@@ -113,6 +114,7 @@ fn a_clear_moves_the_row_to_the_new_session() {
     house.registry(7, B, "idle").events(A, &[sent("q", "next")]);
     let row = house.row(B);
     assert_eq!((row.own_id.as_deref(), row.goal.as_deref(), &*row.state), (Some(A), Some("next"), "working"));
+    assert_eq!(house.engine.find(&B[..8]).unwrap().as_str(), B);
     let old = house.row(A);
     assert_eq!((old.own, old.superseded_by.as_deref()), (None, Some(B)));
 }
