@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use answer::{Answer, Prompt};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
-pub use own::{Agent, OwnSession, Queue, Resume, Run};
+pub use own::{Agent, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
@@ -118,13 +118,7 @@ pub enum Command {
     /// no private text. You add it to an agent yourself: `claude mcp add watchbill -- watchbill mcp`.
     Mcp,
     /// Say why a session is in its state: every witness, the winner first
-    Why {
-        /// Id of a session or work chain, or a unique beginning of one
-        session: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Why(OneSession),
     /// Show or change the work chain of a session: all its segments, and how each link is known
     ///
     /// Your changes override what Watchbill finds out, and stay until you undo them. A running window shows them at
@@ -150,14 +144,14 @@ pub enum Command {
     /// one. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
     Run(Run),
     /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
-    Attach(OwnSession),
+    Attach(OneSession),
     /// Show the prompts that wait in a session of your own
     Queue(Queue),
     /// End the running turn of a session of your own; queued prompts wait
-    Interrupt(OwnSession),
+    Interrupt(OneSession),
     /// End a session of your own with everything that it started
     #[command(visible_alias = "kill")]
-    Stop(OwnSession),
+    Stop(OneSession),
     /// Go on with a session that has ended, as a session of your own
     ///
     /// Refused while a process has the session open, because two agents on one session lose each other's turns.
@@ -182,13 +176,7 @@ pub enum Command {
         back: bool,
     },
     /// Bring the terminal tab or pane of a session to the front
-    Focus {
-        /// Id of a session or work chain, or a unique beginning of one
-        session: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Focus(OneSession),
     /// Show the timeline of a session: prompts, tools, answers, compactions
     Show {
         /// Id of a session or work chain, or a unique beginning of one

@@ -87,7 +87,7 @@ pub struct Resume {
 
 /// A session, and whether to print JSON.
 #[derive(Debug, Clone, Args)]
-pub struct OwnSession {
+pub struct OneSession {
     /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
     /// Print JSON

@@ -35,7 +35,7 @@ use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
-use crate::args::{Cli, ColorChoice, Command, Global};
+use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
 use crate::render;
 use crate::terminal_text::Paint;
 
@@ -78,7 +78,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Serve { systemd: true, .. } => serve::print_unit(&global),
         Command::Serve { systemd: false, http, port } => serve::serve(&global, http.then_some(port)),
         Command::Mcp => mcp::serve(&global),
-        Command::Focus { session, json } => focus::focus(&global, &session, json),
+        Command::Focus(wanted) => focus::focus(&global, &wanted.session, wanted.json),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
@@ -148,7 +148,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
                 render::roster::render(&roster, &nothing, width(), paint)
             }
         }
-        Command::Why { session, json } => {
+        Command::Why(OneSession { session, json }) => {
             let why = engine.why(session)?;
             if *json { to_json(&why)? } else { render::why::render(&why, &now, width(), paint) }
         }
@@ -179,7 +179,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Watch { .. }
         | Command::Serve { .. }
         | Command::Mcp
-        | Command::Focus { .. }
+        | Command::Focus(_)
         | Command::Answer(_)
         | Command::Answers { .. }
         | Command::Prompt(_)

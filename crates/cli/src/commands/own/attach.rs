@@ -7,14 +7,14 @@ use watchbill_protocol::own::spec::OwnKind;
 
 use super::events::{Printing, each, print};
 use super::target;
-use crate::args::{Global, OwnSession};
+use crate::args::{Global, OneSession};
 use crate::terminal_text::Paint;
 
 /// Shows a session from its beginning, until it ends or the user goes away. What is shown goes on without the reader.
 ///
 /// # Errors
 /// When no session matches, or standard input is no terminal for a terminal.
-pub fn attach(global: &Global, wanted: &OwnSession, paint: Paint) -> anyhow::Result<()> {
+pub fn attach(global: &Global, wanted: &OneSession, paint: Paint) -> anyhow::Result<()> {
     let folder = target::folder(global, &wanted.session, false)?;
     let spec = folder.spec()?;
     let printing = Printing { json: wanted.json, paint };

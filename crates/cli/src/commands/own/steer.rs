@@ -10,7 +10,7 @@ use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use super::events::{Printing, each, wait};
 use super::run::done;
 use super::target::{self, new_id};
-use crate::args::{Global, OwnSession, Prompt, Queue};
+use crate::args::{Global, OneSession, Prompt, Queue};
 use crate::commands::{emit, prompt as foreign, to_json};
 use crate::terminal_text::{Paint, one_line};
 
@@ -144,7 +144,7 @@ fn waiting(folder: &Folder) -> anyhow::Result<Waiting> {
 ///
 /// # Errors
 /// When the session has ended, or its host refuses.
-pub fn interrupt(global: &Global, wanted: &OwnSession) -> anyhow::Result<()> {
+pub fn interrupt(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
     let folder = target::folder(global, &wanted.session, true)?;
     send(&folder, &new_id(), &OwnCommand::Interrupt)?;
     say(&folder, wanted.json, "interrupted", "interrupted; queued prompts wait\n")
@@ -154,7 +154,7 @@ pub fn interrupt(global: &Global, wanted: &OwnSession) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When its host refuses, or does not end.
-pub fn stop(global: &Global, wanted: &OwnSession) -> anyhow::Result<()> {
+pub fn stop(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
     let folder = match target::folder(global, &wanted.session, false) {
         Ok(folder) if HostClient::connect(&folder).is_err() => {
             return say(&folder, wanted.json, "ended", "the session has ended before\n");
