@@ -1,9 +1,11 @@
 //! Sessions of your own through the real programs: the command line, the host, and a stand-in for the agent.
 
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use crate::forget::until;
@@ -290,4 +292,39 @@ fn nothing_of_an_excluded_folder_is_kept_after_the_end() {
     assert_eq!(place.say(&["stop", &own]).code, 0);
     until("its log to be removed", || !folder.exists());
     drop(serve);
+}
+
+#[test]
+fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
+    let place = Place::new();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let open = || std::fs::OpenOptions::new().read(true).write(true).open(&slave).unwrap();
+    let mut command = place.command(&["run", "--pty", "--agent", "shell", "--", "sh"]);
+    let mut attached = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let mut keys = std::fs::File::from(master.try_clone().unwrap());
+    let mut screen = std::fs::File::from(master);
+    let mut read = |what: &str| {
+        let mut seen = Vec::new();
+        until(what, || {
+            let mut buffer = [0; 4096];
+            let count = screen.read(&mut buffer).unwrap();
+            seen.extend_from_slice(&buffer[..count]);
+            String::from_utf8_lossy(&seen).contains(what)
+        });
+    };
+    // What the shell prints differs from what is typed.
+    read("\u{1b}[2J");
+    keys.write_all(b"echo one-$((1+1))\r").unwrap();
+    read("one-2");
+    keys.write_all(b"\x1d").unwrap();
+    read("\u{1b}[?1049l");
+    assert!(attached.wait().unwrap().success());
+    let row = place.row();
+    assert_eq!((&row["own"], &row["agent"], &row["title"]), (&json!("pty"), &json!("shell"), &json!("sh")));
+    assert!(row["state"] == "idle" && row["pid"].is_u64(), "{row:#}");
+    let said = place.say(&["attach", row["ownId"].as_str().unwrap()]);
+    assert!(said.err.contains("attach to it from one"), "{}", said.err);
 }

@@ -8,6 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay};
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::roster::row::OwnRow;
+use watchbill_core::session::facts::one_line;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
@@ -65,6 +66,12 @@ impl OwnSession {
             agent: self.spec.agent.word().into(),
             held: self.fold.held.clone(),
         }
+    }
+
+    /// The command of a shell. Nothing else names it.
+    pub fn title(&self) -> Option<Arc<str>> {
+        let is_shell = self.spec.agent == OwnAgent::Shell && !self.spec.command.is_empty();
+        is_shell.then(|| one_line(&self.spec.command.join(" ")).into())
     }
 
     /// Answers to its requests go through its host.

@@ -8,7 +8,7 @@ use watchbill_drive::folder::Folder;
 use watchbill_drive::start::start;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
-use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 
 use super::attach::attach_terminal;
 use super::events::{End, Printing, wait};
@@ -124,7 +124,9 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
         mode: wanted.mode.clone(),
         resume: None,
         command,
-        size: None,
+        size: terminal_size::terminal_size()
+            .filter(|_| wanted.pty)
+            .map(|(cols, rows)| OwnSize { rows: rows.0, cols: cols.0 }),
         created_at: SystemClock.now().to_string(),
     };
     Ok((spec, prompt))
