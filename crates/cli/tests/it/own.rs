@@ -218,6 +218,11 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
     let serve = Serve::of(&place.home);
     until("it to be found", || place.row()["state"] == "working");
     drop(serve);
+    let doctor = place.json(&["doctor", "--json"]);
+    assert_eq!(doctor["own"], json!({ "running": 1, "ended": 0 }));
+    assert!(
+        place.say(&["doctor"]).out.contains("sessions of your own: 1 session with a running host, 0 ended")
+    );
     assert_eq!(place.say(&["interrupt", &own]).code, 0, "no Watchbill has to run");
     let serve = Serve::of(&place.home);
     until("it to be found again", || place.row()["stateKind"] == "interrupted");

@@ -96,6 +96,12 @@ impl OwnSessions {
         self.by_id.values().find(|own| own.fold.pid() == Some(pid))
     }
 
+    /// How many run, and how many do not.
+    pub fn counts(&self) -> (usize, usize) {
+        let running = self.by_id.values().filter(|own| own.fold.is_live()).count();
+        (running, self.by_id.len() - running)
+    }
+
     /// The sessions of all rows.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.rows.keys()
