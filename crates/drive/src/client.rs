@@ -82,7 +82,8 @@ impl HostClient {
         };
         let (mut reader, writer) = halves(stream);
         reader.wait_at_most(Some(GREETING))?;
-        let line = reader.line(u64::MAX)?.ok_or_else(ended)?;
+        // A host that ends this moment closes what it has accepted.
+        let line = reader.line(u64::MAX)?.ok_or(HostError::NotRunning)?;
         let hello = read_hello(line)?;
         Ok(Self { hello, reader, writer })
     }

@@ -12,12 +12,9 @@
 pub mod acp;
 pub mod agents;
 pub mod claude;
-<<<<<<< HEAD
+pub mod client;
 pub mod codex;
 pub mod context;
-=======
-pub mod client;
->>>>>>> own-engine
 pub mod driver;
 mod fold;
 pub mod folder;

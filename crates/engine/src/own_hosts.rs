@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use watchbill_core::history::Exclude;
 use watchbill_core::own::HostState;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_drive::client::{HostError, follow};
+use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
 use watchbill_drive::sessions::{HostState as Found, session};
@@ -31,22 +31,22 @@ const SOON: Duration = Duration::from_millis(50);
 type Tell = Arc<dyn Fn(Vec<OwnInput>) -> bool + Send + Sync>;
 
 /// What is known of one session's host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Known {
     /// It runs, and a thread follows it.
     Followed,
     /// None runs yet.
     Starting,
-    /// It has ended.
-    Ended,
+    /// It has ended. Holds the sessions that it was.
+    Ended(BTreeSet<String>),
 }
 
 /// What the thread is told.
 enum Call {
     /// A folder may be new, or gone, or have a host again.
     Look,
-    /// The host of this session has ended.
-    Ended(Arc<str>),
+    /// The host of this session has ended. Holds the sessions that it was.
+    Ended(Arc<str>, BTreeSet<String>),
     /// These folders are not to be kept.
     Exclude(Exclude),
 }
@@ -124,8 +124,8 @@ impl Finder {
             };
             let goes_on = match call {
                 Ok(Call::Look) => self.look(),
-                Ok(Call::Ended(id)) => {
-                    self.known.insert(id, Known::Ended);
+                Ok(Call::Ended(id, sessions)) => {
+                    self.known.insert(id, Known::Ended(sessions));
                     self.look()
                 }
                 Ok(Call::Exclude(exclude)) => {
@@ -146,10 +146,17 @@ impl Finder {
         let mut gone: BTreeSet<Arc<str>> = self.known.keys().cloned().collect();
         for folder in newest_first(&self.data_dir) {
             let Some(id) = id_of(&folder) else { continue };
-            gone.remove(&id);
-            if self.known.get(&id) != Some(&Known::Followed) && !self.look_at(folder, &id, &unwanted) {
+            let goes_on = match self.known.get(&id) {
+                Some(Known::Followed) => true,
+                Some(Known::Ended(sessions)) if unwanted.removes(sessions, &folder) => continue,
+                // Only a host that runs again is news.
+                Some(Known::Ended(_)) if HostClient::connect(&folder).is_err() => true,
+                _ => self.look_at(folder, &id, &unwanted),
+            };
+            if !goes_on {
                 return false;
             }
+            gone.remove(&id);
         }
         let removed: Vec<OwnInput> = gone.iter().cloned().map(OwnInput::Removed).collect();
         self.known.retain(|id, _| !gone.contains(id));
@@ -157,66 +164,56 @@ impl Finder {
     }
 
     fn look_at(&mut self, folder: Folder, id: &Arc<str>, unwanted: &Unwanted) -> bool {
-        let was = self.known.get(id).copied();
         let found = match session(folder) {
             Ok(found) => found,
             Err(error) => {
-                if was.is_none() {
-                    tracing::warn!(%error, "a session of our own is passed over");
-                }
-                self.known.insert(Arc::clone(id), Known::Ended);
+                tracing::warn!(%error, "a session of our own is passed over");
+                self.known.insert(Arc::clone(id), Known::Ended(BTreeSet::new()));
                 return true;
             }
         };
-        let now = SystemClock.now();
-        let is_new = Timestamp::parse(&found.spec.created_at).is_some_and(|at| now.since(at) < STARTS_WITHIN);
-        let (known, state) = match &found.host {
-            Found::Running(_) => (Known::Followed, HostState::Runs),
-            Found::Ended(None) if is_new && !found.folder.log().exists() => {
-                (Known::Starting, HostState::Runs)
+        let state = match found.host {
+            Found::Running(_) => {
+                self.known.insert(Arc::clone(id), Known::Followed);
+                self.follow(found.folder, id, found.spec);
+                return true;
             }
-            Found::Ended(_) => (Known::Ended, HostState::Gone),
+            Found::Ended(None) if is_starting(&found.folder, &found.spec) => {
+                let is_new = self.known.insert(Arc::clone(id), Known::Starting).is_none();
+                let spec = Box::new(found.spec);
+                return !is_new || (self.tell)(vec![OwnInput::Found(spec, HostState::Runs)]);
+            }
+            Found::Ended(_) => HostState::Gone,
             Found::Unreachable(error) => {
                 tracing::warn!(%error, session = %id, "the host of a session of our own cannot be followed");
-                (Known::Ended, HostState::Runs)
+                HostState::Runs
             }
         };
-        let first = was.is_none();
-        self.known.insert(Arc::clone(id), known);
-        match known {
-            Known::Followed => {
-                self.follow(found.folder, id, &found.spec);
-                first
-                    .then(|| OwnInput::Found(Box::new(found.spec), state))
-                    .is_none_or(|found| (self.tell)(vec![found]))
-            }
-            Known::Starting if first => (self.tell)(vec![OwnInput::Found(Box::new(found.spec), state)]),
-            Known::Starting => true,
-            Known::Ended => {
-                let (news, sessions) = ended_news(&found.folder, found.spec, state);
-                if state != HostState::Runs && unwanted.removes(&sessions, &found.folder) {
-                    return true;
-                }
-                was == Some(Known::Ended) || (self.tell)(news)
-            }
-        }
+        let (news, sessions) = news_of_log(&found.folder, found.spec, state);
+        let removed = state == HostState::Gone && unwanted.removes(&sessions, &found.folder);
+        self.known.insert(Arc::clone(id), Known::Ended(sessions));
+        removed || (self.tell)(news)
     }
 
-    /// Follows a host on a thread of its own.
-    fn follow(&self, folder: Folder, id: &Arc<str>, spec: &OwnSpec) {
+    /// Follows a host on a thread of its own. What it told before is one piece of news: the states on the way are over.
+    fn follow(&self, folder: Folder, id: &Arc<str>, spec: OwnSpec) {
         let (tell, calls, id) = (Arc::clone(&self.tell), self.calls.clone(), Arc::clone(id));
-        let spec = spec.clone();
         thread::spawn(move || {
-            let mut last_at = None;
-            let mut thinned = Thinned::default();
+            let mut told = Told::of(&spec);
+            let mut before = Some(Vec::new());
             let mut sink = |message: HostMessage| match message {
                 HostMessage::Events { events } => {
-                    last_at = events.last().map(|event| event.at.clone()).or(last_at.take());
-                    let events = thinned.take(events);
-                    events.is_empty() || tell(vec![OwnInput::Events(Arc::clone(&id), events)])
+                    let events = told.take(events);
+                    match &mut before {
+                        Some(before) => before.extend(events),
+                        None if events.is_empty() => {}
+                        None => return tell(vec![OwnInput::Events(Arc::clone(&id), events)]),
+                    }
+                    true
                 }
-                // What was told before may end with an end: this host runs since.
-                HostMessage::CaughtUp => tell(vec![OwnInput::Host(Arc::clone(&id), HostState::Runs)]),
+                HostMessage::CaughtUp => {
+                    before.take().is_none_or(|events| tell(news(&spec, events, HostState::Runs)))
+                }
                 HostMessage::Screen { .. } | HostMessage::Output { .. } => true,
             };
             if let Err(error) = follow(&folder, 0, &mut sink)
@@ -224,11 +221,20 @@ impl Finder {
             {
                 tracing::warn!(%error, session = spec.session, "a session of our own is no longer followed");
             }
-            let state = gone(last_at.as_deref());
-            tell(vec![OwnInput::Host(Arc::clone(&id), state)]);
-            let _ = calls.send(Call::Ended(id));
+            let state = gone(told.last_at.as_deref());
+            tell(match before {
+                Some(events) => news(&spec, events, state),
+                None => vec![OwnInput::Host(Arc::clone(&id), state)],
+            });
+            let _ = calls.send(Call::Ended(id, told.sessions));
         });
     }
+}
+
+/// Whether the host of a session may still come: it was asked for just now, and nothing is logged.
+fn is_starting(folder: &Folder, spec: &OwnSpec) -> bool {
+    let asked_at = Timestamp::parse(&spec.created_at);
+    asked_at.is_some_and(|at| SystemClock.now().since(at) < STARTS_WITHIN) && !folder.log().exists()
 }
 
 /// All sessions of a data folder, for a look that watches nothing. Without `since`, all; else those that ended before it are
@@ -243,36 +249,34 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
             continue;
         }
         let state = if runs { HostState::Runs } else { HostState::Gone };
-        news.extend(ended_news(&found.folder, found.spec, state).0);
+        news.extend(news_of_log(&found.folder, found.spec, state).0);
     }
     news
 }
 
 /// What the log of a session says, and the sessions that it has been.
-fn ended_news(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInput>, BTreeSet<String>) {
-    let id: Arc<str> = spec.session.as_str().into();
+fn news_of_log(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInput>, BTreeSet<String>) {
+    let mut told = Told::of(&spec);
     let mut events = Vec::new();
-    let mut thinned = Thinned::default();
     let mut sink = |more: Vec<OwnEvent>| {
-        events.extend(thinned.take(more));
+        events.extend(told.take(more));
         true
     };
     if let Err(error) = replay::read(folder, &spec, 0, &mut sink) {
         tracing::warn!(%error, session = spec.session, "the log of a session of our own cannot be read");
     }
-    let resumed = spec.resume.iter().map(|resume| resume.session.clone());
-    let mut sessions: BTreeSet<String> = resumed.chain([spec.session.clone()]).collect();
-    sessions.extend(events.iter().filter_map(|event| match &event.what {
-        OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => Some(session.clone()),
-        _ => None,
-    }));
     let state = match state {
         HostState::Runs => state,
-        _ => gone(events.last().map(|event| &*event.at)),
+        _ => gone(told.last_at.as_deref()),
     };
-    let found = OwnInput::Found(Box::new(spec), state);
-    let host = OwnInput::Host(Arc::clone(&id), state);
-    (vec![found, OwnInput::Events(id, events), host], sessions)
+    (news(&spec, events, state), told.sessions)
+}
+
+/// A session from its beginning on. The state of the host comes last: one that runs after an end is another one.
+fn news(spec: &OwnSpec, events: Vec<OwnEvent>, state: HostState) -> Vec<OwnInput> {
+    let id: Arc<str> = spec.session.as_str().into();
+    let found = OwnInput::Found(Box::new(spec.clone()), state);
+    vec![found, OwnInput::Events(Arc::clone(&id), events), OwnInput::Host(id, state)]
 }
 
 /// Whether a host that is gone ended with the machine: it said nothing since the machine started.
@@ -283,15 +287,30 @@ fn gone(last_at: Option<&str>) -> HostState {
     if before { HostState::GoneWithMachine } else { HostState::Gone }
 }
 
-/// Drops what adds nothing to a row: all but the first of a run of text.
-#[derive(Default)]
-struct Thinned {
+/// What a session has told so far.
+struct Told {
+    /// The sessions that it was: a `/clear` begins another one.
+    sessions: BTreeSet<String>,
+    /// When it told something last.
+    last_at: Option<String>,
     in_text: bool,
 }
 
-impl Thinned {
+impl Told {
+    fn of(spec: &OwnSpec) -> Self {
+        let resumed = spec.resume.iter().filter(|resume| !resume.fork).map(|resume| resume.session.clone());
+        Self { sessions: resumed.chain([spec.session.clone()]).collect(), last_at: None, in_text: false }
+    }
+
+    /// Notes events, and drops what adds nothing to a row: all but the first of a run of text.
     fn take(&mut self, events: Vec<OwnEvent>) -> Vec<OwnEvent> {
+        if let Some(last) = events.last() {
+            self.last_at = Some(last.at.clone());
+        }
         let keeps = |event: &OwnEvent| {
+            if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = &event.what {
+                self.sessions.insert(session.clone());
+            }
             let is_text =
                 matches!(event.what, OwnWhat::Text { .. } | OwnWhat::Thinking { .. } | OwnWhat::Block { .. });
             let was = std::mem::replace(&mut self.in_text, is_text);
@@ -336,7 +355,7 @@ pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
         if let Ok(found) = session(folder)
             && matches!(found.host, Found::Ended(_))
         {
-            let (_, sessions) = ended_news(&found.folder, found.spec, HostState::Gone);
+            let (_, sessions) = news_of_log(&found.folder, found.spec, HostState::Gone);
             unwanted.removes(&sessions, &found.folder);
         }
     }

@@ -20,6 +20,8 @@ mod interrupt;
 mod killed_holder;
 mod large_pages;
 mod mcp;
+#[cfg(target_os = "linux")]
+mod own;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::ids::SessionId;
 use crate::own::fact::{OwnFact, PromptPlace};
+use crate::own::turn::{Beside, Turn};
 use crate::own::witness::{OwnReading, OwnWay, OwnWitness};
 use crate::roster::reason::PendingTool;
 use crate::session::facts::one_line;
@@ -24,25 +25,6 @@ pub enum HostState {
     Gone,
     /// It is gone since the machine ended: the machine has started again since the newest event.
     GoneWithMachine,
-}
-
-/// What a turn does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Turn {
-    /// None has begun.
-    None,
-    /// It runs, with what it does beside its work.
-    Runs(Beside),
-    /// It has ended, with the reason and the words of its error.
-    Over(Arc<str>, Option<Arc<str>>),
-}
-
-/// What a running turn does beside its work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Beside {
-    Nothing,
-    Retries(Arc<str>),
-    Compacts,
 }
 
 /// How the session ended.
@@ -371,38 +353,13 @@ impl OwnFold {
             let reading = say(State::WaitingForApproval, Some(ask.kind), ask.call.since, &detail);
             return reading.map(|reading| OwnReading { ask: Some(ask.call.clone()), ..reading });
         }
-        let (state, kind, detail) = self.turn_in_words();
-        say(state, kind, self.since, &detail)
-    }
-
-    fn turn_in_words(&self) -> (State, Option<StateKind>, String) {
-        match &self.turn {
+        let (state, kind, detail) = match self.turn {
             Turn::None if self.session.is_none() => {
                 (State::Idle, None, "the agent starts with the first prompt".to_owned())
             }
-            Turn::None => (State::Idle, None, "no prompt yet".to_owned()),
             Turn::Runs(_) if self.ending => (State::Working, None, "the session is being ended".to_owned()),
-            Turn::Runs(Beside::Nothing) => {
-                (State::Working, None, "the agent says that a turn runs".to_owned())
-            }
-            Turn::Runs(Beside::Retries(words)) => {
-                (State::Working, Some(StateKind::Retrying), words.to_string())
-            }
-            Turn::Runs(Beside::Compacts) => {
-                (State::Working, Some(StateKind::Compacting), "the context is being compacted".to_owned())
-            }
-            Turn::Over(reason, words) => {
-                let words = |otherwise: &str| words.as_deref().map_or_else(|| otherwise.to_owned(), one_line);
-                let (kind, detail) = match &**reason {
-                    "completed" => (StateKind::TurnEnded, "the turn has ended".to_owned()),
-                    "interrupted" => (StateKind::Interrupted, "the user interrupted the turn".to_owned()),
-                    "limit" => (StateKind::Limit, words("a usage limit was reached")),
-                    "login" => (StateKind::Error, words("the agent is not logged in")),
-                    "max_turns" => (StateKind::Error, words("the turn reached its greatest length")),
-                    _ => (StateKind::Error, words("the turn ended with an error")),
-                };
-                (State::WaitingForInput, Some(kind), detail)
-            }
-        }
+            _ => self.turn.in_words(),
+        };
+        say(state, kind, self.since, &detail)
     }
 }

@@ -6,6 +6,7 @@
 pub mod fact;
 pub mod fold;
 pub mod resume;
+mod turn;
 pub mod witness;
 
 pub use fact::{OwnFact, PromptPlace};

@@ -292,13 +292,16 @@ fn a_terminal_leaves_the_state_to_the_others() {
 #[test]
 fn a_resume_is_refused_while_a_process_has_the_session() {
     let other = |pid, liveness| process(pid, Some(RegistryStatus::Idle), 0, liveness);
-    assert_eq!(may_resume(&[], None), Ok(()));
-    assert_eq!(may_resume(&[other(7, Liveness::Dead)], None), Ok(()), "registry files of dead processes lie");
-    let held = |pid, own, out_of_sight| Err(Holder { pid, own, out_of_sight });
+    assert_eq!(may_resume(&[], false), Ok(()));
+    assert_eq!(
+        may_resume(&[other(7, Liveness::Dead)], false),
+        Ok(()),
+        "registry files of dead processes lie"
+    );
     let both = [other(7, Liveness::Dead), other(8, Liveness::Alive), other(9, Liveness::Unknown)];
-    assert_eq!(may_resume(&both, None), held(8, false, false));
-    assert_eq!(may_resume(&[other(9, Liveness::Unknown)], None), held(9, false, true));
-    assert_eq!(may_resume(&[other(7, Liveness::Alive)], Some(Some(7))), held(7, true, false));
+    assert_eq!(may_resume(&both, false), Err(Holder::Process(8)));
+    assert_eq!(may_resume(&[other(9, Liveness::Unknown)], false), Err(Holder::OutOfSight(9)));
+    assert_eq!(may_resume(&[other(7, Liveness::Alive)], true), Err(Holder::Own));
 }
 
 fn any_fact() -> impl Strategy<Value = OwnFact> {

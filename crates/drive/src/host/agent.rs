@@ -17,6 +17,7 @@ use watchbill_protocol::own::spec::OwnSize;
 use super::environment::environment;
 use super::exec;
 use super::input::Input;
+use super::names::NAME;
 use super::processes::{self, Process};
 use crate::agents::Launch;
 use crate::log::{Direction, LONGEST};
@@ -137,7 +138,7 @@ impl Agent {
 fn command(launch: &Launch, cwd: &Path, kind: &str) -> Command {
     // Names the running program also when its file was replaced or removed.
     let mut command = Command::new("/proc/self/exe");
-    command.arg0(super::NAME).args([exec::WORD, kind, &std::process::id().to_string(), &launch.program]);
+    command.arg0(NAME).args([exec::WORD, kind, &std::process::id().to_string(), &launch.program]);
     command.args(&launch.args).current_dir(cwd).env_clear();
     command.envs(environment(std::env::vars_os(), &launch.env, kind == exec::TERMINAL));
     command

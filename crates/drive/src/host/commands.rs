@@ -5,6 +5,7 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnKind;
 
+use super::input::Done;
 use super::queue::Act;
 use super::session::Session;
 use crate::driver::Refusal;
@@ -12,12 +13,6 @@ use crate::log::Direction;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
 const REMEMBERED: usize = 1024;
-
-/// A command that was carried out or refused.
-pub(super) struct Done {
-    pub id: String,
-    pub answer: Result<(), ApiError>,
-}
 
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.
@@ -75,7 +70,7 @@ impl Session {
             OwnCommand::Unqueue { id } => {
                 // What the agent has queued itself, its driver may take back.
                 let Some(acts) = self.queue.unqueue(id) else {
-                    return self.to_driver(command).map_err(refused);
+                    return self.give_driver(command).map_err(refused);
                 };
                 self.act(acts);
                 Ok(())
@@ -102,10 +97,10 @@ impl Session {
                 Ok(())
             }
             OwnCommand::Answer { .. } | OwnCommand::SetModel { .. } | OwnCommand::SetMode { .. } => {
-                self.to_driver(command).map_err(refused)
+                self.give_driver(command).map_err(refused)
             }
             OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. } => {
-                self.to_terminal(command)
+                self.give_terminal(command)
             }
         }
     }
@@ -115,11 +110,14 @@ impl Session {
         if self.spec.kind == OwnKind::Pty {
             return self.interrupt_terminal();
         }
-        if self.agent.is_some()
-            && self.is_busy()
-            && let Err(refusal) = self.to_driver(&OwnCommand::Interrupt)
-        {
-            self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+        if self.agent.is_none() || !self.is_busy() {
+            return;
+        }
+        match self.give_driver(&OwnCommand::Interrupt) {
+            Ok(()) => self.queue.interrupting(),
+            Err(refusal) => {
+                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+            }
         }
     }
 
@@ -129,7 +127,7 @@ impl Session {
     }
 
     /// Lets the driver write a command to the agent.
-    fn to_driver(&mut self, command: &OwnCommand) -> Result<(), Refusal> {
+    fn give_driver(&mut self, command: &OwnCommand) -> Result<(), Refusal> {
         let none = || Refusal::Gone("the agent does not run yet: it starts with the first prompt".to_owned());
         if self.agent.is_none() {
             return Err(none());
@@ -154,7 +152,7 @@ impl Session {
 
     /// Gives a prompt to the agent.
     pub(super) fn hand(&mut self, command: OwnCommand) {
-        let refusal = self.to_driver(&command).err();
+        let refusal = self.give_driver(&command).err();
         let OwnCommand::Prompt { id, text, images, when } = &command else { return };
         let told = |place| OwnWhat::Prompt {
             id: id.clone(),

@@ -50,3 +50,11 @@ pub struct Call {
     /// Gets the answer.
     pub reply: SyncSender<Result<(), ApiError>>,
 }
+
+/// A command that was carried out or refused.
+pub struct Done {
+    /// The reader's id of it.
+    pub id: String,
+    /// What the reader was told.
+    pub answer: Result<(), ApiError>,
+}

@@ -11,6 +11,7 @@ use watchbill_protocol::own::spec::{OwnKind, OwnSize};
 use super::agent::Agent;
 use super::ending::{Act, Ending};
 use super::grid::Grid;
+use super::names;
 use super::processes::{self, Process};
 use super::session::{Exit, Session};
 use crate::agents::{self, Launch};
@@ -133,7 +134,7 @@ impl Session {
     /// The agent, while it runs, and all that descends from it.
     fn all_left(&self) -> Vec<Process> {
         let mut left = processes::descendants(std::process::id());
-        let scope = super::scope_name(&self.spec.session);
+        let scope = names::scope(&self.spec.session);
         left.extend(
             processes::of_scope(&scope)
                 .into_iter()

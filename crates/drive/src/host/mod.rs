@@ -12,6 +12,7 @@ mod grid;
 mod input;
 mod life;
 mod mailbox;
+mod names;
 mod pieces;
 mod processes;
 mod questions;
@@ -23,6 +24,7 @@ mod session;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -34,14 +36,10 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::input::Input;
+use self::names::{KEEP, NAME};
 use self::session::Session;
 use crate::folder::Folder;
 use crate::socket::address::Address;
-
-/// The name of the program.
-pub(crate) const NAME: &str = "watchbill-host";
-/// The first argument of the host itself.
-pub(crate) const KEEP: &str = "--keep";
 
 /// How long a host may take to listen.
 const START: Duration = Duration::from_secs(10);
@@ -94,24 +92,22 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The name of the systemd scope of a session.
-fn scope_name(session: &str) -> String {
-    format!("watchbill-own-{session}.scope")
-}
-
 /// Makes the host, and waits until it listens.
 fn launch(folder: &Folder) -> io::Result<()> {
     let spec = folder.spec().map_err(io::Error::other)?;
     // A session of its own: what ends the caller's terminal does not end the host. Fails for a group's leader, who has one.
     let _ = rustix::process::setsid();
-    let scope = scope_name(&spec.session);
-    let own = std::env::current_exe()?;
+    let scope = names::scope(&spec.session);
     let in_scope = has_user_manager().then(|| {
         let mut command = Command::new("systemd-run");
-        command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]).arg(&own);
+        command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]);
+        command.arg(std::env::current_exe().unwrap_or_default());
         command
     });
-    for mut command in in_scope.into_iter().chain([Command::new(&own)]) {
+    // Names the running program also when another start has replaced its file.
+    let mut plain = Command::new("/proc/self/exe");
+    plain.arg0(NAME);
+    for mut command in in_scope.into_iter().chain([plain]) {
         if start(&mut command, folder)? {
             return Ok(());
         }

@@ -11,6 +11,8 @@ use watchbill_core::requests::visible::visible_line;
 use watchbill_hooks::ancestors;
 use watchbill_protocol::own::event::OwnProcess;
 
+use super::names::{KEEP, NAME};
+
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;
 
@@ -67,7 +69,7 @@ pub fn host_folder(pid: u32) -> Option<std::path::PathBuf> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let mut words = line.split(|byte| *byte == 0);
     let program = words.next()?;
-    if !program.ends_with(super::NAME.as_bytes()) || words.next()? != super::KEEP.as_bytes() {
+    if !program.ends_with(NAME.as_bytes()) || words.next()? != KEEP.as_bytes() {
         return None;
     }
     Some(String::from_utf8_lossy(words.next()?).into_owned().into())

@@ -35,8 +35,8 @@ pub struct Queue {
     places: HashMap<String, PromptPlace>,
     /// The texts of prompts that the agent has and has not answered.
     texts: HashMap<String, String>,
-    /// The next end of a turn as interrupted is the work of a prompt with `Now`.
-    by_prompt: bool,
+    /// The host has interrupted the turn that runs: what waits was held then, or is not to be held.
+    by_us: bool,
 }
 
 impl Queue {
@@ -63,8 +63,7 @@ impl Queue {
             }
             PromptWhen::Steer | PromptWhen::Now => self.waiting.push_front(waiting),
         }
-        if when == PromptWhen::Now && turn_runs && !self.by_prompt {
-            self.by_prompt = true;
+        if when == PromptWhen::Now && turn_runs && !self.by_us {
             acts.push(Act::Interrupt);
         }
         acts
@@ -127,6 +126,11 @@ impl Queue {
         vec![Act::Tell(OwnWhat::QueueHeld { held: true, cause: self.held.clone() })]
     }
 
+    /// The turn that runs is being interrupted by the host.
+    pub fn interrupting(&mut self) {
+        self.by_us = true;
+    }
+
     /// Lets held prompts go on.
     pub fn release(&mut self) -> Vec<Act> {
         let was_held = self.held.take().is_some();
@@ -145,10 +149,10 @@ impl Queue {
                 Vec::new()
             }
             OwnWhat::TurnEnd { reason, .. } => {
-                let by_prompt = std::mem::take(&mut self.by_prompt);
+                let by_us = std::mem::take(&mut self.by_us);
                 match reason.as_str() {
                     "completed" => Vec::new(),
-                    "interrupted" if by_prompt => Vec::new(),
+                    "interrupted" if by_us => Vec::new(),
                     "interrupted" | "limit" | "login" => self.hold(reason),
                     _ => self.hold("error"),
                 }
@@ -169,7 +173,7 @@ impl Queue {
 
     /// The agent is gone: what it did not confirm is at an unknown place, and what waits is held.
     pub fn agent_gone(&mut self) -> Vec<Act> {
-        self.by_prompt = false;
+        self.by_us = false;
         let mut lost: Vec<String> = Vec::new();
         for (id, place) in &mut self.places {
             if *place == PromptPlace::Sent {
@@ -205,7 +209,7 @@ impl Queue {
             waiting.when = PromptWhen::Queue;
         }
         self.held = None;
-        self.by_prompt = false;
+        self.by_us = false;
     }
 }
 

@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Types, pastes or resizes.
-    pub(super) fn to_terminal(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
+    pub(super) fn give_terminal(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
         let (Some(agent), Some(grid)) = (self.agent.as_mut(), self.grid.as_mut()) else {
             return Err(ApiError::new(ErrorCode::Conflict, "no program runs in the terminal"));
         };

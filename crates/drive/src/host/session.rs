@@ -17,7 +17,7 @@ use watchbill_protocol::own::spec::OwnSpec;
 use super::agent::Agent;
 use super::ending::Ending;
 use super::grid::Grid;
-use super::input::{Call, Input};
+use super::input::{Call, Done, Input};
 use super::mailbox::Mailbox;
 use super::processes::Process;
 use super::queue::{Act, Queue};
@@ -49,7 +49,7 @@ pub struct Session {
     /// The number of the next record, for hellos.
     next: Arc<AtomicU64>,
     /// Commands that were carried out, newest last, with their answers.
-    pub(super) done: VecDeque<super::commands::Done>,
+    pub(super) done: VecDeque<Done>,
 }
 
 /// Where the session is.

@@ -189,6 +189,11 @@ impl Engine {
         own::is_hosted(&self.rooms, session, message)
     }
 
+    /// The numbers of sessions of our own whose hosts run, and of all others.
+    pub(crate) fn count_own(&self) -> (usize, usize) {
+        self.rooms.own.counts()
+    }
+
     /// Whether a session may be resumed now.
     ///
     /// # Errors

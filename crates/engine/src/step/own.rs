@@ -1,11 +1,11 @@
 //! Takes in news of sessions of our own.
 
-use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::resume::{Holder, may_resume};
 use watchbill_core::requests::open::Effect;
 
+use super::processes::follow_registry;
 use super::requests::carry_out;
 use super::rooms::Rooms;
 use crate::input::Output;
@@ -27,22 +27,6 @@ pub(super) fn take_news(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut Vec<Ou
     follow_registry(rooms);
 }
 
-/// The registry says which session each process is on.
-pub(super) fn follow_registry(rooms: &mut Rooms) {
-    if rooms.own.is_empty() {
-        return;
-    }
-    let Rooms { own, witnesses, rows, .. } = rooms;
-    let moved = own.follow(&|pid| {
-        let named = witnesses
-            .registry()
-            .all()
-            .find(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive);
-        named.map(|witness| witness.entry.session.clone())
-    });
-    rows.mark_all(moved);
-}
-
 /// Whether a hook is of a session whose host answers its requests, by the session or by the process.
 pub(super) fn is_hosted(rooms: &Rooms, session: &SessionId, message: &HookMessage) -> bool {
     let by_process = || rooms.own.of_process(message.origin.agent.as_ref()?.pid);
@@ -52,6 +36,6 @@ pub(super) fn is_hosted(rooms: &Rooms, session: &SessionId, message: &HookMessag
 
 /// Whether a session may be resumed now.
 pub(super) fn resume_guard(rooms: &Rooms, session: &SessionId) -> Result<(), Holder> {
-    let own = rooms.own.of(session).filter(|own| own.fold.is_live());
-    may_resume(&rooms.witnesses.processes_of(session, true), own.map(|own| own.fold.pid()))
+    let hosted = rooms.own.of(session).is_some_and(|own| own.fold.is_live());
+    may_resume(&rooms.witnesses.processes_of(session, true), hosted)
 }

@@ -10,7 +10,6 @@ use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::layout::{self, ClientPath};
 
-use super::own::follow_registry;
 use super::rooms::Rooms;
 use crate::input::Output;
 use crate::model::schedule::Due;
@@ -83,6 +82,22 @@ fn take_registry_change(
     }
     rows.mark_all(change.sessions);
     follow_registry(rooms);
+}
+
+/// The registry says which session the process of each terminal of ours is on.
+pub(super) fn follow_registry(rooms: &mut Rooms) {
+    if rooms.own.is_empty() {
+        return;
+    }
+    let Rooms { own, witnesses, rows, .. } = rooms;
+    let moved = own.follow(&|pid| {
+        let named = witnesses
+            .registry()
+            .all()
+            .find(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive);
+        named.map(|witness| witness.entry.session.clone())
+    });
+    rows.mark_all(moved);
 }
 
 /// A process may have ended; without an id, any may have.

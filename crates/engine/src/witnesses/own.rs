@@ -8,6 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay};
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::roster::row::OwnRow;
+use watchbill_core::session::facts::one_line;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
@@ -15,7 +16,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 
 /// News of sessions of our own.
 pub enum OwnInput {
-    /// A session was found, or found again, and its host runs or not.
+    /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
     /// Events of one session that it has not told before, oldest first.
     Events(Arc<str>, Vec<OwnEvent>),
@@ -67,6 +68,12 @@ impl OwnSession {
         }
     }
 
+    /// The command of a shell. Nothing else names it.
+    pub fn title(&self) -> Option<Arc<str>> {
+        let is_shell = self.spec.agent == OwnAgent::Shell && !self.spec.command.is_empty();
+        is_shell.then(|| one_line(&self.spec.command.join(" ")).into())
+    }
+
     /// Answers to its requests go through its host.
     pub fn is_stream(&self) -> bool {
         OwnWay::from(self.spec.kind) == OwnWay::Stream
@@ -87,6 +94,12 @@ impl OwnSessions {
     /// The own session whose agent is this process.
     pub fn of_process(&self, pid: u32) -> Option<&OwnSession> {
         self.by_id.values().find(|own| own.fold.pid() == Some(pid))
+    }
+
+    /// How many run, and how many do not.
+    pub fn counts(&self) -> (usize, usize) {
+        let running = self.by_id.values().filter(|own| own.fold.is_live()).count();
+        (running, self.by_id.len() - running)
     }
 
     /// The sessions of all rows.
@@ -138,8 +151,10 @@ impl OwnSessions {
         let created_at = Timestamp::parse(&spec.created_at).unwrap_or(now).min(now);
         let id: Arc<str> = spec.session.as_str().into();
         let fold = OwnFold::new(spec.kind.into(), created_at);
-        let made = OwnSession { spec, fold, created_at, registered: None };
-        self.by_id.entry(id).or_insert(made).fold.set_host(host);
+        let registered = self.by_id.get(&id).and_then(|own| own.registered.clone());
+        let mut made = OwnSession { spec, fold, created_at, registered };
+        made.fold.set_host(host);
+        self.by_id.insert(id, made);
     }
 
     fn events(&mut self, id: &Arc<str>, events: &[OwnEvent], change: &mut OwnChange, now: Timestamp) {
@@ -165,8 +180,8 @@ impl OwnSessions {
         change.sessions.push(session);
     }
 
-    /// The row that shows an own session.
-    fn row_of(&self, id: &str) -> Option<SessionId> {
+    /// The session whose row shows an own session.
+    pub fn row_of(&self, id: &str) -> Option<SessionId> {
         let own = self.by_id.get(id)?;
         if own.spec.agent == OwnAgent::Claude {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());

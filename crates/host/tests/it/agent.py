@@ -109,7 +109,8 @@ def turn(uuid, words):
 
 
 ARGS = sys.argv[1:]
-SESSION = next(ARGS[at + 1] for at, word in enumerate(ARGS) if word in ("--session-id", "--resume"))
+# A fork names both: the session that it copies, and its own.
+SESSION = next(ARGS[ARGS.index(word) + 1] for word in ("--session-id", "--resume") if word in ARGS)
 note("starts", " ".join(ARGS))
 note("environment", "\n".join(sorted(os.environ)))
 threading.Thread(target=listen, daemon=True).start()

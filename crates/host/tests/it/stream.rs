@@ -1,7 +1,5 @@
 //! Sessions on pipes.
 
-use std::time::Instant;
-
 use watchbill_drive::client::{self, HostClient, HostError};
 use watchbill_drive::start::{self, StartError};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -315,8 +313,12 @@ fn a_session_that_ended_goes_on_when_the_user_says_so() {
     let mut told = session.attach();
     let first = session.prompt("one", PromptWhen::Queue);
     told.until_at(&first, PromptPlace::Done);
+    let slow = session.prompt("slow", PromptWhen::Queue);
+    told.until_at(&slow, PromptPlace::Started);
     let vanish = session.prompt("vanish", PromptWhen::Queue);
     let waits = session.prompt("waits", PromptWhen::Queue);
+    session.send(&OwnCommand::Interrupt).unwrap();
+    session.send(&OwnCommand::ReleaseQueue).unwrap();
     told.until_end();
     assert_eq!(told.place(&vanish), Some(PromptPlace::Unknown));
     session.wait_for_end();
@@ -330,7 +332,7 @@ fn a_session_that_ended_goes_on_when_the_user_says_so() {
     session.send(&vanish_again(&vanish)).unwrap();
     session.send(&OwnCommand::ReleaseQueue).unwrap();
     told.until_at(&waits, PromptPlace::Done);
-    assert_eq!(received(&stage), [first.as_str(), vanish.as_str(), waits.as_str()], "no prompt goes twice");
+    assert_eq!(received(&stage), [&*first, &*slow, &*vanish, &*waits], "no prompt goes twice");
     let starts = starts(&stage);
     assert!(starts[1].contains(&format!("--resume {}", spec.session)), "{starts:?}");
     session.send(&OwnCommand::Stop).unwrap();
@@ -388,27 +390,4 @@ fn what_an_agent_started_may_look_and_not_steer() {
     assert!(agent.contains(r#""code":"refused""#) && agent.contains("caught_up"), "{agent}");
     let person = run(None);
     assert!(person.contains(r#"{"id":"1","reply":null}"#), "{person}");
-}
-
-/// Measures how long a prompt takes from the reader to the agent. Prints, and asserts nothing.
-#[test]
-#[ignore = "a measurement"]
-fn prompt_latency() {
-    let stage = Stage::new();
-    let session = stage.start(&spec(&stage));
-    let mut told = session.attach();
-    let warm = session.prompt("warm", PromptWhen::Queue);
-    told.until_at(&warm, PromptPlace::Done);
-    let mut times: Vec<_> = (0..200)
-        .map(|_| {
-            let begun = Instant::now();
-            let id = session.prompt("one", PromptWhen::Queue);
-            wait_until("the agent has it", || received(&stage).contains(&id));
-            let time = begun.elapsed();
-            told.until_at(&id, PromptPlace::Done);
-            time
-        })
-        .collect();
-    times.sort_unstable();
-    println!("p50 {:?} p95 {:?} max {:?}", times[100], times[190], times[199]);
 }

@@ -83,6 +83,16 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
+    /// Checks that a session may be resumed now. Ask right before the start.
+    ///
+    /// # Errors
+    /// When a process has the session, with the words for the user.
+    pub fn may_resume(&self, session: &str) -> Result<(), ApiError> {
+        let session = SessionId::new(session);
+        let guarded = self.ask_loop(move |engine, _| engine.resume_guard(&session))?;
+        guarded.map_err(|holder| ApiError::new(ErrorCode::Conflict, holder.to_string()))
+    }
+
     /// Checks that a program at the socket may answer requests and send prompts.
     ///
     /// # Errors

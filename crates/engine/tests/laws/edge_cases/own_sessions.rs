@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::HostState;
+use watchbill_core::own::resume::Holder;
 use watchbill_engine::input::Input;
 use watchbill_engine::witnesses::own::OwnInput;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
@@ -84,6 +85,7 @@ fn an_announced_session_has_a_row_before_anything_runs() {
     assert_eq!((row.own.as_deref(), &*row.source, &*row.agent), (Some("stream"), "stream", "claude"));
     assert_eq!((&*row.state, row.cwd.as_deref(), row.pid), ("idle", Some("/home/dev/work"), None));
     assert_eq!(row.own_id.as_deref(), Some(A));
+    assert_eq!(house.engine.find(&A[..8]).unwrap().as_str(), A);
 }
 
 #[test]
@@ -112,6 +114,7 @@ fn a_clear_moves_the_row_to_the_new_session() {
     house.registry(7, B, "idle").events(A, &[sent("q", "next")]);
     let row = house.row(B);
     assert_eq!((row.own_id.as_deref(), row.goal.as_deref(), &*row.state), (Some(A), Some("next"), "working"));
+    assert_eq!(house.engine.find(&B[..8]).unwrap().as_str(), B);
     let old = house.row(A);
     assert_eq!((old.own, old.superseded_by.as_deref()), (None, Some(B)));
 }
@@ -187,8 +190,7 @@ fn a_terminal_is_followed_by_its_process() {
     assert_eq!((house.row(A).own.as_deref(), &*house.row(A).source), (Some("pty"), "pty"));
     house.registry(7, B, "busy").at(4.0);
     assert_eq!((house.row(B).own_id.as_deref(), house.state(B)), (Some(A), "working".into()));
-    let guarded = house.engine.resume_guard(&SessionId::new(B));
-    assert!(guarded.is_err_and(|holder| holder.own && holder.pid == 7));
+    assert_eq!(house.engine.resume_guard(&SessionId::new(B)), Err(Holder::Own));
     assert_eq!(house.engine.resume_guard(&SessionId::new("another")), Ok(()));
 }
 
