@@ -255,13 +255,14 @@ fn tell(
             let _ = channel.send(OwnNews::Begin { spec: hello.spec.clone(), pid: Some(hello.pid) });
             has_begun = true;
         }
+        let since = next;
         let mut sink = |message: HostMessage| {
             if let HostMessage::Events { events } = &message {
                 next = events.last().map_or(next, |last| next.max(last.n + 1));
             }
             attachment.is_open() && channel.send(OwnNews::Host { message }).is_ok()
         };
-        match client.attach(from.max(next), &mut sink) {
+        match client.attach(since, &mut sink) {
             // The host ends a reader that is too slow. It is attached again behind what it has.
             Ok(()) | Err(HostError::Broken(_)) => {}
             Err(error) => return Err(error),
