@@ -54,7 +54,7 @@ export class NewSession {
   /** Why it cannot start yet. */
   get missing(): string | undefined {
     if (this.agents !== undefined && !this.agents.includes(this.agent)) return "No program of an agent was found in PATH.";
-    if (!/^([/\\~]|[A-Za-z]:[/\\])/.test(this.cwd.trim())) return "Name the folder with its whole path.";
+    if (!/^([/\\]|[A-Za-z]:[/\\])/.test(this.cwd.trim())) return "Name the folder with its whole path.";
     return undefined;
   }
 
