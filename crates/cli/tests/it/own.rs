@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
+use watchbill_drive::client::HostClient;
+use watchbill_drive::folder::Folder;
 
 use crate::forget::until;
 use crate::home::Home;
@@ -332,4 +335,27 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     assert!(row["state"] == "idle" && row["pid"].is_u64(), "{row:#}");
     let said = place.say(&["attach", row["ownId"].as_str().unwrap()]);
     assert!(said.err.contains("attach to it from one"), "{}", said.err);
+}
+
+#[test]
+fn a_host_that_is_killed_leaves_a_row_that_says_so_and_a_session_that_goes_on() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("slow work");
+    until("the turn to run", || place.row()["state"] == "working");
+    let folder = Folder::of(&place.home.data(), &own).unwrap();
+    let host = HostClient::connect(&folder).unwrap().hello().pid;
+    kill_process(Pid::from_raw(host.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    until("its end to be seen", || place.row()["state"] == "ended");
+    let row = place.row();
+    assert_eq!(
+        (&row["stateKind"], &row["stateReason"]["detail"]),
+        (&json!("crashed"), &json!("its host ended unexpectedly"))
+    );
+    assert_eq!(place.say(&["resume", &own]).code, 0);
+    until("it to live again", || place.row()["state"] != "ended");
+    assert_eq!(place.noted("starts").len(), 1, "nothing is sent or started by itself");
+    assert_eq!(place.say(&["prompt", &own, "--wait", "--now", "echo on"]).code, 0);
+    assert_eq!(place.rows().len(), 1);
+    drop(serve);
 }
