@@ -45,12 +45,15 @@ pub enum StartError {
     Unsupported,
 }
 
-/// The program of the host beside the running one.
+/// The program of the host: beside the running one, or where a package has it (`bin/../libexec/watchbill`).
 ///
 /// # Errors
-/// When the system does not tell where that is.
+/// When the system does not tell where the running program is.
 pub fn host_program() -> io::Result<PathBuf> {
-    Ok(std::env::current_exe()?.with_file_name(PROGRAM))
+    let beside = std::env::current_exe()?.with_file_name(PROGRAM);
+    let packaged =
+        beside.parent().and_then(Path::parent).map(|top| top.join("libexec/watchbill").join(PROGRAM));
+    Ok(packaged.filter(|packaged| !beside.is_file() && packaged.is_file()).unwrap_or(beside))
 }
 
 /// Starts a session, and gives its folder. Its host listens, or has ended already. Doing it again with the same id gives the running one: of two
