@@ -5,13 +5,16 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 24] = [
     "roster",
     "watch",
     "serve",
     "mcp",
     "why",
     "chain",
+    "answer",
+    "answers",
+    "prompt",
     "snooze",
     "put-away",
     "show",
