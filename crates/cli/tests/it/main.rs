@@ -31,6 +31,8 @@ mod program;
 #[cfg(target_os = "linux")]
 mod prompts;
 mod roster_at;
+#[cfg(target_os = "linux")]
+mod service;
 mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]
