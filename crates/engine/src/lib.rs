@@ -20,6 +20,7 @@ pub mod input;
 mod live_state;
 pub mod model;
 pub mod mute;
+mod named_files;
 pub mod persist;
 pub mod problems;
 mod prompt;
