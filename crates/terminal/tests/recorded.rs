@@ -378,8 +378,10 @@ fn typed(world: &RecordedSystem, seat: &SessionLocation) -> Result<Vec<String>, 
     let pane = Pane::of(seat, world)?;
     pane.check(world)?;
     world.asked.take();
-    pane.write("-x;", Form::Keys, world)?;
-    pane.write("a\nb", Form::Paste, world)?;
+    for (text, form) in [("-x;", Form::Keys), ("a\nb", Form::Paste)] {
+        let prepared = pane.prepare(text, form, world)?;
+        pane.write(&prepared, world)?;
+    }
     pane.enter(world)?;
     Ok(world.asked.take())
 }
