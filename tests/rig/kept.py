@@ -146,6 +146,7 @@ def play(programs, host):
 
     # The host is killed in a turn: the agent ends too, and nothing is sent twice.
     third = session.prompt("@@child")
+    session.until("tool_use")
     child_file = sandbox.work / "child"
     until("the child", lambda: child_file.exists() and child_file.read_text().strip())
     agent = [event["pid"] for event in session.events if event["event"] == "started"][-1]

@@ -46,6 +46,7 @@ impl Session {
             }
         }
         self.queue.recalled();
+        self.replay.process_ended();
         self.state.turn = false;
         Ok(())
     }
