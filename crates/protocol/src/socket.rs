@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::command::UserCommand;
 use crate::error::ApiError;
+use crate::memory::{ContextCall, MemoryChange};
 use crate::request::AnswerCall;
 use crate::search::SearchQuery;
 
@@ -122,6 +123,18 @@ pub enum Request {
         /// RFC 3339; only answers from then on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
+    },
+    /// Changes what was learned. Reply: [`crate::memory::MemoryChanged`], when it is stored.
+    Memory {
+        /// The change.
+        change: MemoryChange,
+    },
+    /// A hook process asks what to tell the agent. Reply: [`crate::memory::ContextText`], or `null` for nothing.
+    Context(ContextCall),
+    /// The hook process has printed the reply to its `context`. Reply: `null`.
+    ContextPrinted {
+        /// The id of the text.
+        answer: String,
     },
     /// Raises the window. Reply: `null`.
     Open {

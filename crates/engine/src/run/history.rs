@@ -22,6 +22,7 @@ impl Loop {
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,
                 archive: self.engine.settings().archive,
+                memory: self.engine.settings().memory.clone(),
                 data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),

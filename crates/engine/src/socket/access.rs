@@ -8,6 +8,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -93,6 +94,12 @@ pub trait Access {
     /// # Errors
     /// When the store cannot be read.
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError>;
+
+    /// Changes what was learned.
+    ///
+    /// # Errors
+    /// When no memory fits the id, the text cannot be kept, or the store cannot be written.
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError>;
 
     /// Removes data from the stored history for good. Gives the report, if the removal has one.
     ///

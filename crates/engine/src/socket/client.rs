@@ -11,6 +11,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -98,6 +99,22 @@ impl Client {
         self.call(Request::Printed { request_id: request.to_owned() }, SOON)
     }
 
+    /// Asks what to tell the agent, for a hook process.
+    ///
+    /// # Errors
+    /// When the connection breaks, or the store cannot be used: nothing is to be printed then.
+    pub fn context(&mut self, call: ContextCall) -> Result<Option<ContextText>, AccessError> {
+        self.call(Request::Context(call), SOON)
+    }
+
+    /// Tells that the hook process has printed the reply to its [`Client::context`].
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub fn context_printed(&mut self, answer: &str) -> Result<(), AccessError> {
+        self.call(Request::ContextPrinted { answer: answer.to_owned() }, SOON)
+    }
+
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
         self.call_with(&CommandId::new(), request, Some(at_most), &mut |_| true)
     }
@@ -180,6 +197,13 @@ impl Access for Client {
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
         self.call(Request::Answers { since: since.map(|at| at.to_string()) }, SOON)
+    }
+
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
+        // A first look at a long history takes minutes. The end of the holder ends the wait.
+        let at_most = if *change == MemoryChange::Learn { None } else { Some(STORED) };
+        let request = Request::Memory { change: change.clone() };
+        self.call_with(&CommandId::new(), request, at_most, &mut |_| true)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {

@@ -7,6 +7,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -141,6 +142,10 @@ impl Access for Handle {
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
         Ok(answers::list(&self.settings(), since)?)
+    }
+
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
+        Ok(self.change_memory(change)?)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
