@@ -7,7 +7,9 @@ pub mod export;
 pub mod focus;
 pub mod history;
 pub mod hooks;
+pub mod inject;
 pub mod mcp;
+pub mod memory;
 pub mod open;
 mod output;
 pub mod pages;
@@ -59,12 +61,14 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // `main` handles this before the options are parsed. It gets here only if options stand before the word.
-        Command::Hook { markers, answer } => {
+        Command::Hook { markers, answer, context } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
             let words = data_dir.into_iter().flatten().chain(words);
             if answer {
                 ask::run(words);
+            } else if context {
+                inject::run(words);
             } else {
                 sender::run(&sender::HookArguments::parse(words));
             }
@@ -81,6 +85,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Memory(wanted) => memory::memory(&global, &wanted, paint),
+        Command::Summary(wanted) => memory::summary(&global, &wanted),
         Command::Answer(wanted) => answer::answer(&global, &wanted),
         Command::Answers { since, json } => answer::answers(&global, since, json, paint),
         Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
@@ -178,6 +184,8 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Index { .. }
         | Command::Stats { .. }
         | Command::Forget(_)
+        | Command::Memory(_)
+        | Command::Summary(_)
         | Command::Export { .. }
         | Command::Completions { .. }
         | Command::Man { .. }

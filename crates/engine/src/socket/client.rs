@@ -107,12 +107,12 @@ impl Client {
         self.call(Request::Context(call), SOON)
     }
 
-    /// Tells that the hook process has printed the reply to its [`Client::context`].
-    ///
-    /// # Errors
-    /// When the connection breaks.
-    pub fn context_printed(&mut self, answer: &str) -> Result<(), AccessError> {
-        self.call(Request::ContextPrinted { answer: answer.to_owned() }, SOON)
+    /// Tells that the hook process has printed the reply to its [`Client::context`], and waits for no reply: the agent waits for the
+    /// process.
+    pub fn send_context_printed(&mut self, answer: &str) {
+        let request = Request::ContextPrinted { answer: answer.to_owned() };
+        // Without it, the text is shown as one that came too late.
+        let _ = self.writer.send(&Call { id: CommandId::new().to_string(), request });
     }
 
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
