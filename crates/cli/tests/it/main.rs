@@ -19,6 +19,8 @@ mod interrupt;
 #[cfg(unix)]
 mod killed_holder;
 mod large_pages;
+#[cfg(target_os = "linux")]
+mod memory;
 mod mcp;
 mod pages;
 #[cfg(target_os = "linux")]

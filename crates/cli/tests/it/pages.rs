@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "roster",
     "watch",
     "serve",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 21] = [
     "index",
     "stats",
     "export",
+    "memory",
+    "summary",
     "forget",
     "status",
     "open",

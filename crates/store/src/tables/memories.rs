@@ -16,7 +16,7 @@ use crate::{Step, Store, StoreError};
 
 pub(crate) const V8: &str = "
 -- What a session shows of a memory: the finding of one rule. All rows with one id are one memory.
-CREATE TABLE memory_evidence (
+CREATE TABLE IF NOT EXISTS memory_evidence (
     memory     INTEGER NOT NULL,   -- hash of project, rule and what was found
     session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     project    INTEGER NOT NULL,   -- hash of memory_sessions.place
@@ -32,21 +32,21 @@ CREATE TABLE memory_evidence (
     suspect    INTEGER NOT NULL,   -- 1: it may hold text that the person did not write
     PRIMARY KEY (memory, session)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memory_evidence_session ON memory_evidence (session);
-CREATE INDEX memory_evidence_path ON memory_evidence (project, path);
+CREATE INDEX IF NOT EXISTS memory_evidence_session ON memory_evidence (session);
+CREATE INDEX IF NOT EXISTS memory_evidence_path ON memory_evidence (project, path);
 
 -- The words by which a prompt finds a memory.
-CREATE TABLE memory_words (
+CREATE TABLE IF NOT EXISTS memory_words (
     project INTEGER NOT NULL,
     word    TEXT NOT NULL,
     memory  INTEGER NOT NULL,
     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     PRIMARY KEY (project, word, memory, session)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memory_words_session ON memory_words (session);
+CREATE INDEX IF NOT EXISTS memory_words_session ON memory_words (session);
 
 -- What the person decided about a memory. A text is there only if the person wrote one.
-CREATE TABLE memory_edits (
+CREATE TABLE IF NOT EXISTS memory_edits (
     memory  INTEGER PRIMARY KEY,
     project INTEGER NOT NULL,
     what    TEXT NOT NULL,         -- added, accepted, rejected, edited, forgotten
@@ -54,22 +54,22 @@ CREATE TABLE memory_edits (
     text    TEXT,
     path    TEXT
 ) STRICT;
-CREATE INDEX memory_edits_project ON memory_edits (project);
+CREATE INDEX IF NOT EXISTS memory_edits_project ON memory_edits (project);
 
 -- The project of a session.
-CREATE TABLE memory_sessions (
+CREATE TABLE IF NOT EXISTS memory_sessions (
     session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     project INTEGER NOT NULL,      -- hash of the place
     place   TEXT NOT NULL,         -- the repository's common git folder, else the working folder
     root    TEXT NOT NULL          -- the folder that paths are relative to
 ) STRICT;
-CREATE INDEX memory_sessions_project ON memory_sessions (project);
+CREATE INDEX IF NOT EXISTS memory_sessions_project ON memory_sessions (project);
 
 -- Sessions with an ended turn that the rules have not seen.
-CREATE TABLE memory_due (
+CREATE TABLE IF NOT EXISTS memory_due (
     session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE
 ) STRICT;
-INSERT INTO memory_due SELECT DISTINCT session FROM batches WHERE status <> 'active';
+INSERT OR IGNORE INTO memory_due SELECT DISTINCT session FROM batches WHERE status <> 'active';
 ";
 
 /// Where a session works.

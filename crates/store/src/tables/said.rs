@@ -9,7 +9,7 @@ use crate::{Step, Store, StoreError};
 
 pub(crate) const V8: &str = "
 -- A line that was given to the agent. It goes with the session that was told, and with the one that the text is from.
-CREATE TABLE said (
+CREATE TABLE IF NOT EXISTS said (
     id      INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     source  INTEGER REFERENCES sessions (id) ON DELETE CASCADE,  -- none: the person wrote it
@@ -22,10 +22,10 @@ CREATE TABLE said (
     printed INTEGER NOT NULL,      -- 1: the hook process has printed it
     lost    INTEGER NOT NULL       -- 1: a compaction has removed it from the agent's context
 ) STRICT;
-CREATE INDEX said_session ON said (session);
-CREATE INDEX said_source ON said (source);
-CREATE INDEX said_memory ON said (memory);
-CREATE INDEX said_answer ON said (answer);
+CREATE INDEX IF NOT EXISTS said_session ON said (session);
+CREATE INDEX IF NOT EXISTS said_source ON said (source);
+CREATE INDEX IF NOT EXISTS said_memory ON said (memory);
+CREATE INDEX IF NOT EXISTS said_answer ON said (answer);
 ";
 
 /// One line that was said.
