@@ -13,6 +13,7 @@ from pathlib import Path
 
 import answers
 import isolation
+import memories  # its cells stand beside those of answers
 import plugin
 import race
 import scenarios

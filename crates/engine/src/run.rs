@@ -149,9 +149,6 @@ impl Loop {
             .data_dir
             .clone()
             .map(|folder| Persist::open(&folder, mode_for(engine.settings())));
-        if let Some(persist) = &persist {
-            own.set_store(persist.shelf());
-        }
         let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {

@@ -19,9 +19,9 @@ mod interrupt;
 #[cfg(unix)]
 mod killed_holder;
 mod large_pages;
+mod mcp;
 #[cfg(target_os = "linux")]
 mod memory;
-mod mcp;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]

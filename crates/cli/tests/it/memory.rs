@@ -33,9 +33,7 @@ fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
     let edit = json!({ "file_path": format!("{cwd}/src/log.rs"), "old_string": "a", "new_string": "b" });
     let call = json!({ "type": "tool_use", "id": format!("t{session}{n}"), "name": "Edit", "input": edit });
     let result = json!({ "type": "tool_result", "tool_use_id": format!("t{session}{n}"), "content": "done" });
-    let assistant = |part: &str, stop: &str, content: Value| {
-        json!({ "id": format!("m{n}{part}"), "role": "assistant", "model": "m", "stop_reason": stop, "content": [content] })
-    };
+    let assistant = |part: &str, stop: &str, content: Value| json!({ "id": format!("m{n}{part}"), "role": "assistant", "model": "m", "stop_reason": stop, "content": [content] });
     let lines = [
         record("user", "p", json!({ "role": "user", "content": prompt })),
         record("assistant", "c", assistant("c", "tool_use", call)),
@@ -78,11 +76,13 @@ fn texts(all: &[Value]) -> Vec<&str> {
 
 /// What the hook process prints. It waits long: this machine may be busy.
 fn hook(home: &Home, session: &str, event: Value, variables: &[(&str, &str)]) -> Finished {
-    let mut payload = json!({ "session_id": session, "cwd": work(home), "transcript_path": "/nowhere/x.jsonl" });
+    let mut payload =
+        json!({ "session_id": session, "cwd": work(home), "transcript_path": "/nowhere/x.jsonl" });
     payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
     let mut command = home.command(&["hook", "--context", "--within", "60000"]);
     command.args(["--data-dir".as_ref(), home.data().as_os_str()]).envs(variables.iter().copied());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
     child.wait_with_output().unwrap().into()
 }
@@ -140,10 +140,16 @@ fn forgetting_a_session_forgets_what_it_taught() {
 fn a_summary_and_a_hand_over_are_made_by_rules() {
     let home = corrected("");
     let summary = home.json(&["summary", &SESSION[..8], "--json"]);
-    assert_eq!((&summary["request"], &summary["completed"]), (&json!("make the log nicer"), &json!("changed src/log.rs")));
+    assert_eq!(
+        (&summary["request"], &summary["completed"]),
+        (&json!("make the log nicer"), &json!("changed src/log.rs"))
+    );
     assert!(summary["learned"].as_array().unwrap().contains(&json!(RULE)));
     let text = home.out(&["summary", SESSION, "--hand-over"]);
-    assert!(text.starts_with("# Hand-over\n") && text.contains("## Files in work\n\n- src/log.rs\n"), "{text}");
+    assert!(
+        text.starts_with("# Hand-over\n") && text.contains("## Files in work\n\n- src/log.rs\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -152,16 +158,25 @@ fn a_file_brings_its_memory_once_in_a_session_and_the_list_of_what_was_said_show
     let serve = Serve::of(&home);
     assert_eq!(memories(&home, &["list"]).len(), 2);
     let first = context_of(&hook(&home, LATER, reads(&home), &[]));
-    assert!(first.starts_with("<watchbill-context ") && first.contains(&format!("src/log.rs: the user said: {RULE}")), "{first}");
+    assert!(
+        first.starts_with("<watchbill-context ")
+            && first.contains(&format!("src/log.rs: the user said: {RULE}")),
+        "{first}"
+    );
     assert_eq!(context_of(&hook(&home, LATER, reads(&home), &[])), "", "once");
     until("what was printed to be noted", || {
         let said = home.json(&["memory", "said", LATER, "--json"]);
         said["lines"][0]["printed"] == true
     });
     let compact = json!({ "hook_event_name": "SessionStart", "source": "compact" });
-    assert_eq!(context_of(&hook(&home, LATER, compact, &[])), first, "byte for byte what a compaction has removed");
+    assert_eq!(
+        context_of(&hook(&home, LATER, compact, &[])),
+        first,
+        "byte for byte what a compaction has removed"
+    );
     let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
-    let prompt = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
+    let prompt =
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
     for event in [start, prompt] {
         assert_eq!(context_of(&hook(&home, "other", event, &[])), "", "not with `files`");
     }
@@ -183,7 +198,8 @@ fn with_all_the_start_and_prompts_are_told_too_and_nothing_comes_back_as_a_memor
     let home = corrected("[memory]\ncontext = \"all\"\n");
     let serve = Serve::of(&home);
     assert_eq!(memories(&home, &["list"]).len(), 2);
-    let prompt = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
+    let prompt =
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
     let told = context_of(&hook(&home, LATER, prompt, &[]));
     assert!(told.contains("the proxy holds port 8080"), "{told}");
     let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
@@ -206,13 +222,19 @@ fn without_a_holder_or_with_one_that_hangs_the_hook_prints_nothing() {
     let listener = std::os::unix::net::UnixListener::bind(run.join("engine.sock")).unwrap();
     let mut command = home.command(&["hook", "--context"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let payload = json!({ "session_id": LATER, "cwd": "/x", "hook_event_name": "UserPromptSubmit", "prompt": "a b c" });
+    let payload =
+        json!({ "session_id": LATER, "cwd": "/x", "hook_event_name": "UserPromptSubmit", "prompt": "a b c" });
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]));
     drop(listener);
     for payload in ["", "{", "[]", "{\"session_id\": 7}"] {
-        let mut child = home.command(&["hook", "--context"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = home
+            .command(&["hook", "--context"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]), "{payload}");
@@ -226,10 +248,14 @@ fn the_hook_is_installed_and_undone_apart() {
     home.out(&["hooks", "install"]);
     let before = std::fs::read_to_string(&settings).unwrap();
     let said = home.out(&["hooks", "install", "--context"]);
-    assert!(said.contains("memory.context") && said.contains("undo: watchbill hooks uninstall --context"), "{said}");
+    assert!(
+        said.contains("memory.context") && said.contains("undo: watchbill hooks uninstall --context"),
+        "{said}"
+    );
     let both: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
     let groups = both["hooks"]["PostToolUse"].as_array().unwrap();
-    let ours = groups.iter().find(|group| group["matcher"] == "Read|Edit|Write|MultiEdit|NotebookEdit").unwrap();
+    let ours =
+        groups.iter().find(|group| group["matcher"] == "Read|Edit|Write|MultiEdit|NotebookEdit").unwrap();
     assert_eq!((&ours["hooks"][0]["timeout"], &ours["hooks"][0]["async"]), (&json!(1), &Value::Null));
     assert!(ours["hooks"][0]["command"].as_str().unwrap().contains(" --context"));
     home.out(&["hooks", "uninstall", "--context"]);

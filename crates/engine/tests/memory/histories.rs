@@ -89,7 +89,9 @@ pub fn play(root: &Path, number: usize, cwd: &str) -> History {
     for _ in 0..10 {
         let (a, b) = (topics.dice.below(plain.len()), topics.dice.below(plain.len()));
         let task = topics.dice.of(TASKS);
-        history.plain_prompts.push(format!("{task} the {} next to the {} module, then show me", plain[a], plain[b]));
+        history
+            .plain_prompts
+            .push(format!("{task} the {} next to the {} module, then show me", plain[a], plain[b]));
     }
     history
 }
@@ -164,7 +166,8 @@ fn reversed(history: &mut History, topics: &mut Topics, session: &mut Session, n
     let thing = NOUNS[number % NOUNS.len()];
     let path = format!("lib/{thing}_rules.rs");
     session.prompt("check the rules").edit(&path).answer("Done.");
-    let (word, mark) = if again { ("never", "never round half amounts") } else { ("always", "always round half amounts") };
+    let (word, mark) =
+        if again { ("never", "never round half amounts") } else { ("always", "always round half amounts") };
     session.prompt(&format!("No, {word} round half amounts up to the next cent in the {thing} rules"));
     session.edit(&path).answer("Changed.");
     if again {
@@ -184,9 +187,14 @@ fn secrets(history: &mut History, topics: &mut Topics, session: &mut Session, nu
     let [token, word, private] = ["token", "pass", "private"].map(mark);
     session.prompt(&format!("remember: the {thing} takes ghp_{token}0123456789abcdefghijklmnopqrst"));
     session.answer("Noted.");
-    session.prompt(&format!("No, start it with {}_PASSWORD={word}hunter22 for the {thing}", thing.to_uppercase()));
+    session.prompt(&format!(
+        "No, start it with {}_PASSWORD={word}hunter22 for the {thing}",
+        thing.to_uppercase()
+    ));
     session.answer("Yes.");
-    session.prompt(&format!("remember: <private>the {thing} {private} belongs to Ada</private> the {thing} is hers"));
+    session.prompt(&format!(
+        "remember: <private>the {thing} {private} belongs to Ada</private> the {thing} is hers"
+    ));
     session.answer("Yes.");
     history.forbidden.extend([token, word, private]);
 }

@@ -49,7 +49,11 @@ fn table(measured: &Measured) -> String {
     table += &row("lines that fit their place", percent(measured.fitting), "≥ 60 %");
     table += &row("quiet where nothing fits", percent(measured.quiet), "≥ 70 %");
     table += &row("a reversed fact is told", percent(measured.stale), "≤ 2 %");
-    table += &row("leaks: secret, private, other project, excluded, forgotten, rejected, poison", measured.leaks.to_string(), "0");
+    table += &row(
+        "leaks: secret, private, other project, excluded, forgotten, rejected, poison",
+        measured.leaks.to_string(),
+        "0",
+    );
     table += &row("loops: told text becomes a memory", measured.loops.to_string(), "0");
     table += &row("tokens for each hit", format!("{:.0}", measured.tokens_per_hit()), "≤ 250");
     table += &row("tokens of a session, median", measured.median_session().to_string(), "≤ 600");

@@ -86,7 +86,8 @@ impl Desk {
         let mut payload = json!({ "session_id": session, "cwd": cwd });
         payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
         let fs = real_world().fs;
-        let told = context(&mut self.store, &*fs, &self.settings, &payload.to_string(), &answer, NOW).unwrap();
+        let told =
+            context(&mut self.store, &*fs, &self.settings, &payload.to_string(), &answer, NOW).unwrap();
         let Some(told) = told else { return String::new() };
         printed(&mut self.store, &answer).unwrap();
         let output: Value = serde_json::from_str(&told.output).unwrap();
@@ -139,15 +140,20 @@ pub fn measure() -> Measured {
     let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead).unwrap();
     let mut desk = Desk { settings, store, asked: 0 };
     desk.change(&MemoryChange::Learn);
-    let mut measured = Measured { sessions: histories.iter().map(|h| h.sessions).sum(), ..Measured::default() };
+    let mut measured =
+        Measured { sessions: histories.iter().map(|h| h.sessions).sum(), ..Measured::default() };
     for (n, history) in histories.iter_mut().enumerate() {
         reject_one(&mut desk, history, n);
         history.forbidden.extend(excluded.forbidden.iter().cloned());
     }
     let mut told = Vec::new();
     for n in 0..histories.len() {
-        let others: Vec<&str> =
-            histories.iter().enumerate().filter(|(m, _)| *m != n).flat_map(|(_, h)| h.forbidden.iter().map(String::as_str)).collect();
+        let others: Vec<&str> = histories
+            .iter()
+            .enumerate()
+            .filter(|(m, _)| *m != n)
+            .flat_map(|(_, h)| h.forbidden.iter().map(String::as_str))
+            .collect();
         told.extend(ask(&mut desk, &histories[n], n, &others, &mut measured));
     }
     measured.leaks += stored_leaks(&desk.store, &histories);
@@ -167,7 +173,13 @@ fn reject_one(desk: &mut Desk, history: &History, n: usize) {
 }
 
 /// Asks at every place of one history. Returns what was told.
-fn ask(desk: &mut Desk, history: &History, n: usize, others: &[&str], measured: &mut Measured) -> Vec<String> {
+fn ask(
+    desk: &mut Desk,
+    history: &History,
+    n: usize,
+    others: &[&str],
+    measured: &mut Measured,
+) -> Vec<String> {
     let mut told = Vec::new();
     let mut sessions = 0;
     let mut fresh = || {
@@ -245,9 +257,11 @@ fn stored_leaks(store: &Store, histories: &[History]) -> usize {
     let mut leaks = 0;
     for history in histories {
         let (evidence, edits) = store.memories_of_project(stable_hash(history.cwd.as_bytes())).unwrap();
-        let texts = gather(&evidence, &edits).into_iter().filter(|memory| !memory.suspect).map(|memory| memory.text);
+        let texts =
+            gather(&evidence, &edits).into_iter().filter(|memory| !memory.suspect).map(|memory| memory.text);
         let texts: Vec<String> = texts.collect();
-        leaks += history.forbidden.iter().filter(|mark| texts.iter().any(|text| text.contains(&***mark))).count();
+        leaks +=
+            history.forbidden.iter().filter(|mark| texts.iter().any(|text| text.contains(&***mark))).count();
     }
     leaks
 }
@@ -279,7 +293,13 @@ fn loops(desk: &mut Desk, root: &Path, histories: &[History], told: &[String]) -
     for history in histories {
         let (evidence, _) = desk.store.memories_of_project(stable_hash(history.cwd.as_bytes())).unwrap();
         let here = evidence.iter().filter(|one| ids.contains(&*one.session));
-        loops += here.filter(|one| texts.iter().any(|text| one.text.contains(&text[..text.len().min(40)]) || text.contains(&*one.text))).count();
+        loops += here
+            .filter(|one| {
+                texts
+                    .iter()
+                    .any(|text| one.text.contains(&text[..text.len().min(40)]) || text.contains(&*one.text))
+            })
+            .count();
     }
     loops
 }

@@ -1,20 +1,35 @@
 //! Words for made-up histories, and a generator of numbers that is the same on every machine.
 
 pub const NOUNS: &[&str] = &[
-    "ledger", "invoice", "carrier", "parser", "socket", "journal", "lantern", "voucher", "harbour", "ticket", "gateway",
-    "cursor", "segment", "replica", "bucket", "tariff", "courier", "beacon", "anchor", "ballast", "quota", "snapshot",
-    "manifest", "palette", "glyph", "kernel", "vessel", "compass", "rudder", "signal", "tenant", "webhook", "payload",
-    "digest", "cipher", "merchant", "refund", "coupon", "shipment", "pallet", "depot", "freight", "customs", "berth",
-    "pilot", "tug", "dredger", "buoy", "sextant", "almanac", "tide", "current", "draught", "hull", "keel", "mast",
-    "rigging", "galley", "bridge", "hatch",
+    "ledger", "invoice", "carrier", "parser", "socket", "journal", "lantern", "voucher", "harbour", "ticket",
+    "gateway", "cursor", "segment", "replica", "bucket", "tariff", "courier", "beacon", "anchor", "ballast",
+    "quota", "snapshot", "manifest", "palette", "glyph", "kernel", "vessel", "compass", "rudder", "signal",
+    "tenant", "webhook", "payload", "digest", "cipher", "merchant", "refund", "coupon", "shipment", "pallet",
+    "depot", "freight", "customs", "berth", "pilot", "tug", "dredger", "buoy", "sextant", "almanac", "tide",
+    "current", "draught", "hull", "keel", "mast", "rigging", "galley", "bridge", "hatch",
 ];
 
 pub const STYLES: &[&str] = &[
-    "milliseconds", "integers", "snake", "uppercase", "base32", "iso", "cents", "utf16", "big endian", "nullable",
-    "immutable", "idempotent", "sorted", "buffered", "streamed", "batched",
+    "milliseconds",
+    "integers",
+    "snake",
+    "uppercase",
+    "base32",
+    "iso",
+    "cents",
+    "utf16",
+    "big endian",
+    "nullable",
+    "immutable",
+    "idempotent",
+    "sorted",
+    "buffered",
+    "streamed",
+    "batched",
 ];
 
-pub const TASKS: &[&str] = &["tidy up", "write tests for", "document", "speed up", "extend", "look into", "rename"];
+pub const TASKS: &[&str] =
+    &["tidy up", "write tests for", "document", "speed up", "extend", "look into", "rename"];
 
 /// Numbers by a linear congruence.
 pub struct Dice(u64);

@@ -71,6 +71,14 @@ impl Asked {
     }
 }
 
+/// One question of a hook process, with the facts around it.
+struct Question<'q> {
+    payload: &'q Payload,
+    asked: Asked,
+    place: ProjectPlace,
+    now: Timestamp,
+}
+
 /// Chooses what to tell the agent for a hook payload. `None`: nothing. What is chosen is stored as said before it is returned, so
 /// that it is said once. `answer` is a new id for the text.
 ///
@@ -101,13 +109,13 @@ pub fn context(
     if matches!(asked, Asked::Compacted) {
         note_compaction(store, &payload.session_id)?;
     }
-    let budget = budget(store, settings, &payload.session_id)?;
-    let chosen = chosen(store, fs, settings, &payload, &asked, &place, &budget, now)?;
+    let question = Question { payload: &payload, asked, place, now };
+    let chosen = chosen(store, fs, settings, &question)?;
     if chosen.is_empty() {
         return Ok(None);
     }
     let lines: Vec<Chosen> = chosen.iter().map(|(chosen, _)| chosen.clone()).collect();
-    note_said(store, &payload, &asked, &chosen, answer, now)?;
+    note_said(store, &question, &chosen, answer)?;
     let output = json!({ "hookSpecificOutput": {
         "hookEventName": payload.hook_event_name, "additionalContext": render(&lines) } });
     Ok(Some(ContextText { answer: answer.to_owned(), output: output.to_string() }))
@@ -169,17 +177,14 @@ fn budget(store: &Store, settings: &Settings, session: &str) -> Result<Budget, S
 }
 
 /// The chosen lines, each with its memory.
-#[allow(clippy::too_many_arguments, reason = "facts of one question, used once")]
 fn chosen(
     store: &Store,
     fs: &dyn Fs,
     settings: &Settings,
-    payload: &Payload,
-    asked: &Asked,
-    place: &ProjectPlace,
-    budget: &Budget,
-    now: Timestamp,
+    question: &Question<'_>,
 ) -> Result<Vec<(Chosen, Memory)>, StoreError> {
+    let Question { payload, asked, place, now } = question;
+    let budget = budget(store, settings, &payload.session_id)?;
     let mut frequency = BTreeMap::new();
     let project = place.project;
     let (evidence, edits) = match asked {
@@ -202,9 +207,9 @@ fn chosen(
         memories: store.memory_count(project)?,
         documents: &documents,
         accept: settings.memory.accept,
-        now,
+        now: *now,
     };
-    let chosen = choose(asked.place(), &memories, budget, around).into_iter();
+    let chosen = choose(asked.place(), &memories, &budget, around).into_iter();
     Ok(chosen
         .filter_map(|line| {
             let memory = memories.iter().find(|memory| memory.id == line.memory)?.clone();
@@ -226,12 +231,11 @@ fn documents(fs: &dyn Fs, payload: &Payload, root: &str) -> Vec<String> {
 
 fn note_said(
     store: &mut Store,
-    payload: &Payload,
-    asked: &Asked,
+    question: &Question<'_>,
     chosen: &[(Chosen, Memory)],
     answer: &str,
-    now: Timestamp,
 ) -> Result<(), StoreError> {
+    let Question { payload, asked, now, .. } = question;
     let place = match asked {
         Asked::File(path) => Some(path.clone()),
         _ => None,
@@ -243,7 +247,7 @@ fn note_said(
             memory: line.memory,
             source: memory.source.as_deref().map(str::to_owned),
             answer: answer.to_owned(),
-            at: now,
+            at: *now,
             event: payload.hook_event_name.clone(),
             place: place.clone(),
             line: line.line.clone(),

@@ -50,10 +50,12 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
             edited = call.file.as_deref().and_then(|path| rows.relative(path));
             continue;
         }
-        let (Some(_), Some(Outcome::Error), Some(error)) = (command_of(call), call.outcome, &call.error)
-        else {
-            continue;
-        };
+        let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
+        if outcome == Outcome::Ok {
+            // What passed is not the cause of a later error.
+            edited = None;
+        }
+        let (Outcome::Error, Some(error)) = (outcome, &call.error) else { continue };
         let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);

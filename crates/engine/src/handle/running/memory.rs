@@ -14,7 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::socket::access::CommandId;
 
 impl Handle {
-    /// Sets the store of the engine, once.
+    /// Sets the store of the engine, once. The demo has none.
     pub(crate) fn set_store(&self, store: Arc<SharedStore>) {
         let _ = self.store.set(store);
     }
