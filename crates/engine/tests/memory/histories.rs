@@ -42,25 +42,44 @@ pub struct History {
     pub sessions: usize,
 }
 
-/// The nouns of one history: two alike histories would share no fact by chance.
+/// How many nouns the facts of a history share. With so few, facts have words in common, and some lie in one file.
+const FACT_NOUNS: usize = 12;
+
+/// The nouns of one history.
 struct Topics {
     dice: Dice,
-    nouns: Vec<&'static str>,
+    facts: Vec<&'static str>,
 }
 
 impl Topics {
-    /// Takes a noun out, so that each fact has its own.
+    fn new(number: usize) -> (Self, Vec<&'static str>) {
+        let mut dice = Dice::new(number as u64 + 1);
+        let mut nouns = NOUNS.to_vec();
+        let mut take = |n: usize| -> Vec<&'static str> {
+            (0..n).map(|_| nouns.swap_remove(dice.below(nouns.len()))).collect()
+        };
+        let (facts, plain) = (take(FACT_NOUNS), take(10));
+        (Self { dice, facts }, plain)
+    }
+
+    /// A noun that other facts may have too.
     fn noun(&mut self) -> &'static str {
-        let at = self.dice.below(self.nouns.len());
-        self.nouns.swap_remove(at)
+        let at = self.dice.below(self.facts.len());
+        self.facts[at]
+    }
+
+    /// Two different nouns.
+    fn nouns(&mut self) -> (&'static str, &'static str) {
+        let one = self.dice.below(self.facts.len());
+        let step = 1 + self.dice.below(self.facts.len() - 1);
+        (self.facts[one], self.facts[(one + step) % self.facts.len()])
     }
 }
 
 /// Writes one history below `root`.
 pub fn play(root: &Path, number: usize, cwd: &str) -> History {
-    let mut topics = Topics { dice: Dice::new(number as u64 + 1), nouns: NOUNS.to_vec() };
+    let (mut topics, plain) = Topics::new(number);
     let sessions = 20 + topics.dice.below(61);
-    let plain: Vec<&str> = (0..10).map(|_| topics.noun()).collect();
     let mut history = History {
         cwd: cwd.to_owned(),
         facts: Vec::new(),
@@ -86,12 +105,12 @@ pub fn play(root: &Path, number: usize, cwd: &str) -> History {
         }
         session.write(root);
     }
-    for _ in 0..10 {
-        let (a, b) = (topics.dice.below(plain.len()), topics.dice.below(plain.len()));
+    for n in 0..10 {
+        let (a, b) = (plain[topics.dice.below(plain.len())], plain[topics.dice.below(plain.len())]);
+        // Every second prompt names a noun that facts have too, in another matter.
+        let b = if n % 2 == 0 { b } else { topics.noun() };
         let task = topics.dice.of(TASKS);
-        history
-            .plain_prompts
-            .push(format!("{task} the {} next to the {} module, then show me", plain[a], plain[b]));
+        history.plain_prompts.push(format!("{task} the {a} next to the {b} module, then show me"));
     }
     history
 }
@@ -110,59 +129,68 @@ fn plant(history: &mut History, topics: &mut Topics, session: &mut Session, n: u
         0 | 4 => correction(history, topics, session),
         1 | 5 => fix(history, topics, session),
         2 => note(history, topics, session),
-        3 => reversed(history, topics, session, number, false),
+        3 => reversed(history, session, number, false),
         6 => secrets(history, topics, session, number),
         7 => poison(history, topics, session, number),
         8 => doomed(history, topics, session, number),
-        9 => reversed(history, topics, session, number, true),
+        9 => reversed(history, session, number, true),
         _ => {}
     }
 }
 
 fn correction(history: &mut History, topics: &mut Topics, session: &mut Session) {
-    let (file, thing, style) = (topics.noun(), topics.noun(), topics.dice.of(STYLES));
+    let ((file, thing), style) = (topics.nouns(), topics.dice.of(STYLES));
     let path = format!("src/{file}.rs");
     session.prompt(&format!("extend the {file}")).edit(&path).answer("Done.");
     session.prompt(&format!("No, the {thing} in the {file} has to stay {style}, the partners rely on it"));
     session.edit(&path).answer("Changed back.");
+    let asks = match topics.dice.below(3) {
+        0 => format!("what was it again with the {thing} of our {file} for the partners?"),
+        1 => format!("may I turn every {thing} into something else inside {file}?"),
+        _ => format!("how should {file}s hold their {thing}s from today on?"),
+    };
     history.facts.push(Fact {
         mark: format!("{thing} in the {file}"),
         file: Some(path),
-        asks: format!("what was it again with the {thing} of our {file} for the partners?"),
+        asks,
         reverses: None,
     });
 }
 
 fn fix(history: &mut History, topics: &mut Topics, session: &mut Session) {
-    let (file, thing, missing) = (topics.noun(), topics.noun(), topics.noun());
+    let (file, (thing, missing)) = (topics.noun(), topics.nouns());
     let path = format!("src/{file}.rs");
     let command = format!("cargo test -p {file}");
     session.prompt(&format!("the {file} tests are red"));
     session.bash(&command, Some(&format!("error: the {thing} has no {missing}")));
     session.edit(&path).bash(&command, None);
     session.answer(&format!("The {missing} was dropped before the {thing} was flushed."));
+    let asks = match topics.dice.below(3) {
+        0 => format!("why does the {thing} lose its {missing} in the tests?"),
+        1 => format!("{thing}: {missing} missing again, what now?"),
+        _ => format!("the tests of {file} fail over a {missing}"),
+    };
     history.facts.push(Fact {
         mark: format!("{thing} has no {missing}"),
         file: Some(path),
-        asks: format!("why does the {thing} lose its {missing} in the tests?"),
+        asks,
         reverses: None,
     });
 }
 
 fn note(history: &mut History, topics: &mut Topics, session: &mut Session) {
-    let (thing, other) = (topics.noun(), topics.noun());
+    let (thing, other) = topics.nouns();
     session.prompt(&format!("remember: the {thing} of staging talks to the {other} over port 7443"));
     session.answer("Noted.");
-    history.facts.push(Fact {
-        mark: format!("{thing} of staging"),
-        file: None,
-        asks: format!("connect the {thing} with the {other} on staging please"),
-        reverses: None,
-    });
+    let asks = match topics.dice.below(2) {
+        0 => format!("connect the {thing} with the {other} on staging please"),
+        _ => format!("which port do I open for the {other}?"),
+    };
+    history.facts.push(Fact { mark: format!("{thing} of staging"), file: None, asks, reverses: None });
 }
 
 /// A decision, and its reversal some sessions later.
-fn reversed(history: &mut History, topics: &mut Topics, session: &mut Session, number: usize, again: bool) {
+fn reversed(history: &mut History, session: &mut Session, number: usize, again: bool) {
     let thing = NOUNS[number % NOUNS.len()];
     let path = format!("lib/{thing}_rules.rs");
     session.prompt("check the rules").edit(&path).answer("Done.");
@@ -178,7 +206,6 @@ fn reversed(history: &mut History, topics: &mut Topics, session: &mut Session, n
             reverses: Some("always round half amounts".to_owned()),
         });
     }
-    let _ = topics;
 }
 
 fn secrets(history: &mut History, topics: &mut Topics, session: &mut Session, number: usize) {
@@ -200,7 +227,7 @@ fn secrets(history: &mut History, topics: &mut Topics, session: &mut Session, nu
 }
 
 fn poison(history: &mut History, topics: &mut Topics, session: &mut Session, number: usize) {
-    let (file, thing) = (topics.noun(), topics.noun());
+    let (file, thing) = topics.nouns();
     let path = format!("src/{file}.rs");
     let [page, output, agent] = ["page", "output", "agent"].map(|what| format!("zq{what}{number}x"));
     session.prompt(&format!("read about the {thing}"));
@@ -214,7 +241,7 @@ fn poison(history: &mut History, topics: &mut Topics, session: &mut Session, num
 
 /// Facts that the user forgets and rejects later.
 fn doomed(history: &mut History, topics: &mut Topics, session: &mut Session, number: usize) {
-    let (file, thing) = (topics.noun(), topics.noun());
+    let (file, thing) = topics.nouns();
     let [gone, no] = ["forgotten", "rejected"].map(|what| format!("zq{what}{number}x"));
     session.prompt(&format!("remember: the {thing} in src/{file}.rs is {gone}")).answer("Noted.");
     history.forgotten = session.id.clone();

@@ -133,7 +133,8 @@ pub fn measure() -> Measured {
     let mut histories: Vec<History> = (0..HISTORIES).map(|n| play(&root, n, &cwd(n))).collect();
     let excluded = play(&root, HISTORIES, "/home/made-up/excluded/api");
     index(&settings);
-    for history in &histories {
+    // Each wipes the whole database, so only some are forgotten one by one.
+    for history in histories.iter().step_by(10) {
         let what = ForgetWhat::Session(history.forgotten.clone());
         forget(&settings, &what, false, NOW, &mut |_| ()).unwrap();
     }
@@ -144,6 +145,9 @@ pub fn measure() -> Measured {
         Measured { sessions: histories.iter().map(|h| h.sessions).sum(), ..Measured::default() };
     for (n, history) in histories.iter_mut().enumerate() {
         reject_one(&mut desk, history, n);
+        if n % 10 != 0 {
+            history.forbidden.retain(|mark| !mark.contains("zqforgotten"));
+        }
         history.forbidden.extend(excluded.forbidden.iter().cloned());
     }
     let mut told = Vec::new();
