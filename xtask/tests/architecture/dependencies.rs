@@ -15,8 +15,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
+    ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
     ("watchbill-service", &["watchbill-engine", "watchbill-hooks", "watchbill-protocol"]),
-    ("watchbill-host", &["watchbill-drive"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-history",
