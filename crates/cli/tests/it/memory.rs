@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::home::Home;
-use crate::program::Finished;
+use crate::program::{Finished, watchbill};
 use crate::tree::{append, now};
 use crate::with_serve::Serve;
 
@@ -79,8 +79,10 @@ fn hook(home: &Home, session: &str, event: Value, variables: &[(&str, &str)]) ->
     let mut payload =
         json!({ "session_id": session, "cwd": work(home), "transcript_path": "/nowhere/x.jsonl" });
     payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-    let mut command = home.command(&["hook", "--context", "--within", "60000"]);
-    command.args(["--data-dir".as_ref(), home.data().as_os_str()]).envs(variables.iter().copied());
+    // As the client runs it: `hook` is the first word.
+    let mut command = watchbill(home.path());
+    command.args(["hook", "--context", "--within", "60000", "--data-dir"]).arg(home.data());
+    command.envs(variables.iter().copied());
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
