@@ -2,6 +2,7 @@
 
 mod answer;
 mod hooks;
+mod memory;
 mod own;
 mod user_commands;
 
@@ -12,6 +13,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use answer::{Answer, Prompt};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
+pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
 pub use own::{Agent, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
@@ -239,6 +241,13 @@ pub enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Show what was learned from earlier sessions, and decide about it
+    ///
+    /// Rules find it in the stored history: corrections, cured errors, commands that work, agreed plans. Nothing is said
+    /// to an agent before you install `hooks install --context` and set `memory.context`.
+    Memory(Memory),
+    /// Sum up a session: request, investigated, learned, completed, next steps
+    Summary(SummaryOf),
     /// Remove sessions from the stored history for good
     ///
     /// The agent's own files are never touched. A forgotten session is not stored again, unless --again says so.
@@ -264,6 +273,9 @@ pub enum Command {
         /// Wait for your answer to a request, and print it
         #[arg(long)]
         answer: bool,
+        /// Print what was learned, for the agent
+        #[arg(long, conflicts_with = "answer")]
+        context: bool,
     },
     /// Install hooks into the agent's settings, remove them, or show their state
     Hooks {
