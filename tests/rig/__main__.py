@@ -14,7 +14,10 @@ from pathlib import Path
 
 import answers
 import history  # noqa: F401  (puts its cells on the list)
+import hosted  # noqa: F401: puts its cells on the list
 import isolation
+import memories  # noqa: F401  (puts its cells on the list)
+import own
 import plugin
 import prompts  # noqa: F401: puts its cells on the list
 import race
@@ -27,15 +30,19 @@ from witnesses import SETS
 CANNOT = 77
 # The client gets keys, and once in many runs it loses one.
 ATTEMPTS = 3
+# The versions that xtask/src/rig.rs installs.
+VERSIONS = {"claude": "2.1.329", "codex": "0.169.0", "gemini": "0.61.0"}
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs under test: the client, Watchbill, and Codex CLI."""
+    """The programs under test: the client, Watchbill, other agents, and the driver of an agent on pipes."""
 
     claude: Path
     watchbill: Path
     codex: Path | None
+    gemini: Path | None
+    drive: Path | None
 
 
 def arguments():
@@ -43,11 +50,14 @@ def arguments():
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
     parser.add_argument("--codex", type=Path, help="Codex CLI; without it the scenarios that need it are reported as not run")
+    parser.add_argument("--gemini", type=Path, help="Gemini CLI; without it the cells that need it are reported as not run")
+    parser.add_argument("--drive", type=Path, help="the example `drive` of watchbill-drive, for the cells of own sessions")
+    parser.add_argument("--own", action="store_true", help="only the cells of own sessions")
     parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
     parser.add_argument("--plugin", type=Path, help="a plugin folder that the client validates")
     parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
     parser.add_argument("--answers", action="store_true", help="only the cells and the race of answers")
-    parser.add_argument("--cell", action="append", default=[], help="with --answers: only these cells")
+    parser.add_argument("--cell", action="append", default=[], help="with --answers or --own: only these cells")
     parser.add_argument("--hooks", action="store_true", help="with --answers: the installer's other hooks run as well")
     parser.add_argument("--waits", action="store_true", help="each watcher with hooks also has the hook that waits for answers")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
@@ -144,8 +154,10 @@ def main():
             return 0
         isolation.enter(words)
     isolation.loopback_up()
-    codex = options.codex.resolve() if options.codex else None
-    programs = Programs(options.claude.resolve(), options.watchbill.resolve(), codex)
+    given = (options.claude, options.watchbill, options.codex, options.gemini, options.drive)
+    programs = Programs(*(program.resolve() if program else None for program in given))
+    if options.own:
+        return complain(own.run(programs, options.cell, VERSIONS))
     if options.answers:
         return complain(answering(options, programs))
     results, broken = [], []
@@ -163,6 +175,7 @@ def main():
             say(scenario, run)
         results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
     wrong += answering(options, programs) if options.smoke else []
+    wrong += own.run(programs, [], VERSIONS) if options.smoke and programs.drive else []
     return verdict(options, results, broken, [w for w in wrong if w])
 
 

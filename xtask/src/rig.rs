@@ -19,8 +19,9 @@ use crate::tree::{Tree, on_path};
 /// A program that the rig drives, as an npm package. Its licence does not allow passing it on, so it is never in the
 /// tree.
 struct PinnedClient {
-    /// The package; the one with the program itself has the platform's name appended.
     package: &'static str,
+    /// The program is in another package, with the platform's name appended.
+    is_native: bool,
     /// Another version is another client: its behaviour would have to be studied anew.
     version: &'static str,
     /// Its install folder, below the build folder.
@@ -31,18 +32,27 @@ struct PinnedClient {
 
 const CLAUDE: PinnedClient = PinnedClient {
     package: "@anthropic-ai/claude-code",
+    is_native: true,
     version: "2.1.329",
     folder: "rig/client",
     programs: [("linux-x64", "claude"), ("linux-arm64", "claude")],
 };
 const CODEX: PinnedClient = PinnedClient {
     package: "@openai/codex",
+    is_native: true,
     version: "0.169.0",
     folder: "rig/codex",
     programs: [
         ("linux-x64", "vendor/x86_64-unknown-linux-musl/bin/codex"),
         ("linux-arm64", "vendor/aarch64-unknown-linux-musl/bin/codex"),
     ],
+};
+const GEMINI: PinnedClient = PinnedClient {
+    package: "@google/gemini-cli",
+    is_native: false,
+    version: "0.61.0",
+    folder: "rig/gemini",
+    programs: [("linux-x64", "bundle/gemini.js"), ("linux-arm64", "bundle/gemini.js")],
 };
 /// The plugin that a user can install instead of single hooks.
 const PLUGIN: &str = "dist/claude-plugin";
@@ -60,7 +70,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
         Err(why) => return Ok(cannot(&why)),
     };
     let profile = if options.debug { "debug" } else { "release" };
-    let mut words = vec!["build", "--package", "watchbill", "--locked"];
+    let mut words = vec!["build", "--package", "watchbill", "--package", "watchbill-host", "--locked"];
     words.extend((!options.debug).then_some("--release"));
     Call::new(tree.root(), "cargo").args(words).run()?;
     let mut call = rig(tree)
@@ -111,13 +121,21 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
         Ok(program) => program,
         Err(why) => return Ok(Outcome::NotRun(why)),
     };
-    let selection = ["build", "--workspace", "--exclude", "xtask", "--bin", "watchbill", "--locked"];
-    Call::new(tree.root(), "cargo").without_own_settings().args(selection).run()?;
-    rig(tree)
+    let programs = ["--bin", "watchbill", "--bin", "watchbill-host", "--example", "drive"];
+    let build = Call::new(tree.root(), "cargo").without_own_settings();
+    build.args(["build", "--workspace", "--exclude", "xtask", "--locked"]).args(programs).run()?;
+    let mut call = rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program("debug", "watchbill")])
         .args(["--plugin".into(), tree.path(PLUGIN), "--kept".into(), tree.target("rig/kept")])
-        .args(["--smoke"])
-        .run()?;
+        .args(["--drive".into(), tree.target("debug/examples/drive")])
+        .args(["--smoke"]);
+    for (option, other) in [("--codex", CODEX), ("--gemini", GEMINI)] {
+        match other.install(tree)? {
+            Ok(program) => call = call.args([option.into(), program]),
+            Err(why) => println!("{} is skipped: {why}", other.package),
+        }
+    }
+    call.run()?;
     Ok(Outcome::Done)
 }
 
@@ -127,7 +145,8 @@ fn python(tree: &Tree) -> Call {
 }
 
 fn rig(tree: &Tree) -> Call {
-    python(tree).args(["tests/rig"])
+    // Gemini CLI is a program for Node.
+    python(tree).env("PATH", node::search_path(tree)).args(["tests/rig"])
 }
 
 /// The reason why the client cannot be isolated here, if there is one.
@@ -161,7 +180,8 @@ impl PinnedClient {
             return Ok(Err(format!("the rig runs {} on Linux only", self.package)));
         };
         let folder = tree.target(self.folder);
-        let package = folder.join("node_modules").join(format!("{}-{platform}", self.package));
+        let suffix = if self.is_native { format!("-{platform}") } else { String::new() };
+        let package = folder.join("node_modules").join(format!("{}{suffix}", self.package));
         let program = package.join(program);
         // Some packages append the platform to the version.
         let is_pinned = |version: &str| version.starts_with(self.version);

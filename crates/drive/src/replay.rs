@@ -32,6 +32,7 @@ impl Replay {
         if direction == Direction::Event {
             let Ok(what) = serde_json::from_slice::<OwnWhat>(bytes) else { return Vec::new() };
             if matches!(what, OwnWhat::Started { .. }) {
+                self.process_ended();
                 // A new process of the agent knows nothing of the one before.
                 self.driver = agents::driver(&self.spec);
             }
@@ -53,6 +54,11 @@ impl Replay {
                 OwnWhat::TurnStart => self.has_talked = true,
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
                     self.own_id = Some(session.clone())
+                }
+                // A later process has the powers that the session had at last, and not those of its start.
+                OwnWhat::Changed { model, mode } => {
+                    self.spec.model = model.clone().or(self.spec.model.take());
+                    self.spec.mode = mode.clone().or(self.spec.mode.take());
                 }
                 _ => {}
             }

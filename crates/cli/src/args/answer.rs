@@ -43,6 +43,15 @@ pub struct Prompt {
     /// The prompt: one argument, of several lines if you like; after `--` if it looks like an option
     #[arg(allow_hyphen_values = true)]
     pub text: String,
+    /// Interrupt the running turn of a session of your own first
+    #[arg(long)]
+    pub now: bool,
+    /// Put it into the running turn of a session of your own, where the agent can take it
+    #[arg(long, conflicts_with = "now")]
+    pub steer: bool,
+    /// Wait until the prompt is done, and print what happens: exit code 0 if the turn was completed, else 1
+    #[arg(long)]
+    pub wait: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

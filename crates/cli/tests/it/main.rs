@@ -22,6 +22,9 @@ mod interrupt;
 mod killed_holder;
 mod large_pages;
 mod mcp;
+mod memory;
+#[cfg(target_os = "linux")]
+mod own;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]

@@ -5,16 +5,23 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 33] = [
     "roster",
     "watch",
     "serve",
     "mcp",
     "why",
     "chain",
+    "run",
+    "attach",
     "answer",
     "answers",
     "prompt",
+    "queue",
+    "interrupt",
+    "stop",
+    "resume",
+    "fork",
     "snooze",
     "put-away",
     "show",
@@ -22,6 +29,8 @@ const COMMANDS: [&str; 24] = [
     "index",
     "stats",
     "export",
+    "memory",
+    "summary",
     "forget",
     "status",
     "open",

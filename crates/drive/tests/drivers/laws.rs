@@ -1,13 +1,13 @@
 //! Laws that hold for every driver and every order of lines.
 
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use watchbill_drive::driver::LogLine;
-use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnAgent;
 
+use crate::fuzzed::body::check_once;
 use crate::talk::{Line, at, driver, fold, talks};
 
 const TALKS: [(OwnAgent, &str); 7] = [
@@ -41,28 +41,6 @@ fn disordered() -> impl Strategy<Value = (OwnAgent, Vec<Line>)> {
             (*agent, picked.into_iter().map(pick).collect())
         })
     })
-}
-
-/// Each prompt is sent at most once and ends at most once; each request is closed at most once, after it was opened.
-fn check_once(events: &[OwnWhat]) {
-    let (mut sent, mut over) = (BTreeSet::new(), BTreeSet::new());
-    let (mut open, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    for event in events {
-        match event {
-            OwnWhat::Prompt { id, place: PromptPlace::Sent, .. } => {
-                assert!(sent.insert(id), "{id} sent twice")
-            }
-            OwnWhat::Prompt { id, place: PromptPlace::Done | PromptPlace::Dropped, .. } => {
-                assert!(sent.contains(id) && over.insert(id), "{id} ended twice, or was never sent");
-            }
-            OwnWhat::Request { request } => {
-                assert!(seen.insert(&request.id), "{} opened twice", request.id);
-                open.insert(&request.id);
-            }
-            OwnWhat::RequestClosed { request, .. } => assert!(open.remove(request), "{request} was not open"),
-            _ => {}
-        }
-    }
 }
 
 proptest! {

@@ -7,5 +7,6 @@ mod agents;
 mod claude;
 mod codex;
 mod context;
+mod fuzzed;
 mod laws;
 mod talk;

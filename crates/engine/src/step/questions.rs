@@ -35,6 +35,10 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
     }
+    // A session of our own may go on under another id than its host's.
+    if let Some(session) = rooms.own.row_of(asked) {
+        return Ok(session);
+    }
     let begin: Vec<&str> = known.iter().map(SessionId::as_str).filter(|id| id.starts_with(asked)).collect();
     if let Some(head) = head_of_chain(rooms, asked, &begin)? {
         return Ok(head);
@@ -75,6 +79,7 @@ fn known_sessions(rooms: &Rooms) -> Vec<SessionId> {
         .collect();
     known.extend(rooms.witnesses.registry().all().map(|witness| witness.entry.session.clone()));
     known.extend(rooms.witnesses.hooks().sessions().map(|(id, _)| id.clone()));
+    known.extend(rooms.own.sessions().cloned());
     known.sort();
     known.dedup();
     known

@@ -17,6 +17,7 @@ use watchbill_protocol::hooks::HooksPreview;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::{HostHello, HostMessage};
+use watchbill_protocol::own::view::{OwnChoices, OwnNews};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::RosterMessage;
@@ -68,6 +69,8 @@ fn generate(folder: &Path) {
     HostMessage::export_all(&config).unwrap();
     OwnCommand::export_all(&config).unwrap();
     OwnWhat::export_all(&config).unwrap();
+    OwnNews::export_all(&config).unwrap();
+    OwnChoices::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
