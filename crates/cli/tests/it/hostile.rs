@@ -105,6 +105,8 @@ const ASKED: &[(bool, &[&str])] = &[
     (false, &["resume", HOSTILE]),
     (false, &["fork", HOSTILE]),
     (false, &["attach", HOSTILE]),
+    (false, &["summary", HOSTILE]),
+    (false, &["memory", "show", HOSTILE]),
     (false, &["why", HOSTILE]),
 ];
 /// They print no text of sessions, or do not end by themselves.

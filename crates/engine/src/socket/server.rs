@@ -1,5 +1,4 @@
 //! The listening end: one thread accepts, each connection has one thread, and each subscription has one more.
-//!
 //! All of them sleep until a client sends a request or the engine has news.
 
 use std::io;
