@@ -1,6 +1,6 @@
 //! The events that the engine takes in, and the requests that it gives to the loop: two closed lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
@@ -8,6 +8,7 @@ use watchbill_core::attention::Outcome;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
+use watchbill_core::requests::open::Asked;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
@@ -45,6 +46,8 @@ pub enum Input {
     Printed(RequestId),
     /// A hook process has ended after it asked, or its connection has ended.
     HookGone(RequestId),
+    /// All requests that the holder of the store shows. For an engine that does not hold it.
+    HolderRequests(BTreeMap<SessionId, Asked>),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
     /// All current problems of the watcher.
@@ -80,7 +83,7 @@ impl Input {
             Self::Deadline => "deadline",
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
-            Self::Ask(..) => "request",
+            Self::Ask(..) | Self::HolderRequests(_) => "request",
             Self::Printed(_) | Self::HookGone(_) | Self::ReleaseAll => "end of a request",
             Self::Watching(_) => "watching",
             Self::Attention(_) => "attention",

@@ -156,6 +156,7 @@ impl Loop {
             }
             Message::Answer(answer, told) => told(self.answer(&answer)),
             Message::CommandsStored => self.read_commands(),
+            Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),
             Message::Removed => {

@@ -38,6 +38,9 @@ const MOST_SUBSCRIPTIONS: usize = 8;
 /// The surface of answers that come through the socket.
 const COMMAND: &str = "command";
 
+/// The surfaces of a window that does not hold the store.
+const WINDOWS: [&str; 3] = ["window", "notification", "tray"];
+
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
     address: Address,
@@ -253,9 +256,9 @@ impl<'s> Connection<'s> {
                 self.shared.handle.printed(RequestId::new(&request_id));
                 self.reply(&id, Ok(()))
             }
-            Request::Answer(call) => {
-                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
-                let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
+            Request::Answer { call, surface } => {
+                let surface = self.allowed_surface(surface.as_deref());
+                let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Answers { since } => {
@@ -268,6 +271,22 @@ impl<'s> Connection<'s> {
             }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
+    }
+
+    /// The surface of an answer, if the caller may answer there.
+    fn allowed_surface(&self, said: Option<&str>) -> Result<&'static str, ApiError> {
+        let stream = self.reader.stream();
+        let is_window = caller::is_window(stream);
+        let surface = match said {
+            None => Some(COMMAND),
+            Some(said) => WINDOWS.into_iter().find(|surface| *surface == said && is_window),
+        };
+        let surface = surface.ok_or_else(|| {
+            let message = "only the window of the same installation answers as a window; leave `surface` out";
+            ApiError::new(ErrorCode::Refused, message)
+        })?;
+        self.shared.handle.check_caller(&caller::look(stream), is_window)?;
+        Ok(surface)
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {

@@ -76,6 +76,7 @@ impl Engine {
             Input::Ask(request, message) => requests::ask(rooms, *request, &message, &mut out),
             Input::Printed(id) => requests::printed(rooms, &id, &mut out),
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
+            Input::HolderRequests(asked) => requests::take_holders(rooms, asked),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
         }
@@ -301,7 +302,7 @@ impl Engine {
 
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
-        self.rooms.requests.asked(session)
+        requests::asked(&self.rooms, session)
     }
 
     /// Replaces all user edits with the stored ones.

@@ -10,6 +10,8 @@ use watchbill_protocol::request::{AnswerCall, AnswerGiven};
 
 use super::Handle;
 use crate::run::message::{AskSink, Message};
+use crate::socket::access::AccessError;
+use crate::socket::client::Client;
 use crate::step::requests::Answer;
 
 impl Handle {
@@ -30,7 +32,7 @@ impl Handle {
     }
 
     /// Answers a request that this program or a socket client has shown to the user. On return, the answer is stored
-    /// and on its way to the hook process.
+    /// and on its way to the hook process. If another program holds the store, that program is asked.
     ///
     /// # Errors
     /// When the request is no longer open, or when the answer does not fit or cannot be stored.
@@ -42,7 +44,20 @@ impl Handle {
             decision: call.decision.clone().into(),
             surface,
         };
-        self.wait_for(|told| Message::Answer(answer, told))?
+        match self.wait_for(|told| Message::Answer(answer, told))?? {
+            Some(given) => Ok(given),
+            None => self.answer_there(call, surface),
+        }
+    }
+
+    /// Sends an answer to the holder of the store, once: after a broken connection the row shows what came of it.
+    fn answer_there(&self, call: &AnswerCall, surface: &str) -> Result<AnswerGiven, ApiError> {
+        let client = self.settings().data_dir.as_deref().and_then(Client::connect);
+        let gone = || {
+            let message = "the Watchbill that shows this request does not answer; answer in the terminal";
+            ApiError::new(ErrorCode::NotReady, message)
+        };
+        client.ok_or_else(gone)?.answer_from(surface, call).map_err(AccessError::into_api)
     }
 
     /// The first open request of a session, if Watchbill can answer it.
@@ -54,12 +69,13 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
-    /// Checks that a program at the socket may answer requests.
+    /// Checks that a program at the socket may answer requests. `is_window`: it is the window of this installation.
     ///
     /// # Errors
     /// When the program may not answer: an agent started it, or no person uses its terminal.
-    pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
-        let scripts = self.settings().scripts_answer;
+    pub(crate) fn check_caller(&self, caller: &Caller, is_window: bool) -> Result<(), ApiError> {
+        // A window needs no terminal either.
+        let scripts = is_window || self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
