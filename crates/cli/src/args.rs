@@ -102,6 +102,11 @@ pub enum Command {
         #[arg(long)]
         systemd: bool,
     },
+    /// Serve the history to an agent over MCP, on standard input and output
+    ///
+    /// The agent gets read-only tools: search, timeline, one session, the sessions now. It sees nothing of excluded folders and
+    /// no private text. You add it to an agent yourself: `claude mcp add watchbill -- watchbill mcp`.
+    Mcp,
     /// Say why a session is in its state: every witness, the winner first
     Why {
         /// Id of a session or work chain, or a unique beginning of one

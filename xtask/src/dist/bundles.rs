@@ -70,18 +70,20 @@ fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let host =
         host.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
     // The bundler expects the platform in the name of a program beside the main one.
-    let beside = tree.target(FOLDER).join(format!("watchbill-{host}{}", std::env::consts::EXE_SUFFIX));
-    let own = tree.program(build.profile, "watchbill");
-    fs::create_dir_all(tree.target(FOLDER))
-        .and_then(|()| fs::copy(&own, &beside))
-        .with_context(|| format!("could not copy {}", own.display()))?;
+    for name in ["watchbill", "watchbill-host"] {
+        let beside = tree.target(FOLDER).join(format!("{name}-{host}{}", std::env::consts::EXE_SUFFIX));
+        let own = tree.program(build.profile, name);
+        fs::create_dir_all(tree.target(FOLDER))
+            .and_then(|()| fs::copy(&own, &beside))
+            .with_context(|| format!("could not copy {}", own.display()))?;
+    }
     let share = tree.target(FOLDER).join(SHARE);
     let template = tree.path("dist/linux/watchbill.desktop.hbs");
     let deb = json!({ "files": { "/usr/share": share }, "desktopTemplate": template });
     let appimage = json!({ "files": { "/usr/share/metainfo": share.join("metainfo") } });
     Ok(json!({
         "bundle": {
-            "externalBin": [tree.target(FOLDER).join("watchbill")],
+            "externalBin": [tree.target(FOLDER).join("watchbill"), tree.target(FOLDER).join("watchbill-host")],
             "linux": { "deb": deb, "appimage": appimage },
         }
     }))

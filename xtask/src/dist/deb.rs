@@ -10,7 +10,11 @@ use super::package::{FOLDER, MAINTAINER, version};
 use crate::call::Call;
 use crate::tree::Tree;
 
-const PROGRAMS: [&str; 2] = ["usr/bin/watchbill", "usr/bin/watchbill-desktop"];
+const PROGRAMS: [&str; 3] =
+    ["usr/bin/watchbill", "usr/bin/watchbill-desktop", "usr/libexec/watchbill/watchbill-host"];
+
+/// The user does not start this one: it keeps an own session, and the others start it.
+const HOST: [&str; 2] = ["usr/bin/watchbill-host", "usr/libexec/watchbill/watchbill-host"];
 
 /// Unpacks the bundler's package, and gives every file and folder its mode and its time. Returns the folder.
 pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
@@ -19,8 +23,13 @@ pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
         fs::remove_dir_all(&root).with_context(|| format!("could not empty {}", root.display()))?;
     }
     Call::new(tree.root(), "dpkg-deb").args(["--raw-extract"]).args([bundled, &root]).run()?;
+    let [bundled_host, host] = HOST.map(|path| root.join(path));
+    fs::create_dir_all(root.join("usr/libexec/watchbill"))
+        .and_then(|()| fs::rename(&bundled_host, &host))
+        .with_context(|| format!("could not move {}", bundled_host.display()))?;
     for file in files_below(&root, &root)? {
-        set_mode(&root.join(&file), if file.starts_with("usr/bin") { 0o755 } else { 0o644 })?;
+        let is_program = PROGRAMS.iter().any(|program| file == Path::new(program));
+        set_mode(&root.join(&file), if is_program { 0o755 } else { 0o644 })?;
     }
     set_times(&root, epoch)?;
     Ok(root)

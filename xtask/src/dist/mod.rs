@@ -74,14 +74,15 @@ fn pack_again(tree: &Tree, options: &DistOptions, build: &Build, made: &[PathBuf
     Ok(())
 }
 
-/// Both programs, in one call of cargo, so that shared crates are built once.
+/// All programs, in one call of cargo, so that shared crates are built once.
 fn programs(tree: &Tree, debug: bool) -> Result<()> {
     let call = Call::new(tree.root(), "cargo").args(["build", "--locked"]);
     if debug {
         // The same selection as for the tests, so that little is built twice.
         return call.args(["--workspace", "--bins"]).run();
     }
-    call.args(["--release", "--package", "watchbill", "--package", "watchbill-desktop"])
+    call.args(["--release", "--package", "watchbill", "--package", "watchbill-host"])
+        .args(["--package", "watchbill-desktop"])
         .args(["--features", "watchbill-desktop/packaged"])
         .env(remap_paths::VARIABLE, remap_paths::flags(tree)?)
         .run()

@@ -42,6 +42,8 @@ fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
         "watchbill-desktop",
         "--package",
         "watchbill",
+        "--package",
+        "watchbill-host",
         "--edges",
         "normal",
         "--prefix",

@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
@@ -47,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-drive",
             "watchbill-engine",
             "watchbill-history",
+            "watchbill-mcp",
             "watchbill-settings",
             "watchbill-protocol",
             "watchbill-hooks",

@@ -19,6 +19,7 @@ mod interrupt;
 #[cfg(unix)]
 mod killed_holder;
 mod large_pages;
+mod mcp;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
