@@ -3,7 +3,25 @@
 //! A *driver* is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
 //! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same
 //! events, so a log of a dead host can be read as well.
+//!
+//! [`start`] starts sessions, [`client`] talks to their hosts, [`sessions`] lists them, [`replay`] reads the logs of those that
+//! have ended.
 
 #![forbid(unsafe_code)]
 
+pub mod acp;
+pub mod agents;
+pub mod claude;
+pub mod client;
+pub mod codex;
+pub mod context;
 pub mod driver;
+mod fold;
+pub mod folder;
+#[cfg(target_os = "linux")]
+pub mod host;
+pub mod log;
+pub mod replay;
+pub mod sessions;
+pub mod socket;
+pub mod start;

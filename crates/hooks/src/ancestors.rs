@@ -110,19 +110,27 @@ fn is_agent(pid: u32, name: &[u8], signs: &ClientSigns) -> bool {
         })
 }
 
-/// The fields of `/proc/<pid>/stat` that are used here (proc_pid_stat(5)).
+/// The fields of `/proc/<pid>/stat` that Watchbill uses (proc_pid_stat(5)).
 #[cfg(target_os = "linux")]
-struct Process<'a> {
-    name: &'a [u8],
-    parent: u32,
-    tty: u32,
-    start: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process<'a> {
+    /// The name of its program, cut by the kernel.
+    pub name: &'a [u8],
+    /// `R`, `S`, `T` (stopped), `Z` (ended, not yet taken note of) and the like.
+    pub state: u8,
+    /// The process above it.
+    pub parent: u32,
+    /// The number of its terminal's device.
+    pub tty: u32,
+    /// When it was started, in clock ticks since boot.
+    pub start: u64,
 }
 
 #[cfg(target_os = "linux")]
 impl<'a> Process<'a> {
-    /// The name in parentheses may contain any character, also `)`. So the fields are counted from the last `)`.
-    fn parse(stat: &'a [u8]) -> Option<Self> {
+    /// Reads a stat line; `None` if it is not whole. The name in parentheses may contain any character, also `)`. So the
+    /// fields are counted from the last `)`.
+    pub fn parse(stat: &'a [u8]) -> Option<Self> {
         let open = stat.iter().position(|byte| *byte == b'(')?;
         let close = stat.iter().rposition(|byte| *byte == b')')?;
         let name = stat.get(open + 1..close)?;
@@ -131,6 +139,7 @@ impl<'a> Process<'a> {
         // Fields 4, 7 and 22. The first field here is field 3.
         Some(Self {
             name,
+            state: *fields.first()?.as_bytes().first()?,
             parent: fields.get(1)?.parse().ok()?,
             tty: fields.get(4)?.parse::<i32>().ok()?.cast_unsigned(),
             start: fields.get(19)?.parse().ok()?,

@@ -1,6 +1,15 @@
 //! The process that keeps one own session. `watchbill_drive::host` is all of it.
+
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
+    watchbill_drive::host::main(std::env::args_os().skip(1))
+}
+
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::print_stderr, reason = "the program reports on standard error")]
+fn main() -> std::process::ExitCode {
+    eprintln!("watchbill-host: sessions of our own run on Linux only, so far");
     std::process::ExitCode::FAILURE
 }

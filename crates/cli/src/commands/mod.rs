@@ -72,8 +72,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => watch::watch(&global, json, all, paint),
-        Command::Serve { systemd: true } => serve::print_unit(&global),
-        Command::Serve { systemd: false } => serve::serve(&global),
+        Command::Serve { systemd: true, .. } => serve::print_unit(&global),
+        Command::Serve { systemd: false, http, port } => serve::serve(&global, http.then_some(port)),
         Command::Mcp => mcp::serve(&global),
         Command::Focus { session, json } => focus::focus(&global, &session, json),
         Command::Open { session } => open::open(&global, session.as_deref()),

@@ -27,6 +27,8 @@ mod pages;
 mod process;
 mod program;
 mod roster_at;
+#[cfg(target_os = "linux")]
+mod service;
 mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_drive::socket::address::Address;
+use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -19,8 +21,7 @@ use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
 use super::access::{Access, AccessError, CommandId};
-use super::address::Address;
-use super::connection::{Reader, Writer, halves};
+use super::address_of;
 
 /// The holder sends its hello at once. A holder that takes longer hangs.
 const GREETING: Duration = Duration::from_secs(2);
@@ -39,7 +40,7 @@ pub struct Client {
 impl Client {
     /// Connects to the holder of this data folder's store. `None` if no program listens, or it speaks another protocol.
     pub fn connect(data_dir: &Path) -> Option<Self> {
-        match Self::greeted(&Address::of(data_dir)) {
+        match Self::greeted(&address_of(data_dir)) {
             Ok(client) if client.hello.protocol == VERSION => Some(client),
             Ok(client) => {
                 tracing::debug!(

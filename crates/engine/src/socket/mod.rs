@@ -4,11 +4,17 @@
 //! listens. [`watchbill_protocol::socket`] defines the lines. On Windows the socket is a named pipe; that is untested.
 
 pub mod access;
-mod address;
 mod ask;
-mod caller;
 pub mod client;
-mod connection;
 pub(crate) mod holder;
 pub(crate) mod mailbox;
 pub mod server;
+
+use std::path::Path;
+
+use watchbill_drive::socket::address::Address;
+
+/// The engine's socket of a data folder. It need not exist.
+fn address_of(data_dir: &Path) -> Address {
+    Address::at(&data_dir.join("run").join("engine.sock"))
+}

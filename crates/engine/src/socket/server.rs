@@ -14,17 +14,18 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
+use watchbill_drive::socket::address::{Address, SocketIdentity, is_ours};
+use watchbill_drive::socket::caller;
+use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
 
 use super::access::{Access, AccessError, CommandId};
-use super::address::{Address, SocketIdentity, is_ours};
+use super::address_of;
 use super::ask::asked;
-use super::caller;
 use super::client::unknown_request;
-use super::connection::{Writer, halves};
 use super::mailbox::{self, Closed, Closer, mailbox};
 use crate::handle::Handle;
 use crate::publish::Subscription;
@@ -68,7 +69,7 @@ impl Server {
     /// # Errors
     /// When the socket cannot be made, or the system gives no thread.
     pub fn start(data_dir: &Path, handle: Handle) -> io::Result<Self> {
-        let address = Address::of(data_dir);
+        let address = address_of(data_dir);
         let (listener, mark) = address.listen()?;
         let listener = Arc::new(listener);
         let shared = Arc::new(Shared {
@@ -168,7 +169,7 @@ fn begin(stream: Stream, shared: &Arc<Shared>) {
 
 /// One connection.
 struct Connection<'s> {
-    reader: super::connection::Reader,
+    reader: Reader,
     writer: Writer,
     shared: &'s Arc<Shared>,
     /// Callbacks that end its subscriptions.

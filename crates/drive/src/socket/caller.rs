@@ -5,7 +5,7 @@ use watchbill_core::requests::caller::Caller;
 
 /// Looks at the caller and the processes above it. Unknown where the system does not tell.
 #[cfg(target_os = "linux")]
-pub(super) fn look(stream: &Stream) -> Caller {
+pub fn look(stream: &Stream) -> Caller {
     use interprocess::local_socket::traits::StreamCommon as _;
     let pid = stream.peer_creds().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
     pid.map(linux::look).unwrap_or_default()
@@ -28,7 +28,7 @@ pub(super) fn is_window(_stream: &Stream) -> bool {
 
 /// Untried elsewhere: nothing is known of the caller.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn look(_stream: &Stream) -> Caller {
+pub fn look(_stream: &Stream) -> Caller {
     Caller::default()
 }
 

@@ -8,13 +8,10 @@ use interprocess::ConnectWaitMode;
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Listener, ListenerOptions, Name, Stream};
 
-/// The folder of the socket in the data folder: only its owner can enter it.
-pub(crate) const FOLDER: &str = "run";
-
 /// Longest wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The socket of a data folder.
+/// The place of a socket.
 #[derive(Debug, Clone)]
 pub struct Address {
     path: PathBuf,
@@ -25,13 +22,13 @@ pub struct Address {
 pub struct SocketIdentity(Option<(u64, u64)>);
 
 impl Address {
-    /// The socket of this data folder. It need not exist.
-    pub fn of(data_dir: &Path) -> Self {
-        Self { path: data_dir.join(FOLDER).join("engine.sock") }
+    /// The socket at this path. It need not exist.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
     }
 
-    /// Listens. Only the holder of the store may call it: it replaces the socket that a killed program left. Also gives
-    /// the mark of the new socket.
+    /// Listens. Only the holder of the lock that belongs to the socket may call it: it replaces the socket that a killed
+    /// program left. Also gives the mark of the new socket.
     ///
     /// # Errors
     /// When the folder belongs to another user, or the socket cannot be made.
@@ -64,7 +61,7 @@ impl Address {
         Ok(stream)
     }
 
-    /// Removes the socket if it is still this one. Call it before the store's lock is released.
+    /// Removes the socket if it is still this one. Call it before the lock is released.
     ///
     /// # Errors
     /// When the socket exists and cannot be removed.
@@ -104,7 +101,7 @@ impl Address {
 
 /// Whether the other end belongs to this user or to root. Root can do everything anyway.
 #[cfg(unix)]
-pub(crate) fn is_ours(stream: &Stream) -> bool {
+pub fn is_ours(stream: &Stream) -> bool {
     let me = rustix::process::geteuid().as_raw();
     stream.peer_creds().is_ok_and(|peer| peer.euid().is_some_and(|uid| uid == me || uid == 0))
 }
@@ -112,6 +109,6 @@ pub(crate) fn is_ours(stream: &Stream) -> bool {
 /// Whether the other end belongs to this user. A named pipe without its own security descriptor lets only its owner,
 /// the system and administrators write.
 #[cfg(windows)]
-pub(crate) fn is_ours(_stream: &Stream) -> bool {
+pub fn is_ours(_stream: &Stream) -> bool {
     true
 }

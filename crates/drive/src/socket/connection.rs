@@ -9,14 +9,14 @@ use interprocess::local_socket::prelude::*;
 use serde::Serialize;
 
 /// The reading half of a connection.
-pub(super) struct Reader {
+pub struct Reader {
     stream: BufReader<SharedStream>,
     line: Vec<u8>,
 }
 
 /// The writing half. Its clones write one whole line at a time.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub struct Writer {
     stream: Arc<Stream>,
     /// Held while a line is written.
     turn: Arc<Mutex<()>>,
@@ -32,7 +32,7 @@ impl Read for SharedStream {
 }
 
 /// Both halves of a stream.
-pub(super) fn halves(stream: Stream) -> (Reader, Writer) {
+pub fn halves(stream: Stream) -> (Reader, Writer) {
     let stream = Arc::new(stream);
     let reader = Reader { stream: BufReader::new(SharedStream(Arc::clone(&stream))), line: Vec::new() };
     (reader, Writer { stream, turn: Arc::default() })
@@ -43,7 +43,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the connection breaks, no line comes in time, or one is longer than `longest` bytes.
-    pub(super) fn line(&mut self, longest: u64) -> io::Result<Option<&[u8]>> {
+    pub fn line(&mut self, longest: u64) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         // Free the memory of a large line before.
         self.line.shrink_to(64 << 10);
@@ -59,7 +59,7 @@ impl Reader {
     }
 
     /// The connection.
-    pub(super) fn stream(&self) -> &Stream {
+    pub fn stream(&self) -> &Stream {
         &self.stream.get_ref().0
     }
 
@@ -67,7 +67,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the system refuses.
-    pub(super) fn wait_at_most(&self, at_most: Option<Duration>) -> io::Result<()> {
+    pub fn wait_at_most(&self, at_most: Option<Duration>) -> io::Result<()> {
         self.stream.get_ref().0.set_recv_timeout(at_most)
     }
 }
@@ -77,7 +77,7 @@ impl Writer {
     ///
     /// # Errors
     /// When the other end is gone or does not read.
-    pub(super) fn send<T: Serialize>(&self, line: &T) -> io::Result<()> {
+    pub fn send<T: Serialize>(&self, line: &T) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,13 +85,13 @@ impl Writer {
     }
 
     /// Whether both write to the same connection.
-    pub(super) fn is_of(&self, other: &Self) -> bool {
+    pub fn is_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.stream, &other.stream)
     }
 
     /// Closes both directions, even while another thread reads or writes. On Windows, the connection ends when its last
     /// half is dropped.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;

@@ -1,0 +1,172 @@
+//! The folder of one own session: `<data>/own/<id>`, with what was asked for, the log, the lock and the socket.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use watchbill_hooks::places::{private_dir, read_ordinary};
+use watchbill_protocol::own::spec::OwnSpec;
+
+/// The folder of all own sessions, in the data folder.
+const ALL: &str = "own";
+
+/// The folder of one own session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder(PathBuf);
+
+/// Why the folder of a session cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The id could lead out of the folder.
+    #[error("`{0}` is no id of an own session: an id has 1 to 64 letters, digits and hyphens")]
+    Id(String),
+    /// A file cannot be read or written.
+    #[error("cannot {act} {path}: {error}")]
+    Io {
+        /// What was tried.
+        act: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The file does not hold what it should.
+    #[error("{path} does not say what the session runs: {error}; remove the folder to give the session up")]
+    Spec {
+        /// The file.
+        path: PathBuf,
+        /// Where it is wrong.
+        error: serde_json::Error,
+    },
+}
+
+impl Folder {
+    /// The folder of a session. It need not exist.
+    ///
+    /// # Errors
+    /// When the id is none.
+    pub fn of(data_dir: &Path, session: &str) -> Result<Self, FolderError> {
+        let fits = (1..=64).contains(&session.len())
+            && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !fits {
+            return Err(FolderError::Id(session.to_owned()));
+        }
+        Ok(Self(Self::parent(data_dir).join(session)))
+    }
+
+    /// The folder at this path.
+    pub fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// The folder that holds the folders of all own sessions.
+    pub fn parent(data_dir: &Path) -> PathBuf {
+        data_dir.join(ALL)
+    }
+
+    /// All sessions of a data folder, in no order.
+    pub fn all(data_dir: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(Self::parent(data_dir)).into_iter().flatten().flatten();
+        entries.map(|entry| Self(entry.path())).filter(|folder| folder.spec_file().is_file()).collect()
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What the session runs, as JSON. Whatever is started is written here before.
+    pub fn spec_file(&self) -> PathBuf {
+        self.0.join("spec.json")
+    }
+
+    /// The log.
+    pub fn log(&self) -> PathBuf {
+        self.0.join("log")
+    }
+
+    /// The lock that the host holds as long as it runs.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("lock")
+    }
+
+    /// The socket of the host.
+    pub fn socket(&self) -> PathBuf {
+        self.0.join("host.sock")
+    }
+
+    /// Where a host writes what goes wrong with it.
+    pub fn faults(&self) -> PathBuf {
+        self.0.join("host.log")
+    }
+
+    /// The last screen of a terminal that has ended, as bytes that draw it.
+    pub fn screen(&self) -> PathBuf {
+        self.0.join("screen")
+    }
+
+    /// Writes what the session runs, durably. Gives `false`, and changes nothing, if the session exists.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn create(&self, spec: &OwnSpec) -> Result<bool, FolderError> {
+        let failed = |act, path: &Path| {
+            let path = path.to_owned();
+            move |error| FolderError::Io { act, path, error }
+        };
+        let parent = self.0.parent().unwrap_or(Path::new("/"));
+        private_dir(parent).map_err(failed("make", parent))?;
+        private_dir(&self.0).map_err(failed("make", &self.0))?;
+        let path = self.spec_file();
+        let new = self.0.join(unique("spec"));
+        let bytes = serde_json::to_vec_pretty(spec)
+            .map_err(|error| FolderError::Spec { path: path.clone(), error })?;
+        write_private(&new, &bytes).map_err(failed("write", &new))?;
+        // A link fails if the name is taken: of two programs that create one session, one succeeds.
+        let linked = fs::hard_link(&new, &path);
+        let _ = fs::remove_file(&new);
+        match linked {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            other => other.map_err(failed("write", &path))?,
+        }
+        for folder in [self.path(), parent] {
+            File::open(folder).and_then(|opened| opened.sync_all()).map_err(failed("write", folder))?;
+        }
+        Ok(true)
+    }
+
+    /// What the session runs.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is damaged.
+    pub fn spec(&self) -> Result<OwnSpec, FolderError> {
+        let path = self.spec_file();
+        let bytes = read_ordinary(&path).map_err(|error| FolderError::Io {
+            act: "read",
+            path: path.clone(),
+            error,
+        })?;
+        serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })
+    }
+}
+
+/// A name that no other thread or process uses.
+pub(crate) fn unique(stem: &str) -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("{stem}.{}.{}.new", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Writes a file that only its owner can read, to the disk.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

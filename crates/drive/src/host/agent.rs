@@ -1,0 +1,221 @@
+//! The process of the agent: its pipes or its terminal, and the threads that read and write them.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::pty::OpenptFlags;
+use rustix::termios::{InputModes, OptionalActions, Winsize};
+use watchbill_protocol::own::spec::OwnSize;
+
+use super::environment::environment;
+use super::exec;
+use super::input::Input;
+use super::names::NAME;
+use super::processes::{self, Process};
+use crate::agents::Launch;
+use crate::log::{Direction, LONGEST};
+
+/// The most bytes of output of a terminal at once.
+const CHUNK: usize = 64 << 10;
+
+/// The running agent.
+pub struct Agent {
+    /// Its process.
+    pub process: Process,
+    input: Option<Sender<Piece>>,
+    terminal: Option<Master>,
+}
+
+/// What is written to the agent.
+enum Piece {
+    Bytes(Vec<u8>),
+    /// The agent needs a moment between two of them.
+    Pause(Duration),
+}
+
+/// The host's end of the terminal.
+struct Master {
+    file: File,
+    size: OwnSize,
+    /// Closed to end the thread that reads.
+    _stop: OwnedFd,
+}
+
+impl Agent {
+    /// Starts an agent on pipes.
+    ///
+    /// # Errors
+    /// When the system refuses. A program that does not exist is none: the process ends with 127 and says so.
+    pub fn on_pipes(launch: &Launch, cwd: &Path, inputs: &SyncSender<Input>) -> io::Result<Self> {
+        let mut command = command(launch, cwd, exec::PIPES);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let missing = || io::Error::other("a pipe is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let (stdout, stderr) =
+            (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
+        let (input, pieces) = channel();
+        thread("writer", move || write(stdin, &pieces))?;
+        let (out, err) = (inputs.clone(), inputs.clone());
+        thread("output", move || lines(stdout, Direction::Out, &out))?;
+        thread("errors", move || lines(stderr, Direction::Err, &err))?;
+        Ok(Self { process: started(child.id()), input: Some(input), terminal: None })
+    }
+
+    /// Starts a program on a terminal.
+    ///
+    /// # Errors
+    /// When the system refuses, for example because it has no terminal left.
+    pub fn on_terminal(
+        launch: &Launch,
+        cwd: &Path,
+        size: OwnSize,
+        inputs: &SyncSender<Input>,
+    ) -> io::Result<Self> {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = rustix::pty::openpt(flags)?;
+        rustix::pty::grantpt(&master)?;
+        rustix::pty::unlockpt(&master)?;
+        let other = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+        rustix::termios::tcsetwinsize(&master, winsize(size))?;
+        let mut modes = rustix::termios::tcgetattr(&other)?;
+        modes.input_modes |= InputModes::IUTF8;
+        rustix::termios::tcsetattr(&other, OptionalActions::Now, &modes)?;
+        let mut command = command(launch, cwd, exec::TERMINAL);
+        command.stdin(other.try_clone()?).stdout(other.try_clone()?).stderr(other);
+        let child = command.spawn()?;
+        // The command holds the agent's end of the terminal: it must be gone, or the terminal never ends.
+        drop(command);
+        let file = File::from(master);
+        let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let (input, pieces) = channel();
+        let (reads, writes, tell) = (file.try_clone()?, file.try_clone()?, inputs.clone());
+        thread("writer", move || write(writes, &pieces))?;
+        thread("terminal", move || output(reads, &stopped, &tell))?;
+        let terminal = Some(Master { file, size, _stop: stop });
+        Ok(Self { process: started(child.id()), input: Some(input), terminal })
+    }
+
+    /// Writes to the agent. Never waits.
+    pub fn write(&self, bytes: Vec<u8>) {
+        if let Some(input) = &self.input {
+            // The thread has ended if the agent reads no more. Its end says so.
+            let _ = input.send(Piece::Bytes(bytes));
+        }
+    }
+
+    /// Waits before the next bytes are written.
+    pub fn pause(&self, time: Duration) {
+        if let Some(input) = &self.input {
+            let _ = input.send(Piece::Pause(time));
+        }
+    }
+
+    /// Closes its standard input, behind what was written.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Gives the terminal another size. The same size again changes nothing, so that the program does not draw again.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn resize(&mut self, size: OwnSize) -> io::Result<()> {
+        let Some(master) = self.terminal.as_mut().filter(|master| master.size != size) else { return Ok(()) };
+        rustix::termios::tcsetwinsize(&master.file, winsize(size))?;
+        master.size = size;
+        Ok(())
+    }
+}
+
+fn command(launch: &Launch, cwd: &Path, kind: &str) -> Command {
+    // Names the running program also when its file was replaced or removed.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0(NAME).args([exec::WORD, kind, &std::process::id().to_string(), &launch.program]);
+    command.args(&launch.args).current_dir(cwd).env_clear();
+    command.envs(environment(std::env::vars_os(), &launch.env, kind == exec::TERMINAL));
+    command
+}
+
+/// The child exists until the host takes note of its end, so its start time can be read.
+fn started(pid: u32) -> Process {
+    processes::look(pid).unwrap_or(Process { pid, start: 0 })
+}
+
+fn winsize(size: OwnSize) -> Winsize {
+    Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).stack_size(256 << 10).spawn(run).map(drop)
+}
+
+/// Writes pieces in their order, until the host closes the input or the agent reads no more.
+fn write(mut to: impl Write, pieces: &Receiver<Piece>) {
+    for piece in pieces {
+        match piece {
+            Piece::Bytes(bytes) => {
+                if to.write_all(&bytes).and_then(|()| to.flush()).is_err() {
+                    return;
+                }
+            }
+            Piece::Pause(time) => std::thread::sleep(time),
+        }
+    }
+}
+
+/// Passes lines on. Of a line that is too long, the beginning.
+fn lines(from: impl Read, direction: Direction, inputs: &SyncSender<Input>) {
+    let mut from = BufReader::new(from);
+    loop {
+        let mut bytes = Vec::new();
+        let read = from.by_ref().take(LONGEST as u64).read_until(b'\n', &mut bytes);
+        if read.is_err() || bytes.is_empty() {
+            break;
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        } else if bytes.len() == LONGEST {
+            let _ = from.skip_until(b'\n');
+        }
+        if inputs.send(Input::Line { direction, bytes }).is_err() {
+            return;
+        }
+    }
+    let _ = inputs.send(Input::Closed);
+}
+
+/// Passes the output of a terminal on, until no process has it any more, or the host closes it.
+fn output(mut from: File, stopped: &OwnedFd, inputs: &SyncSender<Input>) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let mut wanted = [PollFd::new(&from, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        match rustix::event::poll(&mut wanted, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => break,
+            Ok(_) => {}
+        }
+        if !wanted[1].revents().is_empty() {
+            break;
+        }
+        match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => {
+                if inputs.send(Input::Output(buffer[..read].to_vec())).is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // EIO: no process has the terminal open.
+            Err(_) => break,
+        }
+    }
+    let _ = inputs.send(Input::Closed);
+}

@@ -1,0 +1,210 @@
+//! What readers tell the session to do.
+
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+use watchbill_protocol::own::spec::OwnKind;
+
+use super::input::Done;
+use super::queue::Act;
+use super::session::Session;
+use crate::driver::Refusal;
+use crate::log::Direction;
+
+/// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
+const REMEMBERED: usize = 1024;
+
+impl Session {
+    /// Carries out a command. One that was sent before has its old answer, and no effect.
+    pub(super) fn command(&mut self, id: &str, command: &OwnCommand, line: &[u8]) -> Result<(), ApiError> {
+        if let Some(done) = self.done.iter().find(|done| done.id == id) {
+            return done.answer.clone();
+        }
+        let answer = self.check(command).and_then(|()| {
+            // What is typed may be a password, and is no act that must survive.
+            let is_typed = matches!(
+                command,
+                OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. }
+            );
+            if !is_typed {
+                self.append(Direction::Command, line);
+                self.sync();
+            }
+            self.carry_out(command)
+        });
+        if self.done.len() == REMEMBERED {
+            self.done.pop_front();
+        }
+        self.done.push_back(Done { id: id.to_owned(), answer: answer.clone() });
+        answer
+    }
+
+    /// What can be said before anything is written.
+    fn check(&self, command: &OwnCommand) -> Result<(), ApiError> {
+        let for_terminal =
+            matches!(command, OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. });
+        let for_both = matches!(command, OwnCommand::Stop | OwnCommand::Interrupt);
+        let is_terminal = self.spec.kind == OwnKind::Pty;
+        if !for_both && for_terminal != is_terminal {
+            let why = if is_terminal {
+                "the session runs in a terminal: type or paste into it"
+            } else {
+                "the session has no terminal: send a prompt"
+            };
+            return Err(ApiError::new(ErrorCode::Invalid, why));
+        }
+        let is_ending = self.state.ending.is_some() || self.state.exit.is_some();
+        if is_ending && !matches!(command, OwnCommand::Stop) {
+            return Err(ApiError::new(ErrorCode::Conflict, "the agent has ended, or is being ended"));
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
+        match command {
+            OwnCommand::Prompt { id, text, images, when } => {
+                let acts = self.queue.take(id, text, images, *when, self.is_busy());
+                self.act(acts);
+                Ok(())
+            }
+            OwnCommand::Unqueue { id } => {
+                // What the agent has queued itself, its driver may take back.
+                let Some(acts) = self.queue.unqueue(id) else {
+                    return self.give_driver(command).map_err(refused);
+                };
+                self.act(acts);
+                Ok(())
+            }
+            OwnCommand::ClearQueue => {
+                let acts = self.queue.clear();
+                self.act(acts);
+                Ok(())
+            }
+            OwnCommand::ReleaseQueue => {
+                let acts = self.queue.release();
+                self.act(acts);
+                Ok(())
+            }
+            OwnCommand::Interrupt => {
+                // Held before the turn has ended, so that no prompt slips through.
+                let acts = self.queue.hold("interrupted");
+                self.act(acts);
+                self.interrupt();
+                Ok(())
+            }
+            OwnCommand::Stop => {
+                self.end(true);
+                Ok(())
+            }
+            OwnCommand::Answer { .. } | OwnCommand::SetModel { .. } | OwnCommand::SetMode { .. } => {
+                self.give_driver(command).map_err(refused)
+            }
+            OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. } => {
+                self.give_terminal(command)
+            }
+        }
+    }
+
+    /// Ends the running turn.
+    pub(super) fn interrupt(&mut self) {
+        if self.spec.kind == OwnKind::Pty {
+            return self.interrupt_terminal();
+        }
+        if self.agent.is_none() || !self.is_busy() {
+            return;
+        }
+        match self.give_driver(&OwnCommand::Interrupt) {
+            Ok(()) => self.queue.interrupting(),
+            Err(refusal) => {
+                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+            }
+        }
+    }
+
+    /// A turn runs, or a prompt is on its way to the agent.
+    fn is_busy(&self) -> bool {
+        self.state.turn || self.queue.any_sent()
+    }
+
+    /// Lets the driver write a command to the agent.
+    fn give_driver(&mut self, command: &OwnCommand) -> Result<(), Refusal> {
+        let none = || Refusal::Gone("the agent does not run yet: it starts with the first prompt".to_owned());
+        if self.agent.is_none() {
+            return Err(none());
+        }
+        let lines = self.replay.driver().ok_or_else(none)?.command(command)?;
+        for line in lines {
+            self.write_line(&line);
+        }
+        Ok(())
+    }
+
+    /// Writes one line to the log, then to the agent.
+    pub(super) fn write_line(&mut self, line: &str) {
+        self.append(Direction::In, line.as_bytes());
+        if let Some(agent) = &self.agent {
+            let mut bytes = Vec::with_capacity(line.len() + 1);
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+            agent.write(bytes);
+        }
+    }
+
+    /// Gives a prompt to the agent.
+    pub(super) fn hand(&mut self, command: OwnCommand) {
+        let refusal = self.give_driver(&command).err();
+        let OwnCommand::Prompt { id, text, images, when } = &command else { return };
+        let told = |place| OwnWhat::Prompt {
+            id: id.clone(),
+            text: text.clone(),
+            images: u32::try_from(images.len()).unwrap_or(u32::MAX),
+            place,
+        };
+        match refusal {
+            None if self.queue.place(id) == Some(PromptPlace::Queued) => self.event(&told(PromptPlace::Sent)),
+            None => {}
+            // Into the running turn it does not go: it is the next one.
+            Some(_) if *when == PromptWhen::Steer => self.queue.put_back(command),
+            Some(refusal) => {
+                let dropped = told(PromptPlace::Dropped);
+                self.event(&dropped);
+                self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
+            }
+        }
+    }
+
+    /// Does what is due: lines of the driver, the next prompt, the start of the agent, the end.
+    pub(super) fn settle(&mut self) {
+        while !self.state.is_over {
+            let due = self.replay.driver().map(crate::driver::Driver::due).unwrap_or_default();
+            if self.agent.is_some() && !due.is_empty() {
+                due.iter().for_each(|line| self.write_line(line));
+                continue;
+            }
+            if self.state.ending.is_some() || self.state.exit.is_some() {
+                break;
+            }
+            let is_idle = self.replay.driver().is_some_and(|driver| driver.is_idle());
+            if self.agent.is_some() && is_idle {
+                let Some(prompt) = self.queue.next() else { break };
+                self.act(vec![Act::Hand(prompt)]);
+                continue;
+            }
+            if self.agent.is_none() && self.queue.has_work() {
+                self.start_agent();
+                continue;
+            }
+            break;
+        }
+        self.go_on_ending();
+    }
+}
+
+/// A refusal as readers get it.
+fn refused(refusal: Refusal) -> ApiError {
+    let code = match refusal {
+        Refusal::Unsupported(_) => ErrorCode::Unsupported,
+        Refusal::Gone(_) => ErrorCode::Conflict,
+    };
+    ApiError::new(code, refusal.to_string())
+}

@@ -1,0 +1,169 @@
+//! The environment of what a host starts: the user's, without the marks of agents, other terminals and Watchbill.
+//!
+//! A host gets the environment of the program that started it, which may itself run inside an agent. Sources: environments of
+//! tool calls and hooks of Claude Code 2.1.329, Codex CLI 0.169.0, Gemini CLI 0.61.0.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// Variables that say "you run inside an agent", "you run inside this terminal" or "this is a service".
+const NAMES: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PLUGIN_DATA",
+    "CLAUDE_ENV_FILE",
+    "AI_AGENT",
+    "GEMINI_CLI",
+    "COPILOT_CLI",
+    "OPENCODE",
+    "CURSOR_AGENT",
+    "STY",
+    "WINDOW",
+    "WINDOWID",
+    "TERMCAP",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "TERM_SESSION_ID",
+    "TERMINAL_EMULATOR",
+    "VTE_VERSION",
+    "WT_SESSION",
+    "WT_PROFILE_ID",
+    "COLUMNS",
+    "LINES",
+    "NOTIFY_SOCKET",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "MANAGERPID",
+    "OLDPWD",
+    "SHLVL",
+    "_",
+];
+
+/// The same by how they begin.
+const BEGINNINGS: &[&str] = &[
+    "WATCHBILL_",
+    "CODEX_SANDBOX",
+    "CODEX_INTERNAL_",
+    "TMUX",
+    "ZELLIJ",
+    "KITTY_",
+    "WEZTERM_",
+    "ALACRITTY_",
+    "GHOSTTY_",
+    "GNOME_TERMINAL_",
+    "KONSOLE_",
+    "ITERM_",
+    "VSCODE_",
+    "APPIMAGE",
+];
+
+/// `CLAUDE_CODE_…` is for what the client starts, but for these, which users set in their profiles.
+const CLAUDE_CODE: &str = "CLAUDE_CODE_";
+const OF_USERS: &[&str] = &[
+    "API_KEY_HELPER_TTL_MS",
+    "CERT_STORE",
+    "CLIENT_",
+    "DISABLE_",
+    "ENABLE_",
+    "GIT_BASH_PATH",
+    "MAX_",
+    "OAUTH_TOKEN",
+    "SHELL",
+    "SKIP_",
+    "SUBAGENT_MODEL",
+    "USE_",
+];
+
+/// The environment of an agent or a shell, from that of the host. `extra` is what the agent's driver adds. A terminal gets the
+/// name of its kind. Values pass as they are.
+pub fn environment(
+    own: impl IntoIterator<Item = (OsString, OsString)>,
+    extra: &[(String, String)],
+    terminal: bool,
+) -> BTreeMap<OsString, OsString> {
+    let mut kept: BTreeMap<_, _> =
+        own.into_iter().filter(|(name, _)| name.to_str().is_none_or(|name| !is_mark(name))).collect();
+    if terminal {
+        kept.insert("TERM".into(), "xterm-256color".into());
+        kept.insert("COLORTERM".into(), "truecolor".into());
+    } else {
+        kept.remove(&OsString::from("TERM"));
+        kept.remove(&OsString::from("COLORTERM"));
+    }
+    kept.extend(extra.iter().map(|(name, value)| (name.into(), value.into())));
+    kept
+}
+
+fn is_mark(name: &str) -> bool {
+    if let Some(rest) = name.strip_prefix(CLAUDE_CODE) {
+        return !OF_USERS.iter().any(|beginning| rest.starts_with(beginning));
+    }
+    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(own: &[&str], extra: &[(String, String)], terminal: bool) -> Vec<String> {
+        let own = own.iter().map(|name| (OsString::from(name), OsString::from("v")));
+        environment(own, extra, terminal).into_keys().filter_map(|name| name.into_string().ok()).collect()
+    }
+
+    #[test]
+    fn marks_of_agents_terminals_and_watchbill_are_gone() {
+        let marks = [
+            "CLAUDECODE",
+            "CLAUDE_CODE_CHILD_SESSION",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_CODE_MESSAGING_TOKEN",
+            "CLAUDE_CODE_MESSAGING_SOCKET",
+            "CLAUDE_CODE_OF_A_LATER_VERSION",
+            "CLAUDE_PID",
+            "AI_AGENT",
+            "CODEX_SANDBOX_NETWORK_DISABLED",
+            "TMUX",
+            "TMUX_PANE",
+            "KITTY_WINDOW_ID",
+            "WATCHBILL_DATA_DIR",
+            "TERM",
+        ];
+        assert_eq!(names(&marks, &[], false), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_the_user_needs_stays() {
+        let kept = [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "CLAUDE_CODE_MAX_RETRIES",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "HOME",
+            "HTTPS_PROXY",
+            "LC_ALL",
+            "PATH",
+            "SSH_AUTH_SOCK",
+            "XDG_RUNTIME_DIR",
+        ];
+        assert_eq!(names(&kept, &[], false), kept);
+    }
+
+    #[test]
+    fn a_terminal_has_the_name_of_its_kind_and_the_driver_has_the_last_word() {
+        let extra = [("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned())];
+        assert_eq!(
+            names(&["TERM", "TERM_PROGRAM"], &extra, true),
+            ["COLORTERM", "GEMINI_CLI_NO_RELAUNCH", "TERM"]
+        );
+        let made = environment([("TERM".into(), "foot".into())], &[], true);
+        assert_eq!(made.get(&OsString::from("TERM")), Some(&OsString::from("xterm-256color")));
+    }
+}

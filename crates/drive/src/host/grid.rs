@@ -1,0 +1,201 @@
+//! The screen of a terminal, kept by the host: it answers the program, and it is drawn for each reader anew.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::num::NonZeroU16;
+
+use vt100::capture::{BasicFormattedCaptureState, RowContents};
+use vt100::{Callbacks, MouseProtocolEncoding, MouseProtocolMode, Parser, Screen};
+use watchbill_protocol::own::spec::OwnSize;
+
+use super::pieces;
+use super::questions::{Question, question};
+
+/// The lines that are kept of what scrolled off the screen.
+const SCROLLBACK: usize = 10_000;
+
+/// The lines of them that the grid keeps as cells, for a screen that becomes taller. A cell takes 32 bytes.
+const AS_CELLS: usize = 100;
+
+/// The screen of a terminal.
+pub struct Grid {
+    parser: Parser<Scrolled>,
+    /// The beginning of a control sequence whose end has not come.
+    held: Vec<u8>,
+}
+
+/// What output means.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Fed {
+    /// For views: the output without what asks.
+    pub shown: Vec<u8>,
+    /// For the program.
+    pub answers: Vec<u8>,
+    /// The program left the other screen: what is below was never drawn in views that began there.
+    pub left_other_screen: bool,
+}
+
+/// Lines that scrolled off, drawn.
+#[derive(Default)]
+struct Scrolled {
+    lines: VecDeque<String>,
+}
+
+impl Callbacks for Scrolled {
+    fn on_scroll(&mut self, contents: RowContents<'_>, alternate_screen: bool) {
+        if alternate_screen {
+            return;
+        }
+        let mut line = String::new();
+        // Writing to a string cannot fail.
+        let _ = contents.write_formatted_basic(&mut line, &mut BasicFormattedCaptureState::new());
+        line.truncate(line.trim_end_matches(' ').len());
+        line.shrink_to_fit();
+        if self.lines.len() == SCROLLBACK - AS_CELLS {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+}
+
+impl Grid {
+    /// An empty screen.
+    pub fn new(size: OwnSize) -> Self {
+        let (rows, cols) = cells(size);
+        Self {
+            parser: Parser::new_with_callbacks(rows, cols, AS_CELLS, Scrolled::default()),
+            held: Vec::new(),
+        }
+    }
+
+    /// Takes output.
+    pub fn feed(&mut self, bytes: &[u8]) -> Fed {
+        let mut whole = std::mem::take(&mut self.held);
+        whole.extend_from_slice(bytes);
+        let (mut fed, mut at) = (Fed::default(), 0);
+        while let Some(piece) = pieces::next(&whole[at..]) {
+            let bytes = piece.bytes();
+            at += bytes.len();
+            if let pieces::Piece::Sequence(sequence) = piece {
+                if let Some(question) = question(sequence) {
+                    fed.answers.extend(self.answer(question));
+                    continue;
+                }
+                if matches!(sequence, b"\x1b[3J" | b"\x1bc") {
+                    self.parser.process(bytes);
+                    self.parser.callbacks_mut().lines.clear();
+                    fed.shown.extend_from_slice(bytes);
+                    continue;
+                }
+            }
+            let was_other = self.parser.screen().alternate_screen();
+            self.parser.process(bytes);
+            fed.left_other_screen |= was_other && !self.parser.screen().alternate_screen();
+            fed.shown.extend_from_slice(bytes);
+        }
+        self.held = whole.split_off(at);
+        fed
+    }
+
+    fn answer(&self, question: Question) -> Vec<u8> {
+        let screen = self.parser.screen();
+        match question {
+            // A VT220 with colours.
+            Question::Attributes => b"\x1b[?62;22c".to_vec(),
+            Question::MoreAttributes => b"\x1b[>1;10;0c".to_vec(),
+            Question::Status => b"\x1b[0n".to_vec(),
+            Question::Cursor => {
+                let (row, col) = screen.cursor_position();
+                format!("\x1b[{};{}R", row + 1, col + 1).into_bytes()
+            }
+            Question::Mode(mode) => {
+                let value = mode_of(screen, mode).map_or(0, |is_set| if is_set { 1 } else { 2 });
+                format!("\x1b[?{mode};{value}$y").into_bytes()
+            }
+            Question::Size => {
+                let (rows, cols) = screen.size();
+                format!("\x1b[8;{rows};{cols}t").into_bytes()
+            }
+            Question::Setting => b"\x1bP0$r\x1b\\".to_vec(),
+            Question::Capability => b"\x1bP0+r\x1b\\".to_vec(),
+            Question::Unanswered => Vec::new(),
+        }
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, size: OwnSize) {
+        let (rows, cols) = cells(size);
+        self.parser.set_size(rows, cols);
+    }
+
+    /// Its size.
+    pub fn size(&self) -> OwnSize {
+        let (rows, cols) = self.parser.screen().size();
+        OwnSize { rows: rows.get(), cols: cols.get() }
+    }
+
+    /// Whether the program wants pasted text in brackets.
+    pub fn brackets_paste(&self) -> bool {
+        self.parser.screen().bracketed_paste()
+    }
+
+    /// Bytes that draw the screen and what scrolled off it on a terminal of the same size. They ask nothing.
+    pub fn draw(&mut self) -> Vec<u8> {
+        let mut drawn = String::from("\x1bc");
+        for line in &self.parser.callbacks().lines {
+            drawn.push_str(line);
+            drawn.push_str("\x1b[m\r\n");
+        }
+        let (rows, cols) = self.parser.screen().size();
+        let is_other = self.parser.screen().alternate_screen();
+        if is_other {
+            // The screen below stays as it is, and can be looked at. No sequence is open, so the grid takes this at once.
+            self.parser.process(b"\x1b[?47l");
+        }
+        self.draw_scrollback(&mut drawn, cols.get());
+        // Everything above scrolls off, then the screen is drawn.
+        for _ in 1..rows.get() {
+            drawn.push_str("\r\n");
+        }
+        drawn.push_str(&self.parser.screen().contents_formatted());
+        if is_other {
+            self.parser.process(b"\x1b[?47h");
+            drawn.push_str("\x1b[?1049h");
+            drawn.push_str(&self.parser.screen().contents_formatted());
+        }
+        drawn.push_str(&self.parser.screen().input_mode_formatted());
+        drawn.into_bytes()
+    }
+
+    /// The lines that scrolled off and are kept as cells.
+    fn draw_scrollback(&mut self, drawn: &mut String, cols: u16) {
+        let screen = self.parser.screen_mut();
+        for back in (1..=screen.scrollback_len()).rev() {
+            screen.set_scrollback(back);
+            if let Some(line) = screen.rows_formatted(0, cols).next() {
+                let _ = write!(drawn, "{line}\x1b[m\r\n");
+            }
+        }
+        screen.set_scrollback(0);
+    }
+}
+
+/// Whether a private mode is set; `None` for modes that the grid does not keep.
+fn mode_of(screen: &Screen, mode: u16) -> Option<bool> {
+    Some(match mode {
+        1 => screen.application_cursor(),
+        25 => !screen.hide_cursor(),
+        47 | 1047 | 1049 => screen.alternate_screen(),
+        1000 => screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease,
+        1002 => screen.mouse_protocol_mode() == MouseProtocolMode::ButtonMotion,
+        1003 => screen.mouse_protocol_mode() == MouseProtocolMode::AnyMotion,
+        1006 => screen.mouse_protocol_encoding() == MouseProtocolEncoding::Sgr,
+        2004 => screen.bracketed_paste(),
+        _ => return None,
+    })
+}
+
+fn cells(size: OwnSize) -> (NonZeroU16, NonZeroU16) {
+    let fits = |count: u16| NonZeroU16::new(count.clamp(2, 1000)).unwrap_or(NonZeroU16::MIN);
+    (fits(size.rows), fits(size.cols))
+}

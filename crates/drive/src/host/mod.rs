@@ -1,0 +1,196 @@
+//! The host: the process that keeps one own session. The program `watchbill-host` is [`main`].
+//!
+//! It is started three times for a session. The first process makes the host and waits until it listens, so that whatever
+//! starts a session does not become its parent. The second is the host. The third becomes the agent ([`exec`]).
+
+mod agent;
+mod commands;
+mod ending;
+mod environment;
+mod exec;
+mod grid;
+mod input;
+mod life;
+mod mailbox;
+mod names;
+mod pieces;
+mod processes;
+mod questions;
+mod queue;
+mod screen;
+mod server;
+mod session;
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use self::input::Input;
+use self::names::{KEEP, NAME};
+use self::session::Session;
+use crate::folder::Folder;
+use crate::socket::address::Address;
+
+/// How long a host may take to listen.
+const START: Duration = Duration::from_secs(10);
+
+/// How long readers may take to read the last events.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The program. `args` are without its name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args = args.into_iter();
+    let Some(first) = args.next() else { return usage() };
+    if first == exec::WORD {
+        return exec::exec(args);
+    }
+    if first == "--version" {
+        say(&format!("{NAME} {}", env!("CARGO_PKG_VERSION")));
+        return ExitCode::SUCCESS;
+    }
+    let done = match (first == KEEP, args.next()) {
+        (true, Some(folder)) => keep(&Folder::at(Path::new(&folder))),
+        (false, None) if !first.to_string_lossy().starts_with('-') => {
+            let folder = std::path::absolute(&first);
+            folder.and_then(|folder| launch(&Folder::at(&folder)))
+        }
+        _ => return usage(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            fault(&format!("{NAME}: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "the program answers on standard output")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+#[allow(clippy::print_stderr, reason = "the program reports on standard error")]
+fn fault(text: &str) {
+    eprintln!("{text}");
+}
+
+fn usage() -> ExitCode {
+    fault(
+        "watchbill-host keeps one session for Watchbill, which starts it itself.\nusage: watchbill-host FOLDER",
+    );
+    ExitCode::from(2)
+}
+
+/// Makes the host, and waits until it listens.
+fn launch(folder: &Folder) -> io::Result<()> {
+    let spec = folder.spec().map_err(io::Error::other)?;
+    // A session of its own: what ends the caller's terminal does not end the host. Fails for a group's leader, who has one.
+    let _ = rustix::process::setsid();
+    let scope = names::scope(&spec.session);
+    let in_scope = has_user_manager().then(|| {
+        let mut command = Command::new("systemd-run");
+        command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]);
+        command.arg(std::env::current_exe().unwrap_or_default());
+        command
+    });
+    // Names the running program also when another start has replaced its file.
+    let mut plain = Command::new("/proc/self/exe");
+    plain.arg0(NAME);
+    for mut command in in_scope.into_iter().chain([plain]) {
+        if start(&mut command, folder)? {
+            return Ok(());
+        }
+    }
+    let faults = folder.faults();
+    Err(io::Error::other(format!("the host of the session does not start; {} may say why", faults.display())))
+}
+
+/// Whether systemd keeps services of this user. A host in a scope of its own outlives the service that started it.
+fn has_user_manager() -> bool {
+    let uid = rustix::process::geteuid().as_raw();
+    Path::new(&format!("/run/user/{uid}/systemd/private")).exists()
+}
+
+/// Starts a host with this command. `false`: it has ended without listening.
+fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
+    let faults = private(OpenOptions::new().append(true).create(true), &folder.faults())?;
+    command.arg(KEEP).arg(folder.path()).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(faults);
+    let mut child = command.spawn()?;
+    let begun = Instant::now();
+    let address = Address::at(&folder.socket());
+    while begun.elapsed() < START {
+        if address.connect().is_ok() {
+            return Ok(true);
+        }
+        if let Some(status) = child.try_wait()? {
+            // A short session has ended already; or another host was faster.
+            return Ok(status.success() || address.connect().is_ok());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(false)
+}
+
+fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600).open(path)
+}
+
+/// Keeps the session until it has ended.
+fn keep(folder: &Folder) -> io::Result<()> {
+    let spec = folder.spec().map_err(io::Error::other)?;
+    let lock = private(OpenOptions::new().write(true).create(true).truncate(false), &folder.lock())?;
+    if lock.try_lock().is_err() {
+        return Err(io::Error::other("another host keeps this session"));
+    }
+    let _ = rustix::process::setsid();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let (inputs, received) = sync_channel(256);
+    signals(&inputs)?;
+    let mut session = Session::open(folder.clone(), spec.clone(), inputs.clone())?;
+    let shared = Arc::new(server::Shared {
+        folder: folder.clone(),
+        spec,
+        inputs,
+        next: session.next(),
+        attached: AtomicUsize::new(0),
+    });
+    let address = Address::at(&folder.socket());
+    let (listener, mark) = address.listen()?;
+    server::serve(listener, Arc::clone(&shared))?;
+    session.run(&received);
+    drop(received);
+    let begun = Instant::now();
+    while shared.attached.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Before the lock is released: the next host makes a socket of its own.
+    address.remove(&mark)
+}
+
+/// Passes signals to the loop.
+fn signals(inputs: &SyncSender<Input>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGHUP])?;
+    let inputs = inputs.clone();
+    let pass = move || {
+        for signal in signals.forever() {
+            let input = if signal == SIGCHLD { Input::Children } else { Input::Terminate };
+            if inputs.send(input).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).stack_size(128 << 10).spawn(pass).map(drop)
+}

@@ -1,0 +1,245 @@
+//! The socket of a host: one thread accepts, each reader has one, and one more while it is attached.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use interprocess::local_socket::prelude::*;
+use interprocess::local_socket::{Listener, Stream};
+use watchbill_core::requests::caller::check;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::host::{
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, LONGEST_HOST_LINE,
+};
+use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
+use watchbill_protocol::socket::{Answer, AnswerBody};
+
+use super::input::{Call, Input};
+use super::mailbox::{Mailbox, Next};
+use super::processes;
+use crate::folder::Folder;
+use crate::log::{Direction, LogReader, Record};
+use crate::replay::{Replay, numbered};
+use crate::socket::address::is_ours;
+use crate::socket::caller;
+use crate::socket::connection::{Reader, Writer, halves};
+
+/// The most open connections: windows, command lines, the engine.
+const MOST_CONNECTIONS: usize = 64;
+
+/// The most events in one message.
+const BATCH: usize = 256;
+
+/// What all connections share.
+pub struct Shared {
+    /// The folder of the session.
+    pub folder: Folder,
+    /// What it runs.
+    pub spec: OwnSpec,
+    /// The loop.
+    pub inputs: SyncSender<Input>,
+    /// The number of the next record.
+    pub next: Arc<AtomicU64>,
+    /// Readers that are attached. The host ends when they have everything.
+    pub attached: AtomicUsize,
+}
+
+/// Accepts readers on a thread, as long as the process runs.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
+    let accept = move || {
+        let connections = Arc::new(AtomicUsize::new(0));
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // Out of descriptors, most likely. They come back when a reader ends.
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                continue;
+            };
+            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= MOST_CONNECTIONS {
+                continue;
+            }
+            connections.fetch_add(1, Ordering::AcqRel);
+            let (shared, count) = (Arc::clone(&shared), Arc::clone(&connections));
+            let run = move || {
+                if let Err(error) = Connection::new(stream, shared).serve() {
+                    tracing::debug!(%error, "a reader is gone");
+                }
+                count.fetch_sub(1, Ordering::AcqRel);
+            };
+            if let Err(error) = thread("reader", run) {
+                connections.fetch_sub(1, Ordering::AcqRel);
+                tracing::warn!(%error, "the system cannot start a thread for a reader");
+            }
+        }
+    };
+    thread("socket", accept)
+}
+
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).stack_size(512 << 10).spawn(run).map(drop)
+}
+
+struct Connection {
+    reader: Reader,
+    writer: Writer,
+    shared: Arc<Shared>,
+    mailbox: Option<Arc<Mailbox>>,
+    /// Whether this caller may steer, once it was looked at.
+    may_steer: Option<Result<(), ApiError>>,
+}
+
+impl Connection {
+    fn new(stream: Stream, shared: Arc<Shared>) -> Self {
+        let (reader, writer) = halves(stream);
+        Self { reader, writer, shared, mailbox: None, may_steer: None }
+    }
+
+    /// Answers calls until the reader closes the connection.
+    fn serve(&mut self) -> io::Result<()> {
+        self.writer.send(&HostHello {
+            host_protocol: HOST_VERSION,
+            watchbill: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            spec: self.shared.spec.clone(),
+            next: self.shared.next.load(Ordering::Acquire),
+        })?;
+        let served = self.calls();
+        if let Some(mailbox) = &self.mailbox {
+            mailbox.abandon();
+        }
+        served
+    }
+
+    fn calls(&mut self) -> io::Result<()> {
+        while let Some(line) = self.reader.line(LONGEST_HOST_LINE)? {
+            match serde_json::from_slice::<HostCall>(line) {
+                Ok(HostCall { id, request: HostRequest::Attach { from } }) => self.attach(id, from)?,
+                Ok(HostCall { id, request: HostRequest::Command { command } }) => {
+                    let line = line.to_vec();
+                    let answer = self.may_steer().and_then(|()| {
+                        let (reply, answered) = sync_channel(1);
+                        let call = Call { id: id.clone(), command, line, reply };
+                        let over = || ApiError::new(ErrorCode::NotReady, "the session has ended");
+                        self.shared.inputs.send(Input::Call(call)).map_err(|_| over())?;
+                        answered.recv().map_err(|_| over())?
+                    });
+                    match answer {
+                        Ok(()) => self.writer.send(&Answer { id: &id, body: AnswerBody::Reply(&()) })?,
+                        Err(error) => self.error(&id, &error)?,
+                    }
+                }
+                Err(error) => {
+                    let text = format!("this host does not know the request: {error}");
+                    self.error("", &ApiError::new(ErrorCode::Invalid, text))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
+        self.writer.send(&Answer::<()> { id, body: AnswerBody::Error(error) })
+    }
+
+    /// What an agent started cannot send prompts, to its own session or to another one.
+    fn may_steer(&mut self) -> Result<(), ApiError> {
+        let stream = self.reader.stream();
+        let looked = self.may_steer.get_or_insert_with(|| {
+            check(&caller::look(stream), &keeps_an_agent, &|_| false, true)
+                .map_err(|not| ApiError::new(ErrorCode::Refused, not.to_string()))
+        });
+        looked.clone()
+    }
+
+    /// Sends all events from a record on, on a thread of its own.
+    fn attach(&mut self, id: String, from: u64) -> io::Result<()> {
+        if self.mailbox.is_some() {
+            return self
+                .error(&id, &ApiError::new(ErrorCode::Invalid, "this connection is attached already"));
+        }
+        let mailbox = Arc::new(Mailbox::default());
+        self.mailbox = Some(Arc::clone(&mailbox));
+        let following =
+            Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
+        self.shared.attached.fetch_add(1, Ordering::AcqRel);
+        thread("attached", move || {
+            if let Err(error) = following.run(from) {
+                tracing::debug!(%error, "an attached reader is gone");
+            }
+            following.mailbox.abandon();
+            following.writer.close();
+            following.shared.attached.fetch_sub(1, Ordering::AcqRel);
+        })
+    }
+}
+
+/// Whether a process is a host whose program is an agent. In a shell of ours the user types.
+fn keeps_an_agent(pid: u32) -> bool {
+    processes::host_folder(pid)
+        .is_some_and(|folder| Folder::at(&folder).spec().map_or(true, |spec| spec.agent != OwnAgent::Shell))
+}
+
+/// An attached reader.
+struct Following {
+    id: String,
+    writer: Writer,
+    mailbox: Arc<Mailbox>,
+    shared: Arc<Shared>,
+}
+
+impl Following {
+    fn run(&self, from: u64) -> io::Result<()> {
+        let mut log = LogReader::open(&self.shared.folder.log())?;
+        let mut replay = Replay::new(&self.shared.spec);
+        // Most of it before the loop knows of this reader, so that little has to wait in its mailbox.
+        self.past(&mut log, &mut replay, from, u64::MAX)?;
+        let (reply, next) = sync_channel(1);
+        let attach = Input::Attach { mailbox: Arc::clone(&self.mailbox), reply };
+        let sent = self.shared.inputs.send(attach).is_ok();
+        let Some(upto) = next.recv().ok().filter(|_| sent) else {
+            // The loop has ended: all that will ever be is in the log.
+            return self.past(&mut log, &mut replay, from, u64::MAX);
+        };
+        self.past(&mut log, &mut replay, from, upto)?;
+        loop {
+            match self.mailbox.next() {
+                Next::Message(message) => {
+                    self.writer.send(&Answer { id: &self.id, body: AnswerBody::Event(&message) })?;
+                }
+                Next::Redraw => {
+                    if self.shared.inputs.send(Input::Redraw(Arc::clone(&self.mailbox))).is_err() {
+                        return Ok(());
+                    }
+                }
+                Next::Closed => return Ok(()),
+            }
+        }
+    }
+
+    /// Sends the events of the log's records up to, and without, the record `upto`.
+    fn past(&self, log: &mut LogReader, replay: &mut Replay, from: u64, upto: u64) -> io::Result<()> {
+        let mut events = Vec::new();
+        while log.number() < upto {
+            let Some(Record { n, at, direction, bytes }) = log.next(|kind| kind != Direction::Command)?
+            else {
+                break;
+            };
+            let what = replay.fold(at, direction, &bytes);
+            if n >= from {
+                events.extend(numbered(n, at, what));
+            }
+            if events.len() >= BATCH {
+                self.send(std::mem::take(&mut events))?;
+            }
+        }
+        if events.is_empty() { Ok(()) } else { self.send(events) }
+    }
+
+    fn send(&self, events: Vec<watchbill_protocol::own::event::OwnEvent>) -> io::Result<()> {
+        let message = HostMessage::Events { events };
+        self.writer.send(&Answer { id: &self.id, body: AnswerBody::Event(&message) })
+    }
+}

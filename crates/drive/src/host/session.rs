@@ -1,0 +1,292 @@
+//! The loop of a host: everything that happens to a session passes here, in one order, and is in the log before it has effects.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::value::RawValue;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
+use watchbill_protocol::own::host::HostMessage;
+use watchbill_protocol::own::spec::OwnSpec;
+
+use super::agent::Agent;
+use super::ending::Ending;
+use super::grid::Grid;
+use super::input::{Call, Done, Input};
+use super::mailbox::Mailbox;
+use super::processes::Process;
+use super::queue::{Act, Queue};
+use crate::folder::Folder;
+use crate::log::{Direction, LogWriter};
+use crate::replay::{Replay, numbered};
+
+/// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
+const LOG_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often an end looks at the processes.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A session that this process keeps.
+pub struct Session {
+    pub(super) folder: Folder,
+    pub(super) spec: OwnSpec,
+    log: LogWriter,
+    pub(super) replay: Replay,
+    pub(super) queue: Queue,
+    pub(super) agent: Option<Agent>,
+    /// The screen of a terminal.
+    pub(super) grid: Option<Grid>,
+    pub(super) mailboxes: Vec<Arc<Mailbox>>,
+    /// For the threads of the agent.
+    pub(super) inputs: SyncSender<Input>,
+    began: Instant,
+    pub(super) state: State,
+    /// The number of the next record, for hellos.
+    next: Arc<AtomicU64>,
+    /// Commands that were carried out, newest last, with their answers.
+    pub(super) done: VecDeque<Done>,
+}
+
+/// Where the session is.
+#[derive(Default)]
+pub(super) struct State {
+    /// A turn runs.
+    pub turn: bool,
+    /// Requests that are open.
+    pub requests: Vec<String>,
+    /// Outputs of the agent that are still open.
+    pub outputs: u32,
+    /// How the agent ended.
+    pub exit: Option<Exit>,
+    /// The end is under way.
+    pub ending: Option<Ending>,
+    /// A reader, or the system, asked for the end.
+    pub asked: bool,
+    /// What was told to be left.
+    pub left: Vec<Process>,
+    /// The last lines of standard error.
+    pub words: VecDeque<String>,
+    /// The last event was told.
+    pub is_over: bool,
+}
+
+/// How the agent ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    /// When, in the time of the loop.
+    pub at: Duration,
+}
+
+impl Session {
+    /// Takes up the session of a folder, also one that an earlier host left.
+    ///
+    /// # Errors
+    /// When its files cannot be read or written.
+    pub fn open(folder: Folder, spec: OwnSpec, inputs: SyncSender<Input>) -> io::Result<Self> {
+        let log = LogWriter::open(&folder.log())?;
+        let next = Arc::new(AtomicU64::new(log.next()));
+        let replay = Replay::new(&spec);
+        let mut session = Self {
+            folder,
+            spec,
+            log,
+            replay,
+            queue: Queue::default(),
+            agent: None,
+            grid: None,
+            mailboxes: Vec::new(),
+            inputs,
+            began: Instant::now(),
+            state: State::default(),
+            next,
+            done: VecDeque::new(),
+        };
+        session.recall()?;
+        Ok(session)
+    }
+
+    /// The number of the next record, as it grows.
+    pub fn next(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.next)
+    }
+
+    /// Runs until the session has ended.
+    pub fn run(&mut self, inputs: &Receiver<Input>) {
+        self.begin();
+        while !self.state.is_over {
+            self.settle();
+            if self.state.is_over {
+                break;
+            }
+            let input = match self.wait() {
+                Some(wait) => inputs.recv_timeout(wait),
+                None => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match input {
+                Ok(input) => self.take(input),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        for mailbox in &self.mailboxes {
+            mailbox.close();
+        }
+    }
+
+    /// How long the loop may sleep. Only an end, or the moment after the agent's exit, has a time.
+    fn wait(&self) -> Option<Duration> {
+        let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
+        timed.then_some(LOOK)
+    }
+
+    /// The time of the loop.
+    pub(super) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Line { direction, bytes } => {
+                if direction == Direction::Err {
+                    self.keep_words(&bytes);
+                }
+                self.append(direction, &bytes);
+            }
+            Input::Output(bytes) => self.output(&bytes),
+            Input::Closed => self.state.outputs = self.state.outputs.saturating_sub(1),
+            Input::Call(Call { id, command, line, reply }) => {
+                let answer = self.command(&id, &command, &line);
+                // The reader may be gone.
+                let _ = reply.send(answer);
+            }
+            Input::Attach { mailbox, reply } => {
+                let _ = reply.send(self.log.next());
+                self.greet(&mailbox);
+                self.mailboxes.push(mailbox);
+            }
+            Input::Redraw(mailbox) => self.redraw(&mailbox),
+            Input::Children => self.reap(),
+            Input::Terminate => self.end(false),
+        }
+    }
+
+    fn keep_words(&mut self, bytes: &[u8]) {
+        let line: String = String::from_utf8_lossy(bytes).chars().take(400).collect();
+        if self.state.words.len() == 5 {
+            self.state.words.pop_front();
+        }
+        self.state.words.push_back(line);
+    }
+
+    /// Writes a record, folds it, and tells its events.
+    pub(super) fn append(&mut self, direction: Direction, bytes: &[u8]) {
+        let at = wall_clock();
+        let Some(n) = self.write(at, direction, bytes) else { return };
+        let events = self.replay.fold(at, direction, bytes);
+        if events.is_empty() {
+            return;
+        }
+        let mut acts = Vec::new();
+        for event in &events {
+            self.note(event);
+            acts.extend(self.queue.note(event));
+        }
+        self.tell(numbered(n, at, events));
+        self.act(acts);
+    }
+
+    /// Writes a record. While the disk is full, everything waits: nothing that was received is lost. `None`: it cannot be
+    /// written, and the session is over.
+    fn write(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) -> Option<u64> {
+        let begun = Instant::now();
+        loop {
+            let error = match self.log.append(at, direction, bytes) {
+                Ok(n) => {
+                    self.next.store(n + 1, Ordering::Release);
+                    return Some(n);
+                }
+                Err(error) => error,
+            };
+            if begun.elapsed() > LOG_PATIENCE {
+                tracing::error!(%error, file = %self.folder.log().display(), "the log cannot be written");
+                self.give_up();
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    }
+
+    /// Waits until the log is on the disk: for what the user did.
+    pub(super) fn sync(&self) {
+        if let Err(error) = self.log.sync() {
+            tracing::warn!(%error, "the disk does not take the log");
+        }
+    }
+
+    /// Writes and tells an event of the host itself.
+    pub(super) fn event(&mut self, what: &OwnWhat) {
+        match serde_json::to_vec(what) {
+            Ok(bytes) => self.append(Direction::Event, &bytes),
+            Err(error) => tracing::error!(%error, "an event has no form"),
+        }
+    }
+
+    pub(super) fn note(&mut self, event: &OwnWhat) {
+        match event {
+            OwnWhat::TurnStart => self.state.turn = true,
+            OwnWhat::TurnEnd { .. } => self.state.turn = false,
+            OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
+            OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, events: Vec<OwnEvent>) {
+        if self.mailboxes.is_empty() {
+            return;
+        }
+        if let Some(message) = message(&HostMessage::Events { events }) {
+            self.mailboxes.retain(|mailbox| mailbox.send(&message));
+        }
+    }
+
+    /// Carries out what the queue wants.
+    pub(super) fn act(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Tell(what) => self.event(&what),
+                Act::Interrupt => self.interrupt(),
+                Act::Hand(command) => self.hand(command),
+            }
+        }
+    }
+
+    /// The working folder.
+    pub(super) fn cwd(&self) -> &Path {
+        Path::new(&self.spec.cwd)
+    }
+}
+
+/// A message as text, once for all readers.
+pub(super) fn message(message: &HostMessage) -> Option<Arc<RawValue>> {
+    match serde_json::value::to_raw_value(message) {
+        Ok(text) => Some(Arc::from(text)),
+        Err(error) => {
+            tracing::error!(%error, "a message has no form");
+            None
+        }
+    }
+}
+
+/// The time for records.
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,197 @@
+//! The log of an own session: records that are only appended. What a record holds happened after it was written.
+//!
+//! A record is a line `number milliseconds direction length`, then as many bytes, then a line feed. A process that dies in the
+//! middle leaves a torn end. The next host moves it to `log.torn`, and readers stop before it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use watchbill_core::time::Timestamp;
+
+/// The longest content of a record, in bytes. Longer lines of an agent are cut.
+pub const LONGEST: usize = 64 << 20;
+
+/// Where the content of a record comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// A line of the agent's standard output.
+    Out,
+    /// A line that was written to the agent.
+    In,
+    /// A line of the agent's standard error.
+    Err,
+    /// A command of a reader: the JSON of a `HostCall`.
+    Command,
+    /// An event of the host itself: the JSON of an `OwnWhat`.
+    Event,
+}
+
+impl Direction {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Out, "out"),
+        (Self::In, "in"),
+        (Self::Err, "err"),
+        (Self::Command, "command"),
+        (Self::Event, "event"),
+    ];
+
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(direction, _)| *direction == self).map_or("", |(_, word)| word)
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == word).map(|(direction, _)| *direction)
+    }
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its number; the first one has 0.
+    pub n: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// Where it comes from.
+    pub direction: Direction,
+    /// A line without its line feed, or JSON.
+    pub bytes: Vec<u8>,
+}
+
+/// Appends to a log. Only the holder of the session's lock may have one.
+#[derive(Debug)]
+pub struct LogWriter {
+    file: File,
+    next: u64,
+    length: u64,
+}
+
+impl LogWriter {
+    /// Opens a log behind its last whole record. A torn end is moved to `log.torn`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(0o600);
+        }
+        let mut file = options.open(path)?;
+        let mut reader = LogReader::open(path)?;
+        while reader.next(|_| false)?.is_some() {}
+        let (next, length) = (reader.next, reader.position);
+        if file.metadata()?.len() > length {
+            let mut torn = Vec::new();
+            file.seek(SeekFrom::Start(length))?;
+            file.read_to_end(&mut torn)?;
+            let mut kept = options.open(path.with_extension("torn"))?;
+            kept.write_all(&torn)?;
+            kept.sync_data()?;
+            file.set_len(length)?;
+        }
+        Ok(Self { file, next, length })
+    }
+
+    /// The number of the next record.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Appends a record, and gives its number. The content is at most [`LONGEST`] bytes.
+    ///
+    /// # Errors
+    /// When it cannot be written. The log is then as it was.
+    pub fn append(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) -> io::Result<u64> {
+        let head = format!("{} {} {} {}\n", self.next, at.as_millis(), direction.word(), bytes.len());
+        let mut whole = Vec::with_capacity(head.len() + bytes.len() + 1);
+        whole.extend_from_slice(head.as_bytes());
+        whole.extend_from_slice(bytes);
+        whole.push(b'\n');
+        if let Err(error) = self.file.write_all(&whole) {
+            let _ = self.file.set_len(self.length);
+            return Err(error);
+        }
+        self.length += whole.len() as u64;
+        self.next += 1;
+        Ok(self.next - 1)
+    }
+
+    /// Waits until all records are on the disk.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+/// Reads a log from its beginning, also while a host appends to it.
+#[derive(Debug)]
+pub struct LogReader {
+    file: BufReader<File>,
+    next: u64,
+    /// Where the next record begins.
+    position: u64,
+}
+
+impl LogReader {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: BufReader::new(File::open(path)?), next: 0, position: 0 })
+    }
+
+    /// The number of the record that [`LogReader::next`] gives next.
+    pub fn number(&self) -> u64 {
+        self.next
+    }
+
+    /// The next whole record; `None` at the end, or where the log is torn or damaged. A record in whose content `wants` has no
+    /// interest comes without it.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn next(&mut self, wants: impl Fn(Direction) -> bool) -> io::Result<Option<Record>> {
+        let mut head = Vec::new();
+        self.file.by_ref().take(128).read_until(b'\n', &mut head)?;
+        let Some((mut record, length)) = read_head(&head).filter(|(record, _)| record.n == self.next) else {
+            return self.stay();
+        };
+        if wants(record.direction) {
+            self.file.by_ref().take(length as u64).read_to_end(&mut record.bytes)?;
+            if record.bytes.len() < length {
+                return self.stay();
+            }
+        } else {
+            self.file.seek_relative(length as i64)?;
+        }
+        let mut end = [0];
+        if self.file.read(&mut end)? == 0 || end[0] != b'\n' {
+            return self.stay();
+        }
+        self.next += 1;
+        self.position += (head.len() + length + 1) as u64;
+        Ok(Some(record))
+    }
+
+    /// Goes back to the beginning of the record that is not whole: the host may be writing it.
+    fn stay(&mut self) -> io::Result<Option<Record>> {
+        self.file.seek(SeekFrom::Start(self.position))?;
+        Ok(None)
+    }
+}
+
+fn read_head(head: &[u8]) -> Option<(Record, usize)> {
+    let text = std::str::from_utf8(head).ok()?.strip_suffix('\n')?;
+    let mut words = text.split(' ');
+    let n = words.next()?.parse().ok()?;
+    let at = Timestamp::from_millis(words.next()?.parse().ok()?);
+    let direction = Direction::of(words.next()?)?;
+    let length = words.next()?.parse().ok().filter(|length| *length <= LONGEST)?;
+    words.next().is_none().then_some((Record { n, at, direction, bytes: Vec::new() }, length))
+}

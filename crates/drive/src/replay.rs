@@ -1,0 +1,113 @@
+//! The log of an own session as events: the same whether its host runs or has ended.
+
+use std::io;
+
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
+use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
+
+use crate::agents;
+use crate::driver::{Driver, LogLine};
+use crate::folder::Folder;
+use crate::log::{Direction, LogReader, Record};
+
+/// Folds records into events. The host folds each new record the same way.
+pub struct Replay {
+    /// What the next process of the agent runs.
+    spec: OwnSpec,
+    driver: Option<Box<dyn Driver>>,
+    /// The agent's own id of the session, and whether its conversation has begun.
+    own_id: Option<String>,
+    has_talked: bool,
+}
+
+impl Replay {
+    /// The fold before the first record.
+    pub fn new(spec: &OwnSpec) -> Self {
+        Self { spec: spec.clone(), driver: agents::driver(spec), own_id: None, has_talked: false }
+    }
+
+    /// The events of a record.
+    pub fn fold(&mut self, at: Timestamp, direction: Direction, bytes: &[u8]) -> Vec<OwnWhat> {
+        if direction == Direction::Event {
+            let Ok(what) = serde_json::from_slice::<OwnWhat>(bytes) else { return Vec::new() };
+            if matches!(what, OwnWhat::Started { .. }) {
+                // A new process of the agent knows nothing of the one before.
+                self.driver = agents::driver(&self.spec);
+            }
+            if matches!(what, OwnWhat::SessionEnded { .. }) {
+                self.process_ended();
+            }
+            return vec![what];
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let line = match direction {
+            Direction::Out => LogLine::Out(&text),
+            Direction::In => LogLine::In(&text),
+            Direction::Err => LogLine::Err(&text),
+            Direction::Command | Direction::Event => return Vec::new(),
+        };
+        let events = self.driver.as_mut().map_or_else(Vec::new, |driver| driver.fold(at, line));
+        for event in &events {
+            match event {
+                OwnWhat::TurnStart => self.has_talked = true,
+                OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
+                    self.own_id = Some(session.clone())
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+
+    /// The process of the agent is gone. A conversation that has begun goes on under the id that the agent gave it.
+    pub fn process_ended(&mut self) {
+        if std::mem::take(&mut self.has_talked) {
+            let session = self.own_id.clone().unwrap_or_else(|| self.spec.session.clone());
+            self.spec.resume = Some(OwnResume { session, fork: false });
+        }
+    }
+
+    /// What the next process of the agent runs.
+    pub fn spec(&self) -> &OwnSpec {
+        &self.spec
+    }
+
+    /// The driver, for what only a host does.
+    pub fn driver(&mut self) -> Option<&mut (dyn Driver + 'static)> {
+        self.driver.as_deref_mut()
+    }
+}
+
+/// The events of a record, as readers get them.
+pub fn numbered(n: u64, at: Timestamp, events: Vec<OwnWhat>) -> Vec<OwnEvent> {
+    let at = at.to_string();
+    events.into_iter().map(|what| OwnEvent { n, at: at.clone(), what }).collect()
+}
+
+/// Reads the log of a session, and passes the events of the records from `from` on to `sink`, those of one record at a time,
+/// until `sink` gives `false`. For a session whose host has ended.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn read(
+    folder: &Folder,
+    spec: &OwnSpec,
+    from: u64,
+    sink: &mut dyn FnMut(Vec<OwnEvent>) -> bool,
+) -> io::Result<()> {
+    let mut reader = match LogReader::open(&folder.log()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    let mut replay = Replay::new(spec);
+    while let Some(Record { n, at, direction, bytes }) =
+        reader.next(|direction| direction != Direction::Command)?
+    {
+        let events = replay.fold(at, direction, &bytes);
+        if n >= from && !events.is_empty() && !sink(numbered(n, at, events)) {
+            break;
+        }
+    }
+    Ok(())
+}

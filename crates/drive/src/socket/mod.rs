@@ -1,0 +1,5 @@
+//! Local sockets of one user, for the engine and for the hosts: their place, lines of JSON, who is at the other end.
+
+pub mod address;
+pub mod caller;
+pub mod connection;

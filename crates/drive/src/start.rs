@@ -1,0 +1,137 @@
+//! Starts sessions: the folder first, durably, then the host, from a copy of its own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use watchbill_hooks::places::private_dir;
+use watchbill_protocol::own::spec::OwnSpec;
+
+use crate::client::{HostClient, HostError};
+use crate::folder::{Folder, FolderError, unique};
+
+/// The program of a host.
+const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
+
+/// Why a session does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Its folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The program of the host is missing, or cannot be copied.
+    #[error("cannot use the program {program}: {error}")]
+    Program {
+        /// The program.
+        program: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The host does not come up.
+    #[error("the session does not start: {0}")]
+    Host(String),
+    /// It was started before and has ended. It goes on only if the user says so.
+    #[error("the session has ended; resume it to go on with it")]
+    Ended,
+    /// There is a host, but not for this program.
+    #[error(transparent)]
+    Unreachable(#[from] HostError),
+    /// Hosts run on Linux only, so far.
+    #[error("sessions of our own run on Linux only, so far")]
+    Unsupported,
+}
+
+/// The program of the host beside the running one.
+///
+/// # Errors
+/// When the system does not tell where that is.
+pub fn host_program() -> io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(PROGRAM))
+}
+
+/// Starts a session, and gives its folder. Its host listens, or has ended already. Doing it again with the same id gives the running one: of two
+/// clicks, or of two windows, one session comes.
+///
+/// # Errors
+/// When it cannot be started, or has ended.
+pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<Folder, StartError> {
+    let folder = Folder::of(data_dir, &spec.session)?;
+    let is_new = folder.create(spec)?;
+    match HostClient::connect(&folder) {
+        Ok(_) => return Ok(folder),
+        Err(HostError::NotRunning) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // A folder with a log had a host. One without was left by a program that died before it started one.
+    if !is_new && fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0) {
+        return Err(StartError::Ended);
+    }
+    run(data_dir, program, folder)
+}
+
+/// Starts a host for a session that has ended, because the user said so. The agent goes on with its conversation at the next
+/// prompt. Gives the running host if there is one.
+///
+/// # Errors
+/// When the session does not exist, or cannot be started.
+pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, StartError> {
+    let folder = Folder::of(data_dir, session)?;
+    folder.spec()?;
+    match HostClient::connect(&folder) {
+        Ok(_) => Ok(folder),
+        Err(HostError::NotRunning) => run(data_dir, program, folder),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartError> {
+    if !cfg!(target_os = "linux") {
+        return Err(StartError::Unsupported);
+    }
+    let failed = |error| StartError::Program { program: program.to_owned(), error };
+    let copy = own_copy(data_dir, program).map_err(failed)?;
+    let mut command = Command::new(&copy);
+    command.arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut tries = 0;
+    let output = loop {
+        match command.output() {
+            // A program that another thread starts this moment has inherited the copy, open for writing, until its exec.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 100 => {
+                tries += 1;
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            other => break other.map_err(failed)?,
+        }
+    };
+    if !output.status.success() {
+        return Err(StartError::Host(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(folder)
+}
+
+/// A copy of the host's program in the data folder: an update or a removal of Watchbill, or an image that is unmounted, does not
+/// touch it. A running host keeps its file even when the copy is replaced.
+fn own_copy(data_dir: &Path, program: &Path) -> io::Result<PathBuf> {
+    let bytes = fs::read(program)?;
+    let parent = Folder::parent(data_dir).join("bin");
+    let folder = parent.join(env!("CARGO_PKG_VERSION"));
+    private_dir(&parent)?;
+    private_dir(&folder)?;
+    let copy = folder.join(PROGRAM);
+    if fs::read(&copy).is_ok_and(|found| found == bytes) {
+        return Ok(copy);
+    }
+    let new = folder.join(unique(PROGRAM));
+    fs::write(&new, &bytes)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o700))?;
+    }
+    fs::rename(&new, &copy)?;
+    for other in fs::read_dir(&parent)?.flatten().filter(|other| other.path() != folder) {
+        let _ = fs::remove_dir_all(other.path());
+    }
+    Ok(copy)
+}

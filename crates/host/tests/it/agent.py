@@ -1,0 +1,122 @@
+"""A stand-in for Claude Code on pipes: it speaks the lines of client 2.1.329 as far as a host needs them.
+
+Beside what it says, it writes each start to `starts` and each prompt to `received` in its folder. The first word of a prompt says what
+it does.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+CHANGED = threading.Condition()
+STATE = {"interrupted": False, "answer": None, "prompts": [], "over": False}
+
+
+def say(**line):
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def note(name, text):
+    with open(name, "a", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def listen():
+    for text in sys.stdin:
+        line = json.loads(text)
+        with CHANGED:
+            if line["type"] == "user":
+                words = "".join(block.get("text", "") for block in line["message"]["content"])
+                note("received", line["uuid"] + " " + words[:40])
+                if words.startswith("vanish"):
+                    os.kill(os.getpid(), signal.SIGKILL)
+                say(type="command_lifecycle", command_uuid=line["uuid"], state="queued")
+                STATE["prompts"].append((line["uuid"], words))
+            elif line["type"] == "control_request":
+                request = line["request"]["subtype"]
+                say(type="control_response", response={"subtype": "success", "request_id": line["request_id"], "response": {}})
+                if request == "interrupt":
+                    STATE["interrupted"] = True
+            elif line["type"] == "control_response":
+                STATE["answer"] = line["response"]["response"]
+            CHANGED.notify_all()
+    with CHANGED:
+        STATE["over"] = True
+        CHANGED.notify_all()
+
+
+def until(is_so):
+    """Waits until something is so, the turn is interrupted, or the input ends."""
+    with CHANGED:
+        CHANGED.wait_for(lambda: is_so() or STATE["interrupted"] or STATE["over"])
+
+
+def turn(uuid, words):
+    say(type="command_lifecycle", command_uuid=uuid, state="started")
+    say(type="system", subtype="init", session_id=SESSION, model="stand-in", permissionMode="default", claude_code_version="0")
+    STATE["interrupted"] = False
+    word = words.split(" ")[0]
+    message = "msg-" + uuid
+    if word == "slow":
+        until(lambda: False)
+    elif word == "child":
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        # Two levels: the process in the middle ends, and the child belongs to nobody.
+        subprocess.run("setsid sleep 1000 & echo $! > child", shell=True, check=True, **quiet)
+        say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "started"}]})
+        until(lambda: False)
+    elif word == "deaf":
+        for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(name, signal.SIG_IGN)
+        say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "deaf"}]})
+        while True:
+            signal.pause()
+    elif word == "die":
+        sys.stderr.write("the last words\n")
+        sys.stderr.flush()
+        os._exit(3)
+    elif word == "many":
+        for number in range(int(words.split(" ")[1])):
+            delta = {"type": "text_delta", "text": f"{number} "}
+            event = {"type": "content_block_delta", "index": 0, "delta": delta}
+            say(type="stream_event", event=event, session_id=SESSION)
+    elif word == "long":
+        say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "x" * int(words.split(" ")[1])}]})
+    elif word == "broken":
+        sys.stdout.write('{"type": \udcff' + "\n")
+        sys.stdout.flush()
+    elif word == "ask":
+        STATE["answer"] = None
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "true"}, "tool_use_id": "t-" + uuid}
+        say(type="control_request", request_id="r-" + uuid, request=request)
+        until(lambda: STATE["answer"] is not None)
+        note("answers", json.dumps(STATE["answer"]))
+    interrupted = STATE["interrupted"]
+    if not interrupted:
+        say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "echo " + words[:100]}]})
+    say(
+        type="result",
+        subtype="error_during_execution" if interrupted else "success",
+        is_error=interrupted,
+        terminal_reason="aborted_streaming" if interrupted else "completed",
+        user_message_uuids=[uuid],
+    )
+    say(type="command_lifecycle", command_uuid=uuid, state="completed")
+
+
+ARGS = sys.argv[1:]
+SESSION = next(ARGS[at + 1] for at, word in enumerate(ARGS) if word in ("--session-id", "--resume"))
+note("starts", " ".join(ARGS))
+note("environment", "\n".join(sorted(os.environ)))
+threading.Thread(target=listen, daemon=True).start()
+while True:
+    with CHANGED:
+        CHANGED.wait_for(lambda: STATE["prompts"] or STATE["over"])
+        if not STATE["prompts"]:
+            break
+        NEXT = STATE["prompts"].pop(0)
+    turn(*NEXT)
