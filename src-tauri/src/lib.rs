@@ -23,6 +23,7 @@ mod notes;
 mod options;
 mod roster_copy;
 mod settings;
+mod short_request;
 mod shortcut;
 mod start_request;
 mod surfaces;

@@ -14,7 +14,7 @@ pub fn look(stream: &Stream) -> Caller {
 /// Whether the caller is the window of this installation. It answers only by acts of the user, and has no terminal when the
 /// desktop starts it.
 #[cfg(target_os = "linux")]
-pub(super) fn is_window(stream: &Stream) -> bool {
+pub fn is_window(stream: &Stream) -> bool {
     use interprocess::local_socket::traits::StreamCommon as _;
     let pid = stream.peer_creds().ok().and_then(|peer| peer.pid());
     pid.is_some_and(linux::is_window)
@@ -22,7 +22,7 @@ pub(super) fn is_window(stream: &Stream) -> bool {
 
 /// Untried elsewhere.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_window(_stream: &Stream) -> bool {
+pub fn is_window(_stream: &Stream) -> bool {
     false
 }
 

@@ -15,7 +15,6 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
 use watchbill_drive::socket::address::{Address, SocketIdentity, is_ours};
-use watchbill_drive::socket::caller;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -27,6 +26,7 @@ use super::address_of;
 use super::ask::asked;
 use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
+use super::surface;
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -35,12 +35,6 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// Limit of subscriptions per connection, more than one program needs. Each has a thread and a mailbox.
 const MOST_SUBSCRIPTIONS: usize = 8;
-
-/// The surface of answers that come through the socket.
-const COMMAND: &str = "command";
-
-/// The surfaces of a window that does not hold the store.
-const WINDOWS: [&str; 3] = ["window", "notification", "tray"];
 
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
@@ -258,7 +252,8 @@ impl<'s> Connection<'s> {
                 self.reply(&id, Ok(()))
             }
             Request::Answer { call, surface } => {
-                let surface = self.allowed_surface(surface.as_deref());
+                let stream = self.reader.stream();
+                let surface = surface::allowed(&self.shared.handle, stream, surface.as_deref());
                 let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
                 self.reply(&id, given.map_err(AccessError::from))
             }
@@ -272,22 +267,6 @@ impl<'s> Connection<'s> {
             }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
-    }
-
-    /// The surface of an answer, if the caller may answer there.
-    fn allowed_surface(&self, said: Option<&str>) -> Result<&'static str, ApiError> {
-        let stream = self.reader.stream();
-        let is_window = caller::is_window(stream);
-        let surface = match said {
-            None => Some(COMMAND),
-            Some(said) => WINDOWS.into_iter().find(|surface| *surface == said && is_window),
-        };
-        let surface = surface.ok_or_else(|| {
-            let message = "only the window of the same installation answers as a window; leave `surface` out";
-            ApiError::new(ErrorCode::Refused, message)
-        })?;
-        self.shared.handle.check_caller(&caller::look(stream), is_window)?;
-        Ok(surface)
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
