@@ -95,7 +95,7 @@ impl State {
                 window::toggle(app);
             }
         });
-        pressed.map(|()| key).map_err(|error| said(wanted, &error))
+        pressed.map(|()| key).map_err(|error| explanation(wanted, &error))
     }
 }
 
@@ -118,7 +118,7 @@ fn plug(app: &AppHandle) -> Result<(), String> {
 }
 
 /// The plugin passes on the system's message. The usual reason is that another program has the key.
-fn said(wanted: &str, error: &Error) -> String {
+fn explanation(wanted: &str, error: &Error) -> String {
     let words = error.to_string();
     if words.to_lowercase().contains("already registered") {
         format!("{wanted} belongs to another program. Choose another key.")

@@ -120,7 +120,7 @@ fn carry_out_here(
     let mut engine = std::mem::ManuallyDrop::new(look);
     let command = engine.with_whole_ids(command)?;
     if !persist.has_carried_out(id, &command)? {
-        engine.say(clock.now(), &command)?;
+        engine.apply_command(clock.now(), &command)?;
         persist.note_carried_out(id, &command, clock.now());
         store(&mut engine, &mut persist, clock)?;
     }

@@ -104,7 +104,7 @@ impl Store {
             if !self.is_tidy()? {
                 // A caller may never tidy the index, so the steps do.
                 self.reset_usermerge()?;
-                self.care.set(IndexState::Untidy(0));
+                self.index_state.set(IndexState::Untidy(0));
             }
             Ok(())
         }

@@ -43,7 +43,7 @@ pub(super) fn whole(request: &Request) -> Option<String> {
 }
 
 /// An event from the user or the desktop about a notification.
-pub(super) enum Heard {
+pub(super) enum NotificationEvent {
     /// The user clicked the notification or one of its buttons.
     Chosen(Card, String),
     /// The user or the desktop closed it.

@@ -17,11 +17,11 @@ use zbus::names::BusName;
 use zbus::zvariant::{DynamicType, Value};
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
-use super::actions::{Button, Heard, OPEN};
+use super::actions::{Button, NotificationEvent, OPEN};
 use super::board::Card;
 use super::notice::Notice;
 use crate::bus::{OWNER_CHANGED, owner_changes};
-use cards::{Call, Cards, Letter};
+use cards::{Call, Cards, NotificationContent};
 pub use health::health;
 
 const NAME: &str = "org.freedesktop.Notifications";
@@ -61,7 +61,7 @@ struct Abilities {
 }
 
 /// An event for [`Screen::hear`].
-pub enum News {
+pub enum ServerMessage {
     /// A signal of the server or of the bus, or an answer.
     Message(Message),
     /// The server has owed an answer for too long.
@@ -92,7 +92,7 @@ impl Screen {
 
     /// Shows a notification; replaces the one that the card had before.
     pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &'static [Button], sound: bool) {
-        self.cards.show(card, Letter { notice: notice.clone(), buttons, sound });
+        self.cards.show(card, NotificationContent { notice: notice.clone(), buttons, sound });
         self.go_on(card).await;
     }
 
@@ -142,21 +142,21 @@ impl Screen {
     }
 
     /// Waits for the next event; `None` when the bus is gone. Dropping the future loses no event.
-    pub async fn next(&mut self) -> Option<News> {
+    pub async fn next(&mut self) -> Option<ServerMessage> {
         let owed = self.cards.asked_at().into_iter().chain(self.asks_abilities.map(|(_, at)| at)).min();
-        let next = async { Some(News::Message(self.messages.next().await?.ok()?)) };
+        let next = async { Some(ServerMessage::Message(self.messages.next().await?.ok()?)) };
         match owed.filter(|_| !self.complained) {
             Some(at) => {
                 let late = tokio::time::timeout_at((at + PATIENCE).into(), next).await;
-                late.unwrap_or(Some(News::Late))
+                late.unwrap_or(Some(ServerMessage::Late))
             }
             None => next.await,
         }
     }
 
     /// Handles an event. Returns the user's action on a notification, if the event is one.
-    pub async fn hear(&mut self, news: News) -> Option<Heard> {
-        let News::Message(message) = news else {
+    pub async fn hear(&mut self, news: ServerMessage) -> Option<NotificationEvent> {
+        let ServerMessage::Message(message) = news else {
             self.complain(
                 "the program that shows notifications has not answered for seconds; further notifications wait",
             );
@@ -171,11 +171,11 @@ impl Screen {
         match header.member().map(|member| member.as_str()) {
             Some("ActionInvoked") => {
                 let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
-                self.cards.of(id).map(|card| Heard::Chosen(card, action.to_owned()))
+                self.cards.of(id).map(|card| NotificationEvent::Chosen(card, action.to_owned()))
             }
             Some("NotificationClosed") => {
                 let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                self.cards.closed(id, reason).map(Heard::Gone)
+                self.cards.closed(id, reason).map(NotificationEvent::Gone)
             }
             Some(OWNER_CHANGED) => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
@@ -185,7 +185,7 @@ impl Screen {
         }
     }
 
-    async fn exchange(&mut self, old: &str, new: &str) -> Option<Heard> {
+    async fn exchange(&mut self, old: &str, new: &str) -> Option<NotificationEvent> {
         self.abilities = None;
         if !old.is_empty() {
             self.asks_abilities = None;
@@ -199,7 +199,7 @@ impl Screen {
             self.go_on(card).await;
         }
         // Our own call may have started this server. A notification whose answer is pending counts as shown.
-        Some(Heard::Came)
+        Some(NotificationEvent::Came)
     }
 
     async fn take_answer(&mut self, serial: NonZeroU32, message: &Message) {
@@ -297,8 +297,8 @@ impl Abilities {
     }
 }
 
-fn notify(replaced: u32, letter: &Letter, can: Abilities) -> Option<Message> {
-    let Letter { notice, buttons, sound } = letter;
+fn notify(replaced: u32, letter: &NotificationContent, can: Abilities) -> Option<Message> {
+    let NotificationContent { notice, buttons, sound } = letter;
     let mut actions = Vec::new();
     if can.actions {
         actions.extend([OPEN, "Open"]);

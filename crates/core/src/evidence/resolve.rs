@@ -71,7 +71,7 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 14] = [
     rules::out_of_sight,
     rules::hook,
     rules::overtaken,
-    rules::lull,
+    rules::report_gap,
     rules::registry,
     rules::resumed,
     rules::child,

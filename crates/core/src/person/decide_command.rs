@@ -15,7 +15,7 @@ pub struct CommandFacts<'a> {
     /// The time.
     pub now: Timestamp,
     /// The result of all earlier commands.
-    pub words: &'a UserEdits,
+    pub user_edits: &'a UserEdits,
     /// The present chains.
     pub chains: &'a Chains,
     /// When a session began, without copied history.
@@ -77,8 +77,11 @@ impl std::error::Error for Refusal {}
 ///
 /// # Errors
 /// When the command does not fit the present state.
-pub fn say(known: &CommandFacts<'_>, word: &SessionCommand) -> Result<Vec<EditChange>, Refusal> {
-    match word {
+pub fn changes_of_command(
+    known: &CommandFacts<'_>,
+    command: &SessionCommand,
+) -> Result<Vec<EditChange>, Refusal> {
+    match command {
         SessionCommand::Name { session, name } => Ok(known.rename(session, name.as_deref())),
         SessionCommand::Join { session, with } => known.join(session, with),
         SessionCommand::Accept { session } => known.accept(session),
@@ -96,7 +99,7 @@ impl CommandFacts<'_> {
 
     /// A time after all earlier joins and splits, even if the clock was set back: the newest one counts.
     fn when(&self) -> Timestamp {
-        let newest = self.words.links().iter().map(ManualLink::at).max();
+        let newest = self.user_edits.links().iter().map(ManualLink::at).max();
         newest.map_or(self.now, |at| self.now.max(at + Millis(1)))
     }
 
@@ -108,7 +111,7 @@ impl CommandFacts<'_> {
             return vec![EditChange::SetChainName(own, Some(Arc::from(name)))];
         }
         let sessions = chain.iter().flat_map(|chain| &chain.sessions).map(ChainId::derive);
-        let named = sessions.chain([own]).filter(|id| self.words.names().contains_key(id));
+        let named = sessions.chain([own]).filter(|id| self.user_edits.names().contains_key(id));
         named.map(|id| EditChange::SetChainName(id, None)).collect()
     }
 
@@ -156,7 +159,7 @@ impl CommandFacts<'_> {
     }
 
     fn undo(&self, session: &SessionId) -> Result<Vec<EditChange>, Refusal> {
-        let newest = self.words.newest_link_of(&self.chain(session)?.sessions);
+        let newest = self.user_edits.newest_link_of(&self.chain(session)?.sessions);
         let newest = newest.ok_or_else(|| Refusal::NothingToUndo(session.clone()))?;
         Ok(vec![EditChange::RemoveLink(newest.clone())])
     }
@@ -172,13 +175,13 @@ impl CommandFacts<'_> {
         let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));
         let head = chain.map_or(session, |chain| &chain.head);
         let set = |session: &SessionId| {
-            let before = self.words.deferral_of(session).copied().unwrap_or_default();
+            let before = self.user_edits.deferral_of(session).copied().unwrap_or_default();
             EditChange::SetDeferral(session.clone(), Deferral { snoozed_until: until, ..before })
         };
         let mut changes = vec![set(head)];
         // If the head is only a guess, the session may have kept a snooze. It would count again if the guess were
         // dropped.
-        let stayed = self.words.deferral_of(session).is_some_and(|aside| aside.snoozed_until.is_some());
+        let stayed = self.user_edits.deferral_of(session).is_some_and(|aside| aside.snoozed_until.is_some());
         if head != session && until.is_none() && stayed {
             changes.push(set(session));
         }
@@ -187,7 +190,7 @@ impl CommandFacts<'_> {
 
     fn put_away(&self, session: &SessionId, away: bool) -> Result<Vec<EditChange>, Refusal> {
         let row = self.row.ok_or_else(|| Refusal::Unknown(session.clone()))?;
-        let before = self.words.deferral_of(session).copied().unwrap_or_default();
+        let before = self.user_edits.deferral_of(session).copied().unwrap_or_default();
         Ok(vec![EditChange::SetDeferral(
             session.clone(),
             Deferral { away: away.then(|| SeenActivity::of(row)), ..before },

@@ -7,7 +7,7 @@ use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, n
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{
-    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, say,
+    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, changes_of_command,
 };
 use watchbill_core::roster::row::{Reason, Row, Source};
 use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
@@ -33,15 +33,15 @@ fn asks(since: i64) -> Row {
 }
 
 /// The changes of one command, given at `now` for this row.
-fn said(word: &SessionCommand, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
+fn changes_of(word: &SessionCommand, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
     let known = CommandFacts {
         now: at(now),
-        words: &UserEdits::default(),
+        user_edits: &UserEdits::default(),
         chains: &Chains::default(),
         began: &|_| None,
         row,
     };
-    say(&known, word)
+    changes_of_command(&known, word)
 }
 
 fn marked(aside: Deferral, mut row: Row, now: i64) -> Row {
@@ -74,8 +74,8 @@ fn a_need_that_outlasts_a_snooze_alerts_anew() {
     attention.begin(at(0));
     let raised = |attention: &mut Attention, row: &Row, now: i64| {
         attention.apply_sighting(at(now), Sighting::of(row));
-        let told = attention.advance(at(now));
-        told.iter().filter(|told| matches!(told, Outcome::Raised { .. })).count()
+        let outcomes = attention.advance(at(now));
+        outcomes.iter().filter(|outcomes| matches!(outcomes, Outcome::Raised { .. })).count()
     };
     let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     assert_eq!(raised(&mut attention, &asks(10), 13), 1);
@@ -98,7 +98,7 @@ fn the_end_of_a_snoozed_turn_raises_no_alert() {
 fn a_session_put_away_leaves_the_roster_until_something_happens() {
     let seen = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
     let word = SessionCommand::PutAway { session: SessionId::new("s"), away: true };
-    let changes = said(&word, 20, Some(&seen)).unwrap();
+    let changes = changes_of(&word, 20, Some(&seen)).unwrap();
     let [EditChange::SetDeferral(_, aside)] = changes[..] else { panic!("{changes:?}") };
     assert_eq!(aside.away, Some(SeenActivity { active_at: at(10), since: at(10) }));
     let shows = |row: Row| {
@@ -137,19 +137,22 @@ fn impossible_commands_are_refused_with_a_message() {
     let session = SessionId::new("s");
     let past = SessionCommand::Snooze { session: session.clone(), until: Some(at(5)) };
     assert_eq!(
-        said(&past, 5, None).unwrap_err().to_string(),
+        changes_of(&past, 5, None).unwrap_err().to_string(),
         "2026-01-11T18:00:05.000Z has passed; name a time to come"
     );
     let unknown = SessionCommand::PutAway { session: session.clone(), away: true };
-    assert_eq!(said(&unknown, 5, None).unwrap_err().to_string(), "nothing is known of session s any more");
-    let off = said(&SessionCommand::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
+    assert_eq!(
+        changes_of(&unknown, 5, None).unwrap_err().to_string(),
+        "nothing is known of session s any more"
+    );
+    let off = changes_of(&SessionCommand::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
     assert_eq!(off, [EditChange::SetDeferral(session, Deferral::default())]);
 }
 
 #[test]
 fn snooze_and_put_away_are_independent() {
     let session = SessionId::new("s");
-    let mut words = UserEdits::default();
+    let mut user_edits = UserEdits::default();
     let row = asks(1);
     for word in [
         SessionCommand::Snooze { session: session.clone(), until: Some(at(99)) },
@@ -158,19 +161,19 @@ fn snooze_and_put_away_are_independent() {
     ] {
         let known = CommandFacts {
             now: at(9),
-            words: &words,
+            user_edits: &user_edits,
             chains: &Chains::default(),
             began: &|_| None,
             row: Some(&row),
         };
-        say(&known, &word).unwrap().into_iter().for_each(|change| words.apply(change));
+        changes_of_command(&known, &word).unwrap().into_iter().for_each(|change| user_edits.apply(change));
     }
     assert_eq!(
-        words.deferral_of(&session),
+        user_edits.deferral_of(&session),
         Some(&Deferral { snoozed_until: None, away: Some(SeenActivity::of(&row)) })
     );
-    words.apply(EditChange::SetDeferral(session.clone(), Deferral::default()));
-    assert_eq!(words.deferrals().count(), 0);
+    user_edits.apply(EditChange::SetDeferral(session.clone(), Deferral::default()));
+    assert_eq!(user_edits.deferrals().count(), 0);
 }
 
 proptest! {

@@ -28,7 +28,7 @@ impl Loop {
                 "nothing was answered: the request has just ended",
             ));
         }
-        self.askers.tell(&answer.request, Some(fitting.output));
+        self.waiting_hooks.tell(&answer.request, Some(fitting.output));
         Ok(AnswerGiven {
             request_id: answer.request.to_string(),
             decision: fitting.decision,

@@ -274,7 +274,7 @@ impl Engine {
     }
 
     /// The user edits in force.
-    pub fn words(&self) -> &UserEdits {
+    pub fn user_edits(&self) -> &UserEdits {
         &self.rooms.user_edits
     }
 
@@ -282,8 +282,12 @@ impl Engine {
     ///
     /// # Errors
     /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-    pub fn say(&mut self, now: Timestamp, command: &SessionCommand) -> Result<Vec<Output>, ApiError> {
-        user_commands::say(&mut self.rooms, now, command)
+    pub fn apply_command(
+        &mut self,
+        now: Timestamp,
+        command: &SessionCommand,
+    ) -> Result<Vec<Output>, ApiError> {
+        user_commands::apply_command(&mut self.rooms, now, command)
     }
 
     /// The command with whole session ids.
@@ -305,8 +309,8 @@ impl Engine {
     }
 
     /// Replaces all user edits with the stored ones.
-    pub fn restore_user_edits(&mut self, words: UserEdits) {
-        user_edits::restore(&mut self.rooms, words);
+    pub fn restore_user_edits(&mut self, user_edits: UserEdits) {
+        user_edits::restore(&mut self.rooms, user_edits);
     }
 
     /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A
@@ -346,8 +350,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the session is not known.
-    pub fn seat(&self, asked: &str) -> Result<SessionLocation, ApiError> {
-        questions::seat(&self.rooms, asked)
+    pub fn session_location(&self, asked: &str) -> Result<SessionLocation, ApiError> {
+        questions::session_location(&self.rooms, asked)
     }
 
     /// Restores the stored state at a start.

@@ -178,7 +178,7 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
+pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
     let id = find(rooms, asked)?;
     let row = row_of(rooms, &id).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
@@ -190,7 +190,7 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiErr
     let presence = match running {
         _ if !rooms.env.processes().are_real() => Presence::DemoOnly,
         Some(witness) => presence(rooms, witness),
-        None if row.live => Presence::Heard,
+        None if row.live => Presence::Unconfirmed,
         None => Presence::Ended,
     };
     Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
@@ -203,6 +203,6 @@ fn presence(rooms: &Rooms, witness: &InstanceWitness) -> Presence {
         _ if entry.pid_domain.as_deref().is_some_and(elsewhere) => Presence::Elsewhere,
         _ if entry.kind.as_deref() == Some(BACKGROUND) => Presence::Background,
         Liveness::Alive => Presence::Runs(entry.instance.clone()),
-        _ => Presence::Heard,
+        _ => Presence::Unconfirmed,
     }
 }

@@ -145,7 +145,7 @@ fn a_shown_session_has_its_chain_also_with_members_at_rest() {
     let id = |author: &SessionWriter| SessionId::new(&author.session);
     for (later, earlier) in [(3, 1), (2, 0)] {
         let joined = SessionCommand::Join { session: id(&authors[later]), with: id(&authors[earlier]) };
-        house.engine.say(at, &joined).unwrap();
+        house.engine.apply_command(at, &joined).unwrap();
         house.step(Input::Deadline);
     }
     // No engine has stored the record that ends this one's rest.

@@ -122,8 +122,8 @@ impl RunningEngine {
     }
 
     /// Sends a user command.
-    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
-        self.subscriber().handle.say(word)
+    pub fn carry_out_command(&self, word: SessionCommand) -> Result<(), ApiError> {
+        self.subscriber().handle.carry_out_command(word)
     }
 
     /// Waits until a problem contains these words.

@@ -70,9 +70,9 @@ impl Store {
             let forgotten = self.forgotten()?;
             copies.retain(|row| !forgotten.iter().any(|id| id.as_str() == row.session_id));
         }
-        let mut told: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
-        let (untold, beside) = copies.into_iter().partition(|row| told.insert(row.path.clone()));
-        Ok(Strays { first_copies: untold, beside })
+        let mut seen: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
+        let (first_copies, beside) = copies.into_iter().partition(|row| seen.insert(row.path.clone()));
+        Ok(Strays { first_copies, beside })
     }
 
     /// The selected sessions of which only archive files without rows are left.

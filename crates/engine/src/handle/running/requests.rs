@@ -42,7 +42,7 @@ impl Handle {
             decision: call.decision.clone().into(),
             surface,
         };
-        self.wait_for(|told| Message::Answer(answer, told))?
+        self.wait_for(|reply| Message::Answer(answer, reply))?
     }
 
     /// The first open request of a session, if Watchbill can answer it.

@@ -96,7 +96,7 @@ fn replayed_hook_events_count_as_past_events() {
     let agent = message.origin.agent.clone().unwrap();
     house.stage.processes.set(agent, watchbill_core::evidence::registry::Liveness::Dead);
     house.step(Input::Hooks(vec![message]));
-    assert!(house.told.iter().all(|told| !told.starts_with("working")), "{:?}", house.told);
+    assert!(house.transitions.iter().all(|told| !told.starts_with("working")), "{:?}", house.transitions);
     assert_eq!(house.row(A).state, "ended", "the process that sent it is gone");
 }
 
@@ -131,7 +131,11 @@ fn edge_02_a_request_answered_by_a_reviewer_is_never_shown() {
         );
         assert_eq!(house.state(A), "working");
         house.at(1.0 + millis).hook(7, A, tool_event("PostToolUse", "Bash", input.clone(), "t1")).at(30.0);
-        assert!(!house.told.iter().any(|told| told.starts_with("waiting_for_approval")), "{:?}", house.told);
+        assert!(
+            !house.transitions.iter().any(|told| told.starts_with("waiting_for_approval")),
+            "{:?}",
+            house.transitions
+        );
     }
 }
 

@@ -8,9 +8,9 @@ use crate::run::message::AskSink;
 
 /// The hook processes that wait for an answer.
 #[derive(Default)]
-pub(crate) struct Askers(BTreeMap<RequestId, AskSink>);
+pub(crate) struct WaitingHooks(BTreeMap<RequestId, AskSink>);
 
-impl Askers {
+impl WaitingHooks {
     /// A hook process waits.
     pub fn add(&mut self, id: RequestId, sink: AskSink) {
         self.0.insert(id, sink);

@@ -12,26 +12,26 @@ use std::thread::JoinHandle;
 use watchbill_core::hook::HookMessage;
 use watchbill_settings::Settings;
 
-use super::grown_files::{GrownFiles, Takes};
-use super::task::{HistorianParts, OnRemoved, OnSettled, Task};
+use super::grown_files::{GrownFiles, GrownFilesReceiver};
+use super::task::{HistoryParts, OnRemoved, OnSettled, Task};
 use super::worker_loop::Worker;
 use crate::removal::request::Removal;
 
 /// The thread. Dropping it ends the thread after its current slice.
-pub struct Historian {
+pub struct HistoryThread {
     tasks: Option<Sender<Task>>,
     grown: Arc<GrownFiles>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Historian {
+impl HistoryThread {
     /// Starts the thread. Until [`begin`](Self::begin) it copies the store's log and does the tasks that it gets, and
     /// looks for no files. If the thread cannot start there is no history, and everything else goes on.
-    pub fn start(parts: HistorianParts) -> Self {
-        let (tasks, told) = channel();
+    pub fn start(parts: HistoryParts) -> Self {
+        let (tasks, inbox) = channel();
         let grown = Arc::<GrownFiles>::default();
-        let takes = Takes::new(Arc::clone(&grown));
-        let worker = move || Worker::new(parts, takes).run(&told);
+        let receiver = GrownFilesReceiver::new(Arc::clone(&grown));
+        let worker = move || Worker::new(parts, receiver).run(&inbox);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
             tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
@@ -57,25 +57,25 @@ impl Historian {
     }
 
     /// Hooks have sent these messages.
-    pub fn heard(&self, messages: Vec<HookMessage>) {
+    pub fn add_hook_events(&self, messages: Vec<HookMessage>) {
         if !messages.is_empty() {
             self.tell(Task::HookEvents(messages));
         }
     }
 
-    /// Carries out a removal, and gives its outcome to `told`.
+    /// Carries out a removal, and gives its outcome to `reply`.
     ///
     /// # Errors
-    /// When there is no thread; returns `told`.
-    pub fn remove(&self, removal: Removal, told: OnRemoved) -> Result<(), OnRemoved> {
-        let task = Task::Remove(removal, told);
-        let Err(untold) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
-        if let Task::Remove(_, told) = untold.0 { Err(told) } else { Ok(()) }
+    /// When there is no thread; returns `reply`.
+    pub fn remove(&self, removal: Removal, reply: OnRemoved) -> Result<(), OnRemoved> {
+        let task = Task::Remove(removal, reply);
+        let Err(unsent) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
+        if let Task::Remove(_, reply) = unsent.0 { Err(reply) } else { Ok(()) }
     }
 
-    /// Calls `told` when everything that the thread knows by now is stored.
-    pub fn when_stored(&self, told: OnSettled) {
-        self.tell(Task::WaitUntilStored(told));
+    /// Calls `reply` when everything that the thread knows by now is stored.
+    pub fn when_stored(&self, reply: OnSettled) {
+        self.tell(Task::WaitUntilStored(reply));
     }
 
     /// The thread checks the index, and rebuilds it if it is damaged.
@@ -95,7 +95,7 @@ impl Historian {
     }
 }
 
-impl Drop for Historian {
+impl Drop for HistoryThread {
     fn drop(&mut self) {
         self.tasks = None;
         if let Some(thread) = self.thread.take() {
