@@ -48,14 +48,14 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
 const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;
 
 export class MockSettings {
-  #said = new Map<SettingKey, SettingValue>();
+  #written = new Map<SettingKey, SettingValue>();
   #problems: SettingProblem[] = [];
   #fixed = new Map<SettingKey, string>();
   #listeners = new Set<(view: SettingsView) => void>();
 
   /** Simulates an edit of the file by hand. */
-  edit(said: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
-    this.#said = new Map(Object.entries(said) as [SettingKey, SettingValue][]);
+  edit(written: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
+    this.#written = new Map(Object.entries(written) as [SettingKey, SettingValue][]);
     this.#problems = problems;
     this.#tell();
   }
@@ -69,18 +69,18 @@ export class MockSettings {
   view(): SettingsView {
     const one = (key: SettingKey): Setting => {
       const fixedBy = this.#fixed.get(key);
-      const said = this.#said.get(key);
+      const written = this.#written.get(key);
       return {
         key,
-        value: said ?? DEFAULTS[key],
+        value: written ?? DEFAULTS[key],
         default: DEFAULTS[key],
-        source: fixedBy === undefined ? (said === undefined ? "default" : "file") : fixedBy.startsWith("-") ? "option" : "environment",
+        source: fixedBy === undefined ? (written === undefined ? "default" : "file") : fixedBy.startsWith("-") ? "option" : "environment",
         ...(fixedBy === undefined ? {} : { fixedBy }),
       };
     };
     return {
       path: "/home/dev/.config/watchbill/config.toml",
-      exists: this.#said.size > 0,
+      exists: this.#written.size > 0,
       dataDir: "/home/dev/.local/share/watchbill",
       settings: (Object.keys(DEFAULTS) as SettingKey[]).map(one),
       problems: this.#problems,
@@ -96,8 +96,8 @@ export class MockSettings {
       }
     }
     for (const { key, value } of changes) {
-      if (value === null || JSON.stringify(value) === JSON.stringify(DEFAULTS[key])) this.#said.delete(key);
-      else this.#said.set(key, value);
+      if (value === null || JSON.stringify(value) === JSON.stringify(DEFAULTS[key])) this.#written.delete(key);
+      else this.#written.set(key, value);
     }
     this.#tell();
     return this.view();

@@ -7,7 +7,7 @@ import { type Host, reasonOf } from "./host/host";
 /** Shows a notice, with Undo if `undo` is given. */
 export type Say = (words: string, undo?: () => void) => void;
 
-export class ChainWords {
+export class SessionActions {
   #host: Host;
   #session: () => string;
   #say: Say;
@@ -21,8 +21,8 @@ export class ChainWords {
   }
 
   readonly rename = (name: string): void => {
-    const said = name === "" ? "It has its own title again" : "Renamed";
-    void this.#ask(this.#host.renameChain(this.#session(), name === "" ? null : name), said);
+    const notice = name === "" ? "It has its own title again" : "Renamed";
+    void this.#ask(this.#host.renameChain(this.#session(), name === "" ? null : name), notice);
   };
 
   readonly join = (withSessionId: string): void => {
@@ -47,34 +47,34 @@ export class ChainWords {
 
   readonly snooze = (until: string | null): void => {
     const session = this.#session();
-    const back = until === null ? undefined : () => void this.#told(this.#host.snooze(session, null), "");
-    void this.#told(this.#host.snooze(session, until), until === null ? "The snooze is over" : "Snoozed", back);
+    const back = until === null ? undefined : () => void this.#carryOut(this.#host.snooze(session, null), "");
+    void this.#carryOut(this.#host.snooze(session, until), until === null ? "Snooze ended" : "Snoozed", back);
   };
 
   /** Resolves to whether it was done. */
   readonly putAway = (away: boolean): Promise<boolean> => {
     const session = this.#session();
-    const back = away ? () => void this.#told(this.#host.putAway(session, false), "") : undefined;
-    return this.#told(this.#host.putAway(session, away), away ? "Put away until something new happens" : "In the roster again", back);
+    const back = away ? () => void this.#carryOut(this.#host.putAway(session, false), "") : undefined;
+    return this.#carryOut(this.#host.putAway(session, away), away ? "Put away until something new happens" : "In the roster again", back);
   };
 
   #undo(sessionId: string): void {
     void this.#ask(this.#host.undoChain(sessionId), "Undone");
   }
 
-  async #ask(asked: Promise<WorkChain>, said: string, undo?: () => void): Promise<void> {
+  async #ask(asked: Promise<WorkChain>, notice: string, undo?: () => void): Promise<void> {
     try {
       this.#onchain(await asked);
-      this.#say(said, undo);
+      this.#say(notice, undo);
     } catch (error) {
       this.#say(reasonOf(error));
     }
   }
 
-  async #told(asked: Promise<void>, said: string, undo?: () => void): Promise<boolean> {
+  async #carryOut(asked: Promise<void>, notice: string, undo?: () => void): Promise<boolean> {
     try {
       await asked;
-      if (said !== "") this.#say(said, undo);
+      if (notice !== "") this.#say(notice, undo);
       return true;
     } catch (error) {
       this.#say(reasonOf(error));

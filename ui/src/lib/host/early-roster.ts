@@ -13,7 +13,7 @@ const PATIENCE = 150;
  * Resolves when the first rows are there, when the host fails, or after `PATIENCE`. It copies only the host's own
  * properties.
  */
-export async function askedAhead(host: Host): Promise<Host> {
+export async function withEarlyRoster(host: Host): Promise<Host> {
   const come: RosterMessage[] = [];
   let hear = (message: RosterMessage): void => void come.push(message);
   // These marks are for `cargo xtask bench`, which reports where the time of a start goes.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ChainWords } from "./chain-words";
+import { SessionActions } from "./session-actions";
 import { MockHost } from "./host/mock/mock";
 import { row } from "./host/mock/rows";
 
@@ -11,7 +11,7 @@ test.each(["join", "accept"] as const)("undo of a %s applies to the changed chai
   Object.assign(host, { joinChains: answer, acceptLink: answer, undoChain: answer });
   let session = "a";
   let back: (() => void) | undefined;
-  const words = new ChainWords(host, () => session, (_, undo) => (back = undo), () => {});
+  const words = new SessionActions(host, () => session, (_, undo) => (back = undo), () => {});
   words[did]("c");
   await expect.poll(() => back).toBeDefined();
   session = "b";

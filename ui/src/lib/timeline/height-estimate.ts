@@ -13,7 +13,7 @@ const LETTER = 5.5;
 /** Longer texts are cut when they are drawn. */
 const MOST = 5000;
 
-export function guessedHeight(item: TimelineItem | undefined, width: number): number {
+export function estimatedHeight(item: TimelineItem | undefined, width: number): number {
   if (item === undefined || (item.kind !== "prompt" && item.kind !== "response")) return ONE;
   const letters = Math.max(20, (width - BESIDE) / LETTER);
   let lines = 0;

@@ -1,7 +1,7 @@
 // Whether the user holds a view, perhaps by the thumb of its scrollbar. The thumb stands for a share of the whole: if
 // the view is moved or grows meanwhile, the next move of the pointer scrolls elsewhere.
 
-export class Grip {
+export class PointerHold {
   #let: AbortController | undefined;
   #waiting: (() => void)[] = [];
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 
 import type { RosterMessage } from "../bindings/RosterMessage";
-import { askedAhead } from "./ahead";
+import { withEarlyRoster } from "./early-roster";
 import type { Host } from "./host";
 
 const snapshot = (revision: number): RosterMessage => ({ type: "snapshot", revision, generatedAt: "", sessions: [], problems: [], reading: false });
@@ -11,25 +11,25 @@ class Line {
   readonly asked: boolean[] = [];
   ended = 0;
   fails: unknown;
-  #ears: ((message: RosterMessage) => void)[] = [];
+  #listeners: ((message: RosterMessage) => void)[] = [];
 
   readonly host = {
-    subscribe: async (all: boolean, ear: (message: RosterMessage) => void) => {
+    subscribe: async (all: boolean, listener: (message: RosterMessage) => void) => {
       this.asked.push(all);
       if (this.fails !== undefined) throw this.fails;
-      this.#ears.push(ear);
+      this.#listeners.push(listener);
       return () => void (this.ended += 1);
     },
   } as unknown as Host;
 
   say(message: RosterMessage, to = 0): void {
-    this.#ears[to]?.(message);
+    this.#listeners[to]?.(message);
   }
 }
 
 test("the roster is asked for at once, and its first subscriber misses nothing", async () => {
   const line = new Line();
-  const ahead = askedAhead(line.host);
+  const ahead = withEarlyRoster(line.host);
   expect(line.asked).toEqual([false]);
   line.say(snapshot(1));
   const host = await ahead;
@@ -44,7 +44,7 @@ test("the roster is asked for at once, and its first subscriber misses nothing",
 
 test("a second subscriber causes a subscription of its own", async () => {
   const line = new Line();
-  const ahead = askedAhead(line.host);
+  const ahead = withEarlyRoster(line.host);
   line.say(snapshot(1));
   const host = await ahead;
   await host.subscribe(false, () => {});
@@ -56,7 +56,7 @@ test("a second subscriber causes a subscription of its own", async () => {
 
 test("a subscriber for all sessions does not get the default roster", async () => {
   const line = new Line();
-  const ahead = askedAhead(line.host);
+  const ahead = withEarlyRoster(line.host);
   line.say(snapshot(1));
   const host = await ahead;
   const heard: RosterMessage[] = [];
@@ -67,7 +67,7 @@ test("a subscriber for all sessions does not get the default roster", async () =
 test("a failure of the engine reaches the first subscriber, and the next one asks again", async () => {
   const line = new Line();
   line.fails = { message: "The engine has ended." };
-  const host = await askedAhead(line.host);
+  const host = await withEarlyRoster(line.host);
   await expect(host.subscribe(false, () => {})).rejects.toEqual(line.fails);
   line.fails = undefined;
   await host.subscribe(false, () => {});
@@ -76,7 +76,7 @@ test("a failure of the engine reaches the first subscriber, and the next one ask
 
 test("a host with slow rows resolves without them", async () => {
   vi.useFakeTimers();
-  const ahead = askedAhead(new Line().host);
+  const ahead = withEarlyRoster(new Line().host);
   await vi.advanceTimersByTimeAsync(1000);
   await expect(ahead).resolves.toBeDefined();
   vi.useRealTimers();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { row } from "../host/mock/rows";
-import { entranceOf, neighbourOf, nextNeeding, visibleIds } from "./walk";
+import { entranceOf, neighbourOf, nextNeeding, visibleIds } from "./navigation";
 
 const sections = [
   { group: "needs_you", ids: ["a"] },

@@ -6,12 +6,12 @@ import { cleanup, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, test } from "vitest";
 
 import Notice from "./Notice.svelte";
-import Spoken from "./Spoken.svelte";
+import LiveRegion from "./LiveRegion.svelte";
 
 afterEach(cleanup);
 
 test("new text, and the same text once more, is a new element in the same region", async () => {
-  const { rerender } = render(Spoken, { words: "One needs you.", time: 1 });
+  const { rerender } = render(LiveRegion, { words: "One needs you.", time: 1 });
   const region = screen.getByRole("status");
   const first = region.firstElementChild;
   expect(first?.textContent).toBe("One needs you.");
