@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::user::{SessionCommand, UserEdits};
 use watchbill_history::SharedStore;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Mode, OpenFiles, Store, StoreError};

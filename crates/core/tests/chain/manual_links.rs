@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::{Chains, LinkReason, ManualLink};
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::person::{
+use watchbill_core::time::Timestamp;
+use watchbill_core::user::{
     CommandFacts, EditChange, Refusal, SessionCommand, UserEdits, changes_of_command,
 };
-use watchbill_core::time::Timestamp;
 
 use crate::facts::*;
 use crate::properties::any_world;

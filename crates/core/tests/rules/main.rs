@@ -13,7 +13,7 @@ mod evidence_laws;
 mod evidence_registry;
 mod fuzzed;
 mod hook_payloads;
-mod person;
 mod roster;
 mod row;
 mod status_file;
+mod user;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};

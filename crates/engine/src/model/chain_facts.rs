@@ -6,8 +6,8 @@ use std::sync::Arc;
 use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use watchbill_core::chain::resolve::{Facts, ManualLink};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::UserEdits;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::UserEdits;
 
 use crate::witnesses::Witnesses;
 

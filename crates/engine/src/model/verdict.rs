@@ -9,12 +9,12 @@ use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
 use watchbill_core::ids::{Instance, SessionId};
-use watchbill_core::person::Deferral;
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::Deferral;
 
 use crate::model::session::Session;
 use crate::witnesses::hooks::HookSession;

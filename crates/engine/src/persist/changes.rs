@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::chain::lineage::{Marker, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::EditChange;
 use watchbill_store::tables::answers::AnswerRow;
 
 /// Name of the stored facts that no file holds any more.

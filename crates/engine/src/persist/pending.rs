@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
+use watchbill_core::user::EditChange;
 
 use crate::persist::changes::{AnswerChange, Changes};
 

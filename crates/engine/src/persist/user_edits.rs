@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use watchbill_core::chain::ManualLink;
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::person::{Deferral, EditChange, SeenActivity, UserEdits};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{Deferral, EditChange, SeenActivity, UserEdits};
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 use watchbill_store::{Step, Store, StoreError};

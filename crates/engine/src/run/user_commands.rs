@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::{ApiError, ErrorCode};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};

@@ -10,8 +10,8 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::lineage::{Lineage, Marker};
 use watchbill_core::chain::resolve::resolve_for;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::UserEdits;
 use watchbill_core::session::lazy::LazyFold;
+use watchbill_core::user::UserEdits;
 
 use super::rooms::Rooms;
 use super::user_edits::carry_snoozes;

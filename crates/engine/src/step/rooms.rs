@@ -1,8 +1,8 @@
 //! The rooms of one engine, for the functions of a step.
 
-use watchbill_core::person::UserEdits;
 use watchbill_core::requests::open::OpenRequests;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::UserEdits;
 
 use crate::environment::{Environment, Outlook, World};
 use crate::model::alerting::Alerting;

@@ -1,7 +1,7 @@
 //! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
-use watchbill_core::person::{CommandFacts, EditChange, Refusal, SessionCommand, changes_of_command};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{CommandFacts, EditChange, Refusal, SessionCommand, changes_of_command};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::chains::resolved;

@@ -3,8 +3,8 @@
 use watchbill_core::chain::chains::Chain;
 use watchbill_core::chain::link::{Link, LinkConfidence};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Deferral, EditChange, UserEdits};
 use watchbill_core::roster::row::Row;
+use watchbill_core::user::{Deferral, EditChange, UserEdits};
 
 use super::rooms::Rooms;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::file_state::StoredFile;
 use watchbill_engine::publish::snapshot;

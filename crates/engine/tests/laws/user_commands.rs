@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
 use watchbill_engine::transcripts::{LoadOptions, load};

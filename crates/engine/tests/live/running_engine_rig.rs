@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_history::query;

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::socket::access::Access;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::roster::RosterMessage;

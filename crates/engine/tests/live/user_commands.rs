@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::socket::access::{Access, AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;

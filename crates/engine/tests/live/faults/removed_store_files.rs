@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Millis;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::socket::access::{Access as _, CommandId};
 use watchbill_engine::socket::client::Client;

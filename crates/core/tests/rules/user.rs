@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, needs_person};
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{
-    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, changes_of_command,
-};
 use watchbill_core::roster::row::{Reason, Row, Source};
 use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{
+    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, changes_of_command,
+};
 
 use crate::row::bare;
 
@@ -114,10 +114,7 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
     assert!(!shows(row(State::Ended, None, 700, 10)), "its process has ended");
     assert!(shows(row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 30)), "a new record");
     assert!(shows(row(State::Working, None, 30, 10)), "the registry says that a turn runs");
-    assert!(
-        shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)),
-        "it needs the person"
-    );
+    assert!(shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)), "it needs the user");
 }
 
 #[test]
