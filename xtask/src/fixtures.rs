@@ -7,9 +7,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::tree::Tree;
 
+/// Recordings of which only the talk over the pipes is a fixture: `own/<name>.ndjson`.
+const TALKS: [&str; 7] = [
+    "own-stream-life",
+    "own-stream-queue-interrupt",
+    "own-stream-permissions",
+    "own-stream-parallel-elicit",
+    "own-errors",
+    "own-codex-app-server",
+    "own-gemini-acp",
+];
+
 /// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
-/// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Fixtures without a source
-/// there stay unchanged.
+/// `<from>/transcript-record-types/`, and `hook-payloads/` from `<from>/hook-payloads/`. Of the recordings `own-…` it keeps the
+/// lines over the pipes, as `own/<name>.ndjson`. Fixtures without a source there stay unchanged.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -17,9 +28,14 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     for entry in listing {
         let entry = entry?;
         let recording = entry.path().join("recording.ndjson");
-        if recording.is_file() {
-            let name = format!("{}.ndjson", entry.file_name().to_string_lossy());
-            copied += copy(&recording, &fixtures.join("recordings").join(name))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match name.strip_prefix("own-") {
+            _ if !recording.is_file() => {}
+            None => copied += copy(&recording, &fixtures.join(format!("recordings/{name}.ndjson")))?,
+            Some(talk) if TALKS.contains(&&*name) => {
+                copied += copy_talk(&recording, &fixtures.join(format!("own/{talk}.ndjson")))?;
+            }
+            Some(_) => {}
         }
     }
     for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
@@ -42,7 +58,31 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<u32> {
-    let bytes = fs::read(from).with_context(|| format!("could not read {}", from.display()))?;
+    write(read(from)?, to)
+}
+
+fn copy_talk(from: &Path, to: &Path) -> Result<u32> {
+    write(talk(&String::from_utf8_lossy(&read(from)?)).into_bytes(), to)
+}
+
+/// The lines over the pipes, and the marks that say when a process began.
+fn talk(recording: &str) -> String {
+    let is_kept = |line: &&str| {
+        let Ok(operation) = serde_json::from_str::<serde_json::Value>(line) else { return false };
+        match operation["op"].as_str() {
+            Some("in" | "out") => true,
+            Some("mark") => operation["text"].as_str().is_some_and(|text| text.starts_with("spawn ")),
+            _ => false,
+        }
+    };
+    recording.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn read(from: &Path) -> Result<Vec<u8>> {
+    fs::read(from).with_context(|| format!("could not read {}", from.display()))
+}
+
+fn write(bytes: Vec<u8>, to: &Path) -> Result<u32> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -70,7 +110,18 @@ fn without_machine_ids(mut bytes: Vec<u8>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_machine_ids;
+    use super::{talk, without_machine_ids};
+
+    #[test]
+    fn a_talk_is_the_lines_over_the_pipes_and_the_starts() {
+        let recording = r#"{"t":0,"op":"mark","text":"spawn claude -p"}
+{"t":1,"op":"in","line":"{}"}
+{"t":2,"op":"append","path":"x","text":"y"}
+{"t":3,"op":"mark","text":"result"}
+torn"#;
+        let kept = talk(recording);
+        assert_eq!(kept.lines().map(|line| &line[1..6]).collect::<Vec<_>>(), ["\"t\":0", "\"t\":1"]);
+    }
 
     #[test]
     fn fixtures_do_not_contain_the_id_of_their_machine() {

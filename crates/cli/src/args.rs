@@ -98,10 +98,23 @@ pub enum Command {
     /// Does what `watch` does without showing anything: it receives hooks, stores the history, and answers the other
     /// commands. An interrupt ends it.
     Serve {
+        /// Also serve the roster and the history over HTTP, to programs on this machine that have the token
+        ///
+        /// The file `service.json` in the data folder has the address and the token.
+        #[arg(long, conflicts_with = "systemd")]
+        http: bool,
+        /// Port for --http; without it, a free one
+        #[arg(long, value_name = "N", requires = "http", default_value_t = 0, hide_default_value = true)]
+        port: u16,
         /// Print a unit for systemd's user manager instead, with the given folders
         #[arg(long)]
         systemd: bool,
     },
+    /// Serve the history to an agent over MCP, on standard input and output
+    ///
+    /// The agent gets read-only tools: search, timeline, one session, the sessions now. It sees nothing of excluded folders and
+    /// no private text. You add it to an agent yourself: `claude mcp add watchbill -- watchbill mcp`.
+    Mcp,
     /// Say why a session is in its state: every witness, the winner first
     Why {
         /// Id of a session or work chain, or a unique beginning of one

@@ -26,18 +26,28 @@ pub enum Refusal {
     Gone(String),
 }
 
-/// The driver of one agent: pure. Folding the same log gives the same events and the same state.
+impl Refusal {
+    /// A command of the host or of a terminal.
+    pub(crate) fn not_for_a_driver() -> Self {
+        Self::Unsupported("an agent that talks in lines has no such command".to_owned())
+    }
+}
+
+/// The driver of one process of an agent: pure. Folding the same log gives the same events and the same state.
 pub trait Driver: Send {
     /// Folds one record. Events come in the order in which they happened. A line that cannot be read gives
     /// [`OwnWhat::Error`] with the cause `protocol`, and changes nothing else.
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat>;
 
     /// The lines that the driver itself has to write now: the greeting, replies to calls that only it answers. They are taken.
+    /// The caller asks at the start and after each record. In a replay it does not ask: a line that was written is due no more.
     fn due(&mut self) -> Vec<String>;
 
     /// A command as lines for the agent. The caller writes each to the log and to the agent, and folds it.
     ///
-    /// The host keeps the queue: it hands over a prompt only when it may be written.
+    /// The host keeps the queue: it hands over a prompt only when it may be written. That is when the agent is idle; with
+    /// `PromptWhen::Steer` also while a turn runs. For `PromptWhen::Now` the host interrupts first, and hands the prompt over
+    /// after the turn's end. No line can come back: a new model of Codex goes with the next prompt.
     ///
     /// # Errors
     /// When the agent cannot take it now.

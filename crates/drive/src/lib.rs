@@ -6,4 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agents;
+pub mod claude;
 pub mod driver;
+mod fold;

@@ -51,7 +51,7 @@ pub struct Request {
     pub mode: Option<String>,
     /// When the session asked.
     pub opened_at: String,
-    /// `hook`: it can be answered from here. `no`: in its terminal only.
+    /// `hook`, `stream` (an own session): it can be answered from here. `no`: not from here.
     pub answerable: String,
     /// Why it cannot be answered from here.
     #[serde(skip_serializing_if = "Option::is_none")]

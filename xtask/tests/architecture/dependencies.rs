@@ -14,6 +14,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
+    ("watchbill-service", &["watchbill-engine", "watchbill-hooks", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
@@ -47,6 +49,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-drive",
             "watchbill-engine",
             "watchbill-history",
+            "watchbill-mcp",
+            "watchbill-service",
             "watchbill-settings",
             "watchbill-protocol",
             "watchbill-hooks",
@@ -71,6 +75,8 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("statig", &["watchbill-core"], "the session machine is pure"),
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
     ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
+    ("axum", &["watchbill-service"], "one crate listens for HTTP"),
+    ("hyper*", &["watchbill-service", "watchbill-testkit"], "one crate listens for HTTP"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
 ];
@@ -104,7 +110,8 @@ const NOT_IN_PROGRAMS: &[&str] = &[
     "reqwest",
     "ureq",
     "curl*",
-    "hyper*",
+    "hyper-rustls",
+    "hyper-tls",
     "h2",
     "rustls*",
     "native-tls",
@@ -112,7 +119,9 @@ const NOT_IN_PROGRAMS: &[&str] = &[
     "quinn*",
     "tungstenite*",
 ];
-const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop"];
+/// Crates that listen. A feature whose name begins with `client` would let them connect as well.
+const LISTENERS: &[&str] = &["hyper", "hyper-util"];
+const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop", "watchbill-host"];
 const PLATFORMS: &[&str] = &["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 fn matches(pattern: &str, name: &str) -> bool {
@@ -205,9 +214,34 @@ fn no_program_can_talk_to_the_network() {
             complaints.extend(clients.map(|name| {
                 format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` shows the path")
             }));
+            complaints.extend(client_features(program, platform));
         }
     }
     no_complaints(complaints);
+}
+
+/// The features of [`LISTENERS`] with which a program could connect. The metadata has the features of the whole tree, with
+/// those that only tests turn on; `cargo tree` has the ones of this program.
+fn client_features(program: &str, platform: &str) -> Vec<String> {
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}\t{f}"])
+        .args(["--package", program, "--target", platform])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success() && listing.contains(program),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let features = listing.lines().filter_map(|line| {
+        let (package, features) = line.split_once('\t')?;
+        let name = package.split(' ').next()?;
+        let client = features.split(',').find(|feature| feature.starts_with("client"))?;
+        LISTENERS.contains(&name).then(|| format!("{program} on {platform}: {name} has the feature {client}"))
+    });
+    features.collect()
 }
 
 /// The names of all crates that a crate links, without tests and build scripts.

@@ -45,6 +45,8 @@ fn documents_keep_their_sizes() {
         let (is, limit, unit) = match &*name {
             "README.md" => (lines, README_LINES, "lines"),
             "ARCHITECTURE.md" => (words, ARCHITECTURE_WORDS, "words"),
+            // The list grows with the pages.
+            "docs/decisions/README.md" => continue,
             _ if file.starts_with("docs/decisions") => (words, DECISION_WORDS, "words"),
             _ => continue,
         };

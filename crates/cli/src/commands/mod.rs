@@ -7,6 +7,7 @@ pub mod export;
 pub mod focus;
 pub mod history;
 pub mod hooks;
+pub mod mcp;
 pub mod open;
 mod output;
 pub mod pages;
@@ -71,8 +72,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => watch::watch(&global, json, all, paint),
-        Command::Serve { systemd: true } => serve::print_unit(&global),
-        Command::Serve { systemd: false } => serve::serve(&global),
+        Command::Serve { systemd: true, .. } => serve::print_unit(&global),
+        Command::Serve { systemd: false, http, port } => serve::serve(&global, http.then_some(port)),
+        Command::Mcp => mcp::serve(&global),
         Command::Focus { session, json } => focus::focus(&global, &session, json),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
@@ -165,6 +167,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         // These commands do not need the engine, or print more than one text.
         Command::Watch { .. }
         | Command::Serve { .. }
+        | Command::Mcp
         | Command::Focus { .. }
         | Command::Answer(_)
         | Command::Answers { .. }

@@ -4,17 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use watchbill_engine::handle::start;
+use watchbill_engine::handle::{Handle, start};
+use watchbill_service::Service;
+use watchbill_settings::Settings;
 use watchbill_settings::follow::follow;
 
 use super::{configuration, emit};
 use crate::args::Global;
 
-/// Keeps watch until the program is interrupted or terminated.
+/// Keeps watch until the program is interrupted or terminated. With a port, also serves HTTP there; 0 takes a free one.
 ///
 /// # Errors
-/// When the engine cannot be started, or has stopped by an error.
-pub fn serve(global: &Global) -> anyhow::Result<()> {
+/// When the engine cannot be started, has stopped by an error, or the port is taken.
+pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
     anyhow::ensure!(!global.demo, "the demo needs a window or a terminal: leave --demo or `serve` out");
     let configuration = Arc::new(configuration(global)?);
     let settings = configuration.settings();
@@ -29,14 +31,23 @@ pub fn serve(global: &Global) -> anyhow::Result<()> {
         // The engine drops the sink, and the sender with it, when it ends.
         let subscription = watchbill_engine::publish::Subscription::default();
         handle.subscribe(subscription, Box::new(move |_| !gone.is_closed()));
+        let service = http.map(|port| serve_http(&handle, &settings, port)).transpose()?;
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {
             () = ends.next() => {}
             _ = ended => anyhow::bail!("watching has stopped after an internal error; run `watchbill serve` again"),
         }
+        drop(service);
         handle.stop();
         Ok(())
     })
+}
+
+fn serve_http(handle: &Handle, settings: &Settings, port: u16) -> anyhow::Result<Service> {
+    let data_dir =
+        settings.data_dir.as_deref().context("no data folder is known: name one with --data-dir")?;
+    let served = watchbill_service::start(handle.clone(), data_dir, port);
+    served.with_context(|| format!("cannot serve HTTP on port {port} of 127.0.0.1"))
 }
 
 /// The signals that end the program.

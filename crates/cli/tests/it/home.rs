@@ -23,10 +23,14 @@ impl Home {
 
     /// With a data folder elsewhere, and a configuration file of this text.
     pub fn with(data: PathBuf, config: &str) -> Self {
-        let home = Self::empty();
-        let path = home.path().join("config.toml");
+        Self { data, ..Self::empty().configured(config) }
+    }
+
+    /// The same with a configuration file of this text.
+    pub fn configured(self, config: &str) -> Self {
+        let path = self.path().join("config.toml");
         std::fs::write(&path, config).unwrap();
-        Self { data, config: Some(path), ..home }
+        Self { config: Some(path), ..self }
     }
 
     pub fn path(&self) -> &Path {

@@ -19,6 +19,7 @@ mod interrupt;
 #[cfg(unix)]
 mod killed_holder;
 mod large_pages;
+mod mcp;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
@@ -26,6 +27,8 @@ mod pages;
 mod process;
 mod program;
 mod roster_at;
+#[cfg(target_os = "linux")]
+mod service;
 mod settings;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/skipped.rs"]

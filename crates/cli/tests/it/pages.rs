@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "roster",
     "watch",
     "serve",
+    "mcp",
     "why",
     "chain",
     "snooze",

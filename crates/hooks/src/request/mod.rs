@@ -3,5 +3,5 @@
 mod output;
 mod payload;
 
-pub use output::hook_output;
-pub use payload::read_request;
+pub use output::{decision_in_words_of_client, hook_output};
+pub use payload::{Asking, read_request};

@@ -12,14 +12,18 @@ use watchbill_core::requests::request::{Request, RequestKind};
 /// # Errors
 /// When the decision does not fit the request.
 pub fn hook_output(decision: &Decision, request: &Request) -> Result<String, Mismatch> {
-    decision.check(request)?;
-    let decision = in_words_of_client(decision, request)?;
+    let decision = decision_in_words_of_client(decision, request)?;
     let output =
         json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } });
     Ok(output.to_string())
 }
 
-fn in_words_of_client(decision: &Decision, request: &Request) -> Result<Value, Mismatch> {
+/// The decision as the client takes it, in the output of a hook and in a `control_response`.
+///
+/// # Errors
+/// When the decision does not fit the request.
+pub fn decision_in_words_of_client(decision: &Decision, request: &Request) -> Result<Value, Mismatch> {
+    decision.check(request)?;
     let denied = |reason: &str| json!({ "behavior": "deny", "message": reason });
     // Both were JSON when the request was read.
     let parsed = |json: &str| serde_json::from_str::<Value>(json).unwrap_or(Value::Null);

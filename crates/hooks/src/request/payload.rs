@@ -15,39 +15,81 @@ use watchbill_core::time::Timestamp;
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
 
+/// What a client says of a request, on whatever way it came.
+pub struct Asking<'a> {
+    /// The name of the request.
+    pub id: RequestId,
+    /// The session whose turn waits.
+    pub session: &'a str,
+    /// The type of the subagent that asks; `None` for the session's own turn.
+    pub subagent: Option<&'a str>,
+    /// The id of that subagent.
+    pub subagent_id: Option<&'a str>,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The tool's input.
+    pub input: &'a Value,
+    /// The rules of "allow always", as the client suggests them.
+    pub suggestions: &'a Value,
+    /// The permission mode of the session.
+    pub mode: Option<&'a str>,
+    /// The client's folder.
+    pub cwd: Option<&'a str>,
+    /// When it asked.
+    pub opened_at: Timestamp,
+    /// The bytes that the digest stands for.
+    pub payload: &'a [u8],
+}
+
+impl Asking<'_> {
+    /// The request.
+    pub fn request(self) -> Request {
+        let kind = kind_of(self.tool, self.input);
+        Request {
+            id: self.id,
+            session: SessionId::new(self.session),
+            subagent: self.subagent.map(Arc::from),
+            subagent_id: self.subagent_id.map(Arc::from),
+            summary: summary(self.tool, self.input, &kind).into(),
+            shown: shown(self.input, &kind).into(),
+            always: match kind {
+                RequestKind::Permission => standing(self.suggestions, self.cwd),
+                _ => Vec::new(),
+            },
+            kind,
+            tool: self.tool.into(),
+            input: self.input.to_string().into(),
+            suggestions: self.suggestions.to_string().into(),
+            mode: self.mode.map(Arc::from),
+            cwd: self.cwd.map(Arc::from),
+            opened_at: self.opened_at,
+            digest: Digest(stable_hash(self.payload)),
+        }
+    }
+}
+
 /// Reads a request. `None` for any other event, and for bytes that are no payload.
 pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Option<Request> {
     // The parser refuses JSON nested deeper than 128 levels.
     let fields: Value = serde_json::from_slice(payload).ok()?;
-    let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty()).map(Arc::<str>::from);
-    if text("hook_event_name")?.as_ref() != "PermissionRequest" {
+    let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty());
+    if text("hook_event_name")? != "PermissionRequest" {
         return None;
     }
-    let tool = text("tool_name")?;
-    let input = fields.get("tool_input").cloned().unwrap_or(Value::Null);
-    let suggestions = fields.get("permission_suggestions").cloned().unwrap_or(Value::Null);
-    let cwd = text("cwd");
-    let kind = kind_of(&tool, &input);
-    Some(Request {
+    let asking = Asking {
         id,
-        session: SessionId::new(&text("session_id")?),
+        session: text("session_id")?,
         subagent: text("agent_type").filter(|_| text("agent_id").is_some()),
         subagent_id: text("agent_id"),
-        summary: summary(&tool, &input, &kind).into(),
-        shown: shown(&input, &kind).into(),
-        always: match kind {
-            RequestKind::Permission => standing(&suggestions, cwd.as_deref()),
-            _ => Vec::new(),
-        },
-        kind,
-        tool,
-        input: input.to_string().into(),
-        suggestions: suggestions.to_string().into(),
+        tool: text("tool_name")?,
+        input: fields.get("tool_input").unwrap_or(&Value::Null),
+        suggestions: fields.get("permission_suggestions").unwrap_or(&Value::Null),
         mode: text("permission_mode"),
-        cwd,
+        cwd: text("cwd"),
         opened_at,
-        digest: Digest(stable_hash(payload)),
-    })
+        payload,
+    };
+    Some(asking.request())
 }
 
 /// The input as the user reads it: the command, the plan, or the JSON. Invisible characters are drawn.

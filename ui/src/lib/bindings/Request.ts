@@ -64,7 +64,7 @@ mode?: string,
  */
 openedAt: string, 
 /**
- * `hook`: it can be answered from here. `no`: in its terminal only.
+ * `hook`, `stream` (an own session): it can be answered from here. `no`: not from here.
  */
 answerable: string, 
 /**

@@ -1,0 +1,135 @@
+//! `watchbill mcp`: serves the history to an agent on standard input and output.
+//!
+//! A running Watchbill answers where it can. Otherwise this process reads the agent's files and the store itself, for each
+//! question anew: an agent asks a few times a day.
+
+use watchbill_engine::archive::with_archive;
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::handle::real_world;
+use watchbill_engine::publish::snapshot;
+use watchbill_engine::single_look::{look, look_at_recent};
+use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::client::Client;
+use watchbill_history::query::search::Searcher;
+use watchbill_history::query::timeline::{ItemRange, TimelineReader};
+use watchbill_mcp::source::Source;
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};
+use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::timeline::Timeline;
+use watchbill_settings::{Configuration, Settings};
+
+use super::context::configuration;
+use super::running;
+use crate::args::Global;
+
+/// Serves until the agent closes standard input.
+///
+/// # Errors
+/// When the settings cannot be read, or the agent does not speak the protocol.
+pub fn serve(global: &Global) -> anyhow::Result<()> {
+    let configuration = configuration(global)?;
+    let searcher = Searcher::new(&configuration.settings());
+    Ok(watchbill_mcp::server::serve(History { configuration, searcher })?)
+}
+
+/// What was stored, and what runs.
+struct History {
+    /// Follows the user's changes: a folder that is excluded later is excluded here at once.
+    configuration: Configuration,
+    searcher: Searcher,
+}
+
+impl History {
+    fn settings(&self) -> Settings {
+        (*self.configuration.settings()).clone()
+    }
+
+    /// The answer of a running Watchbill, if it gives one.
+    fn running<T>(
+        settings: &Settings,
+        ask: impl FnOnce(&mut Client) -> Result<T, AccessError>,
+    ) -> Result<Option<T>, String> {
+        let Some(mut client) = running::client(settings) else { return Ok(None) };
+        match ask(&mut client) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => Err(error.to_string()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn everything(settings: &Settings) -> Engine {
+        let world = with_archive(real_world(), settings);
+        look(settings.clone(), world, Outlook::LIVE, &SystemClock)
+    }
+}
+
+/// Whether an agent may see the session: its folder is not excluded.
+fn is_shown(settings: &Settings, row: &TrackedSession) -> bool {
+    let folders = [&row.cwd, &row.repo_root];
+    !folders.into_iter().flatten().any(|folder| settings.history.exclude.excludes(folder))
+}
+
+/// The refusal of a session that the user excluded. It does not say that the session exists.
+fn unknown(session: &str) -> String {
+    format!("no session begins with `{session}`; `list_sessions_now` and `search_history` name sessions")
+}
+
+impl Source for History {
+    fn roster(&mut self) -> Result<RosterSnapshot, String> {
+        let settings = self.settings();
+        let mut roster = match Self::running(&settings, |client| client.roster(false))? {
+            Some(roster) => roster,
+            None => {
+                let world = with_archive(real_world(), &settings);
+                snapshot(&look_at_recent(settings.clone(), world, Outlook::LIVE, &SystemClock).current(false))
+            }
+        };
+        roster.sessions.retain(|row| is_shown(&settings, row));
+        Ok(roster)
+    }
+
+    fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, String> {
+        let settings = self.settings();
+        if let Some(answer) = Self::running(&settings, |client| client.search(query))? {
+            return Ok(answer);
+        }
+        let fs = with_archive(real_world(), &settings).fs;
+        self.searcher.search(&*fs, &settings.history, query).map_err(|error| error.to_string())
+    }
+
+    fn timeline(&mut self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, String> {
+        let settings = self.settings();
+        let engine = Self::everything(&settings);
+        let (_, chain) = described(&engine, &settings, session)?;
+        // Any excluded session of the chain would be part of its timeline.
+        for segment in &chain.segments {
+            described(&engine, &settings, &segment.session_id).map_err(|_| unknown(session))?;
+        }
+        let plan = engine.timeline_plan(session).map_err(|error| error.to_string())?;
+        TimelineReader::default()
+            .read(engine.fs(), &plan, ItemRange::new(from, limit))
+            .map_err(|error| error.to_string())
+    }
+
+    fn session(&mut self, session: &str) -> Result<(Option<TrackedSession>, WorkChain), String> {
+        let settings = self.settings();
+        described(&Self::everything(&settings), &settings, session)
+    }
+}
+
+fn described(
+    engine: &Engine,
+    settings: &Settings,
+    session: &str,
+) -> Result<(Option<TrackedSession>, WorkChain), String> {
+    let id = engine.find(session).map_err(|error| error.to_string())?;
+    let chain = engine.chain(session).map_err(|error| error.to_string())?;
+    let row = snapshot(&engine.current(true)).sessions.into_iter().find(|row| row.session_id == id.as_str());
+    match row {
+        Some(row) if !is_shown(settings, &row) => Err(unknown(session)),
+        row => Ok((row, chain)),
+    }
+}

@@ -1,0 +1,162 @@
+//! `watchbill mcp`: an agent asks over standard input and output, as lines of JSON-RPC.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::tree::{append, transcript};
+#[cfg(unix)]
+use crate::with_serve::Serve;
+
+const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+const SECRET: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// The server, and the agent's ends of its pipes.
+struct Agent {
+    server: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    calls: u64,
+}
+
+impl Agent {
+    /// Starts the server and greets it in the form of 2025.
+    fn of(home: &Home) -> Self {
+        let mut agent = Self::ungreeted(home);
+        let info = json!({"name": "test", "version": "1"});
+        let greeting = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
+        let hello = agent.ask("initialize", greeting);
+        assert_eq!(hello["result"]["serverInfo"]["name"], "watchbill", "{hello}");
+        agent.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        agent
+    }
+
+    fn ungreeted(home: &Home) -> Self {
+        let mut server = home.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (server.stdin.take(), server.stdout.take().unwrap());
+        Self { server, to, from: BufReader::new(from), calls: 0 }
+    }
+
+    fn write(&mut self, message: &Value) {
+        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        self.write(&json!({"jsonrpc": "2.0", "id": self.calls, "method": method, "params": params}));
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], self.calls, "{answer}");
+        answer
+    }
+
+    /// The text of a tool's answer, and whether it is an error.
+    fn tool(&mut self, name: &str, arguments: Value) -> (String, bool) {
+        let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        (text.to_owned(), result["isError"] == true)
+    }
+
+    /// Closes the pipe, as an agent does at its end. Returns the exit code.
+    fn end(mut self) -> Option<i32> {
+        drop(self.to.take());
+        self.server.wait().unwrap().code()
+    }
+}
+
+fn prompt(session: &str, cwd: &str, text: &str) -> Value {
+    json!({"type": "user", "uuid": format!("{session}-1"), "timestamp": "2026-11-20T15:00:00.000Z", "cwd": cwd,
+        "sessionId": session, "promptId": "p1", "message": {"role": "user", "content": text}})
+}
+
+/// Two sessions; the second works in an excluded folder.
+fn with_sessions() -> Home {
+    let home = Home::empty().configured("[store]\nexclude = [\"/home/dev/secret\"]\n");
+    let text = "The pager skips rows <private>token 77</private> when\u{202e} it fails";
+    let answer = json!({"type": "assistant", "uuid": "a2", "timestamp": "2026-11-20T15:00:09.000Z", "sessionId": PAGER,
+        "message": {"id": "m2", "model": "claude-opus-4-6", "role": "assistant",
+            "content": [{"type": "text", "text": "The pager counted the header twice."}]}, "requestId": "r2"});
+    transcript(&home.claude(), PAGER, &[prompt(PAGER, "/home/dev/api-server", text), answer]);
+    let secret = prompt(SECRET, "/home/dev/secret/plans", "The pager of the secret plan");
+    append(
+        &home.claude(),
+        std::path::Path::new(&format!("projects/-home-dev-secret/{SECRET}.jsonl")),
+        &format!("{secret}\n"),
+    );
+    home.out(&["index"]);
+    home
+}
+
+#[test]
+fn the_tools_have_telling_names_and_only_read() {
+    let home = with_sessions();
+    let mut agent = Agent::of(&home);
+    let listed = agent.ask("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    for tool in tools {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
+    }
+    insta::assert_json_snapshot!(tools.iter().map(|tool| &tool["name"]).collect::<Vec<_>>());
+    assert_eq!(agent.end(), Some(0));
+}
+
+#[test]
+fn a_client_of_2026_needs_no_greeting() {
+    let home = with_sessions();
+    let mut agent = Agent::ungreeted(&home);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let found = agent.ask("server/discover", json!({"_meta": meta}));
+    assert!(found["result"]["instructions"].as_str().unwrap().len() <= 400, "{found}");
+    let listed = agent.ask("tools/list", json!({"_meta": meta}));
+    assert!(listed["result"]["tools"].as_array().is_some_and(|tools| !tools.is_empty()), "{listed}");
+}
+
+#[test]
+fn an_agent_searches_reads_and_describes_a_session() {
+    let home = with_sessions();
+    let mut agent = Agent::of(&home);
+    let (hits, failed) = agent.tool("search_history", json!({"query": "pager"}));
+    assert!(!failed, "{hits}");
+    insta::assert_snapshot!("hits", hits);
+    let reference = hits.lines().nth(1).and_then(|line| line.split(' ').next()).unwrap().to_owned();
+    let (timeline, _) = agent.tool("read_session_timeline", json!({"session": reference}));
+    insta::assert_snapshot!("timeline", timeline);
+    let (described, _) = agent.tool("describe_session", json!({"session": &PAGER[..8]}));
+    insta::assert_snapshot!("described", described);
+    assert_eq!(agent.end(), Some(0));
+}
+
+#[test]
+fn an_excluded_folder_is_not_told_and_an_unknown_session_is_an_error_that_says_what_to_do() {
+    let home = with_sessions();
+    let mut agent = Agent::of(&home);
+    let (hits, _) = agent.tool("search_history", json!({"query": "secret"}));
+    assert!(hits.contains("Nothing was found"), "{hits}");
+    for tool in ["read_session_timeline", "describe_session"] {
+        for session in [SECRET, "no such session"] {
+            let (text, failed) = agent.tool(tool, json!({"session": session}));
+            assert!(failed && !text.contains("plan"), "{tool} {session}: {text}");
+        }
+    }
+    // The server goes on after errors.
+    assert!(!agent.tool("list_sessions_now", json!({})).1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_running_watchbill_answers_the_same() {
+    let home = with_sessions();
+    let search = |agent: &mut Agent| agent.tool("search_history", json!({"query": "header"}));
+    let alone = search(&mut Agent::of(&home));
+    let _serve = Serve::of(&home);
+    let beside = search(&mut Agent::of(&home));
+    assert!(alone.0.contains(PAGER), "{}", alone.0);
+    assert_eq!(alone, beside);
+}

@@ -1,0 +1,193 @@
+//! `watchbill serve --http`: the roster and the history over HTTP, to programs of this user alone.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::forget::until;
+use crate::home::Home;
+use crate::tree::transcript;
+
+const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+
+/// `watchbill serve --http`, its address and its token.
+struct Service {
+    program: Child,
+    home: Home,
+    address: SocketAddr,
+    token: String,
+}
+
+impl Service {
+    fn start() -> Self {
+        let home = Home::empty();
+        let prompt = json!({"type": "user", "uuid": "u1", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api",
+            "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows"}});
+        transcript(&home.claude(), PAGER, &[prompt]);
+        home.out(&["index"]);
+        let program =
+            home.command(&["serve", "--http"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut service =
+            Self { program, home, address: SocketAddr::from(([127, 0, 0, 1], 0)), token: String::new() };
+        until("the service to listen", || service.read_note().is_some());
+        until("the first scan to end", || service.get("/api/sessions").status == 200);
+        service
+    }
+
+    fn note(&self) -> std::path::PathBuf {
+        self.home.data().join("service.json")
+    }
+
+    fn read_note(&mut self) -> Option<()> {
+        let note: Value = serde_json::from_str(&std::fs::read_to_string(self.note()).ok()?).ok()?;
+        self.address.set_port(u16::try_from(note["port"].as_u64()?).ok()?);
+        note["token"].as_str()?.clone_into(&mut self.token);
+        Some(())
+    }
+
+    /// Sends these lines, with the end of the head behind them.
+    fn raw(&self, head: &[&str]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(format!("{}\r\nconnection: close\r\n\r\n", head.join("\r\n")).as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        Answer::read(&text)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.raw(&[&format!("GET {path} HTTP/1.1"), &self.host(), &self.bearer()])
+    }
+
+    fn host(&self) -> String {
+        format!("host: 127.0.0.1:{}", self.address.port())
+    }
+
+    fn bearer(&self) -> String {
+        format!("authorization: Bearer {}", self.token)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn read(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
+        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap();
+        Self { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{}", self.body))
+    }
+}
+
+#[test]
+fn a_program_with_the_token_reads_what_the_command_line_shows() {
+    let service = Service::start();
+    let health = service.raw(&["GET /health HTTP/1.1", &service.host()]);
+    assert_eq!(health.json(), json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}));
+    let rows = service.get("/api/sessions?all=true").json();
+    assert_eq!(rows["sessions"][0]["sessionId"], PAGER);
+    assert_eq!(service.get(&format!("/api/sessions/{PAGER}")).json()["sessionId"], PAGER);
+    assert_eq!(service.get(&format!("/api/sessions/{PAGER}/chain")).json()["head"], PAGER);
+    let timeline = service.get(&format!("/api/sessions/{PAGER}/timeline?limit=1")).json();
+    assert_eq!(timeline["items"][0]["text"], "The pager skips rows");
+    assert_eq!(service.get("/api/search?q=pager").json()["hits"][0]["sessionId"], PAGER);
+    let unknown = service.get("/api/sessions/none");
+    assert_eq!((unknown.status, &unknown.json()["code"]), (404, &json!("not_found")));
+    assert_eq!(service.get("/api/search").status, 400, "without a query");
+}
+
+#[test]
+fn pages_other_names_and_other_users_get_nothing() {
+    let service = Service::start();
+    let (host, token) = (service.host(), service.bearer());
+    let line = "GET /api/sessions HTTP/1.1";
+    let ask = |head: &[&str]| service.raw(&[&[line], head].concat());
+    assert_eq!(ask(&[&host]).status, 401, "no token");
+    assert_eq!(ask(&[&host, "authorization: Bearer 0000"]).status, 401);
+    assert_eq!(ask(&["host: evil.example", &token]).status, 403, "a name that points here");
+    for page in ["origin: http://evil.example", "origin: null", "sec-fetch-site: cross-site"] {
+        let refused = ask(&[&host, &token, page]);
+        assert_eq!(refused.status, 403, "{page}");
+        assert!(!refused.head.contains("access-control"), "{}", refused.head);
+    }
+    let asked_before = service.raw(&["OPTIONS /api/sessions HTTP/1.1", &host, "origin: http://evil.example"]);
+    assert_eq!(asked_before.status, 403);
+    let written = service.raw(&["POST /api/sessions HTTP/1.1", &host, &token, "content-length: 0"]);
+    assert_eq!(written.status, 405, "it only reads");
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(service.note()).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "another user cannot read the token");
+}
+
+#[test]
+fn the_events_begin_with_a_snapshot_and_go_on() {
+    let service = Service::start();
+    let mut stream = TcpStream::connect(service.address).unwrap();
+    let (host, token) = (service.host(), service.bearer());
+    write!(stream, "GET /events HTTP/1.1\r\n{host}\r\n{token}\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut next = || -> Value {
+        let line = lines.by_ref().find_map(|line| Some(line.strip_prefix("data: ")?.to_owned())).unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    assert_eq!(next()["event"], "snapshot");
+    let now = crate::tree::now();
+    let later = json!({"type": "user", "uuid": "u2", "timestamp": now.to_string(), "cwd": "/home/dev/api",
+        "sessionId": PAGER, "promptId": "p2", "message": {"role": "user", "content": "And now the index"}});
+    transcript(&service.home.claude(), PAGER, &[later]);
+    let event = next();
+    assert!(matches!(event["event"].as_str(), Some("discovered" | "updated")), "{event}");
+}
+
+#[test]
+fn slow_clients_and_too_many_followers_do_not_stop_the_others() {
+    let service = Service::start();
+    // Each holds a connection with half of a head, until the service ends it.
+    let _half: Vec<_> = (0..31)
+        .map(|_| {
+            let mut stream = TcpStream::connect(service.address).unwrap();
+            stream.write_all(b"GET /health HTTP/1.1\r\n").unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(service.get("/api/sessions").status, 200, "one place is left");
+    drop(_half);
+    let (host, token) = (service.host(), service.bearer());
+    let follow = || {
+        let mut stream = TcpStream::connect(service.address).unwrap();
+        write!(stream, "GET /events HTTP/1.1\r\n{host}\r\n{token}\r\n\r\n").unwrap();
+        let mut line = String::new();
+        let mut reader = BufReader::new(stream);
+        reader.read_line(&mut line).unwrap();
+        (reader, line)
+    };
+    let followers: Vec<_> = (0..9).map(|_| follow()).collect();
+    let taken = followers.iter().filter(|(_, line)| line.contains("200")).count();
+    assert_eq!(taken, 8);
+    assert_eq!(service.get("/api/sessions").status, 200);
+}
+
+#[test]
+fn the_note_goes_with_the_service() {
+    let mut service = Service::start();
+    kill_process(Pid::from_child(&service.program), Signal::TERM).unwrap();
+    assert_eq!(service.program.wait().unwrap().code(), Some(0));
+    assert!(!service.note().exists());
+    assert!(TcpStream::connect(service.address).is_err());
+}

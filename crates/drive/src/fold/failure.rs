@@ -1,0 +1,8 @@
+//! A failure that the user should read.
+
+use watchbill_protocol::own::event::OwnWhat;
+
+/// The event of a failure. The causes are those of [`OwnWhat::Error`].
+pub(crate) fn failure(cause: &str, text: impl Into<String>) -> OwnWhat {
+    OwnWhat::Error { text: text.into(), cause: cause.to_owned() }
+}

@@ -1,0 +1,8 @@
+//! What the drivers have in common: prompts, blocks of text, requests, forms, lines of JSON-RPC.
+
+pub(crate) mod blocks;
+pub(crate) mod failure;
+pub(crate) mod form;
+pub(crate) mod json;
+pub(crate) mod prompts;
+pub(crate) mod requests;

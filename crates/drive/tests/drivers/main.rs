@@ -1,0 +1,7 @@
+//! The drivers over the recorded talks of the real agents.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
+
+mod claude;
+mod laws;
+mod talk;

@@ -1,0 +1,131 @@
+//! Recorded talks, and events as text.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use watchbill_core::time::Timestamp;
+use watchbill_drive::agents;
+use watchbill_drive::driver::{Driver, LogLine};
+use watchbill_protocol::own::event::OwnWhat;
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
+
+/// One line of a talk.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub out: bool,
+    pub text: String,
+}
+
+impl Line {
+    pub fn log(&self) -> LogLine<'_> {
+        if self.out { LogLine::Out(&self.text) } else { LogLine::In(&self.text) }
+    }
+}
+
+pub fn out(value: &Value) -> Line {
+    Line { out: true, text: value.to_string() }
+}
+
+/// The talk with one process.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    pub session: String,
+    pub lines: Vec<Line>,
+}
+
+/// The talks of a recording, one for each process.
+pub fn talks(name: &str) -> Vec<Talk> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/own");
+    let text = std::fs::read_to_string(root.join(format!("{name}.ndjson"))).unwrap();
+    let mut talks: Vec<Talk> = Vec::new();
+    for line in text.lines() {
+        let operation: Value = serde_json::from_str(line).unwrap();
+        let said = || operation["line"].as_str().unwrap().to_owned();
+        match operation["op"].as_str().unwrap() {
+            "mark" => {
+                let mut words = operation["text"].as_str().unwrap().split(' ');
+                let session = words.find(|word| *word == "--session-id").and_then(|_| words.next());
+                talks.push(Talk { session: session.unwrap_or(SESSION).to_owned(), lines: Vec::new() });
+            }
+            way => talks.last_mut().unwrap().lines.push(Line { out: way == "out", text: said() }),
+        }
+    }
+    talks
+}
+
+const SESSION: &str = "5e55a000-0000-4000-8000-000000000001";
+
+pub fn spec(agent: OwnAgent) -> OwnSpec {
+    OwnSpec {
+        session: SESSION.into(),
+        agent,
+        kind: OwnKind::Stream,
+        cwd: "/home/dev/work".into(),
+        model: None,
+        mode: None,
+        resume: None,
+        command: Vec::new(),
+        size: None,
+        created_at: "2026-11-23T16:00:00Z".into(),
+    }
+}
+
+pub fn driver(agent: OwnAgent) -> Box<dyn Driver> {
+    agents::driver(&spec(agent)).unwrap()
+}
+
+pub fn at(number: usize) -> Timestamp {
+    Timestamp::from_millis(1_795_000_000_000 + i64::try_from(number).unwrap())
+}
+
+/// The driver of the process of a talk.
+pub fn driver_of(agent: OwnAgent, talk: &Talk) -> Box<dyn Driver> {
+    agents::driver(&OwnSpec { session: talk.session.clone(), ..spec(agent) }).unwrap()
+}
+
+/// The events of a talk.
+pub fn fold(driver: &mut dyn Driver, talk: &[Line]) -> Vec<OwnWhat> {
+    talk.iter().enumerate().flat_map(|(number, line)| driver.fold(at(number), line.log())).collect()
+}
+
+/// Events as lines of JSON. Growth of one block is one line, and long texts are cut.
+pub fn told(events: &[OwnWhat]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut growing: Option<(String, u32)> = None;
+    for event in events {
+        if let OwnWhat::Text { block, .. } | OwnWhat::Thinking { block, .. } = event {
+            match &mut growing {
+                Some((name, count)) if name == block => *count += 1,
+                _ => {
+                    lines.extend(growing.take().map(grown));
+                    growing = Some((block.clone(), 1));
+                }
+            }
+            continue;
+        }
+        lines.extend(growing.take().map(grown));
+        let mut value = serde_json::to_value(event).unwrap();
+        shorten(&mut value);
+        lines.push(value.to_string());
+    }
+    lines.extend(growing.map(grown));
+    lines.join("\n")
+}
+
+fn grown((block, count): (String, u32)) -> String {
+    format!("{block} grew {count} times")
+}
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some((end, _)) = text.char_indices().nth(90) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        _ => {}
+    }
+}

@@ -1,0 +1,119 @@
+//! The endpoints. Each answers with the JSON of the command line.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use watchbill_engine::handle::Handle;
+use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::search::SearchQuery;
+
+use crate::app::App;
+
+/// Most items of a timeline in one answer.
+const MOST_ITEMS: u64 = 500;
+
+/// All endpoints.
+pub fn router(engine: Handle) -> Router {
+    let app = Arc::new(App::new(engine));
+    let health = || async { Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")})) };
+    Router::new()
+        .route("/health", get(health))
+        .route("/api/health", get(health))
+        .route("/events", get(crate::events::events))
+        .route("/api/sessions", get(sessions))
+        .route("/api/sessions/{session}", get(why))
+        .route("/api/sessions/{session}/chain", get(chain))
+        .route("/api/sessions/{session}/timeline", get(timeline))
+        .route("/api/search", get(search))
+        .with_state(app)
+}
+
+#[derive(Deserialize)]
+struct Which {
+    #[serde(default)]
+    all: bool,
+}
+
+async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Response {
+    ask(app, move |engine| Ok(engine.roster(which.all)?)).await
+}
+
+async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
+    ask(app, move |engine| Ok(Access::why(engine, &session)?)).await
+}
+
+async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
+    ask(app, move |engine| Ok(Access::chain(engine, &session)?)).await
+}
+
+#[derive(Deserialize)]
+struct Part {
+    from: Option<u64>,
+    limit: Option<u64>,
+}
+
+async fn timeline(
+    State(app): State<Arc<App>>,
+    Path(session): Path<String>,
+    Query(part): Query<Part>,
+) -> Response {
+    let limit = part.limit.unwrap_or(100).clamp(1, MOST_ITEMS);
+    ask(app, move |engine| Ok(engine.timeline(&session, part.from, limit)?)).await
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    q: String,
+    limit: Option<u32>,
+    project: Option<String>,
+    since: Option<String>,
+    role: Option<String>,
+    tool: Option<String>,
+}
+
+async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Response {
+    let query = SearchQuery {
+        query: wanted.q,
+        limit: wanted.limit,
+        project: wanted.project,
+        since: wanted.since,
+        role: wanted.role,
+        tool: wanted.tool,
+        ..SearchQuery::default()
+    };
+    ask(app, move |engine| Ok(Access::search(engine, &query)?)).await
+}
+
+/// Asks the engine on a thread where the question may wait for the disk.
+async fn ask<T: Serialize + Send + 'static>(
+    app: Arc<App>,
+    question: impl FnOnce(&mut Handle) -> Result<T, AccessError> + Send + 'static,
+) -> Response {
+    let answer = tokio::task::spawn_blocking(move || question(&mut app.engine.clone())).await;
+    match answer {
+        Ok(Ok(answer)) => Json(answer).into_response(),
+        Ok(Err(error)) => {
+            let error = error.into_api();
+            (status(error.code), Json(error)).into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Ambiguous | ErrorCode::Invalid | ErrorCode::Conflict => StatusCode::BAD_REQUEST,
+        ErrorCode::NotReady => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::Unsupported => StatusCode::NOT_IMPLEMENTED,
+        ErrorCode::Refused => StatusCode::FORBIDDEN,
+        ErrorCode::Unreadable | ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

@@ -1,0 +1,155 @@
+//! Which requests are answered: those of a program of this user that knows the token. Web pages are refused.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+/// The names of this machine that a client may ask for. Another name in `Host` is a web page that made its own name point here
+/// (DNS rebinding).
+const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What is compared with each request.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    port: u16,
+    token: Arc<str>,
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// `Host` is missing or names another machine.
+    Host,
+    /// A browser sent it for a page.
+    Origin,
+    /// The token is missing or wrong.
+    Token,
+}
+
+impl Guard {
+    /// For a service at this port with this token.
+    pub fn new(port: u16, token: &str) -> Self {
+        Self { port, token: token.into() }
+    }
+
+    /// Checks a request. `path` is what follows the address.
+    ///
+    /// # Errors
+    /// When it must not be answered.
+    pub fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), Refused> {
+        let one = |name: header::HeaderName| {
+            let mut values = headers.get_all(name).iter();
+            let first = values.next()?.to_str().ok()?;
+            values.next().is_none().then_some(first)
+        };
+        let host = one(header::HOST).ok_or(Refused::Host)?;
+        let is_ours = |name: &&str| *host == format!("{name}:{}", self.port);
+        if !NAMES.iter().any(is_ours) {
+            return Err(Refused::Host);
+        }
+        // No page has a reason to ask. A browser names the page in one of these.
+        let is_page = |site: &str| site != "none" && site != "same-origin";
+        if headers.contains_key(header::ORIGIN) || one(SITE).is_some_and(is_page) {
+            return Err(Refused::Origin);
+        }
+        if path == "/health" || path == "/api/health" {
+            return Ok(());
+        }
+        let given =
+            one(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+        if is_equal(given.as_bytes(), self.token.as_bytes()) { Ok(()) } else { Err(Refused::Token) }
+    }
+}
+
+const SITE: header::HeaderName = header::HeaderName::from_static("sec-fetch-site");
+
+/// Compares in a time that does not tell where the first difference is.
+fn is_equal(given: &[u8], token: &[u8]) -> bool {
+    given.len() == token.len() && given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+/// Refuses before any endpoint runs.
+pub async fn refuse(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    match guard.check(request.uri().path(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => {
+            let (status, why) = match refused {
+                Refused::Host => (
+                    StatusCode::FORBIDDEN,
+                    "the request is not addressed to this machine by a name of loopback",
+                ),
+                Refused::Origin => (StatusCode::FORBIDDEN, "web pages get no answer"),
+                Refused::Token => (
+                    StatusCode::UNAUTHORIZED,
+                    "the token is missing or wrong; it stands in service.json in the data folder, for `Authorization: Bearer`",
+                ),
+            };
+            tracing::debug!(?refused, "a request over HTTP was refused");
+            (status, why).into_response()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test panics")]
+
+    use super::*;
+
+    fn checked(path: &str, headers: &[(&'static str, &str)]) -> Result<(), Refused> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().unwrap());
+        }
+        Guard::new(4000, "secret").check(path, &map)
+    }
+
+    const TOKEN: (&str, &str) = ("authorization", "Bearer secret");
+
+    #[test]
+    fn only_this_machine_s_names_with_the_port_are_answered() {
+        for host in ["127.0.0.1:4000", "localhost:4000", "[::1]:4000"] {
+            assert_eq!(checked("/x", &[("host", host), TOKEN]), Ok(()), "{host}");
+        }
+        for host in [
+            "evil.example:4000",
+            "127.0.0.1",
+            "127.0.0.1:4001",
+            "localhost.evil.example:4000",
+            "localhost:4000.evil",
+            "",
+        ] {
+            assert_eq!(checked("/x", &[("host", host), TOKEN]), Err(Refused::Host), "{host}");
+        }
+        assert_eq!(checked("/x", &[TOKEN]), Err(Refused::Host));
+        let two = [("host", "localhost:4000"), ("host", "evil.example:4000"), TOKEN];
+        assert_eq!(checked("/x", &two), Err(Refused::Host));
+    }
+
+    #[test]
+    fn a_page_is_refused_even_with_the_token_and_even_for_the_health() {
+        for path in ["/x", "/health"] {
+            for page in
+                [("origin", "http://localhost:4000"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
+            {
+                assert_eq!(
+                    checked(path, &[("host", "localhost:4000"), TOKEN, page]),
+                    Err(Refused::Origin),
+                    "{page:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_health_needs_no_token() {
+        let host = ("host", "localhost:4000");
+        assert_eq!(checked("/health", &[host]), Ok(()));
+        for token in ["Bearer secreT", "Bearer secre", "Bearer secrets", "secret", "Bearer "] {
+            assert_eq!(checked("/events", &[host, ("authorization", token)]), Err(Refused::Token), "{token}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Listening, and the bounds of each connection.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
+use watchbill_engine::handle::Handle;
+
+use crate::endpoints;
+use crate::guard::{Guard, refuse};
+use crate::note::Note;
+
+/// Most connections at the same time. One more waits.
+const MOST_CONNECTIONS: usize = 32;
+/// How long a client may take to send the head of a request.
+const HEAD_BUDGET: Duration = Duration::from_secs(2);
+/// The longest body. No endpoint takes one.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// The running service. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Service {
+    address: SocketAddr,
+    _end: oneshot::Sender<()>,
+    _note: Note,
+}
+
+impl Service {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Listens on loopback and serves on a thread of its own. Port 0 takes a free one.
+///
+/// # Errors
+/// When the port is taken, the data folder cannot be written, or the system gives no random bytes.
+pub fn start(engine: Handle, data_dir: &Path, port: u16) -> io::Result<Service> {
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let token = token()?;
+    let note = Note::write(data_dir, address, &token)?;
+    let guard = Guard::new(address.port(), &token);
+    let router = endpoints::router(engine)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(axum::middleware::from_fn_with_state(guard, refuse));
+    let (end, ended) = oneshot::channel();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("watchbill-service".into()).spawn(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                () = serve(listener, router) => {}
+                _ = ended => {}
+            }
+        });
+        runtime.shutdown_background();
+    })?;
+    tracing::info!(%address, "the service listens");
+    Ok(Service { address, _end: end, _note: note })
+}
+
+async fn serve(listener: std::net::TcpListener, router: Router) {
+    let listener = match TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::error!(%error, "the service cannot listen");
+            return;
+        }
+    };
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, for example: it passes when connections end.
+                tracing::warn!(%error, "a connection to the service was not taken");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let _place = place;
+            let served = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_BUDGET)
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+            if let Err(error) = served {
+                tracing::debug!(%error, "a connection to the service ended early");
+            }
+        });
+    }
+}
+
+/// 32 random bytes, as hexadecimal digits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
