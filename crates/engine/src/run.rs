@@ -44,8 +44,8 @@ use crate::run::folder_looks::FolderLooks;
 use crate::run::hook_listener::{HookListener, listen_problem};
 use crate::run::message::Message;
 use crate::run::rescans::Rescans;
-use crate::socket::holder::Holder;
-use crate::socket::server::Server;
+use crate::run::waiting_hooks::WaitingHooks;
+use crate::socket::{holder::Holder, server::Server};
 use crate::source::{self, Source};
 use startup::LoopStartup;
 use wait::{Waits, Woken};
@@ -70,11 +70,10 @@ fn open_hook_listener(
 ) -> Result<Option<HookListener>, Problem> {
     let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
     let rung = Arc::clone(woken);
-    let hook_listener =
-        HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
-            .map_err(|error| listen_problem(data_dir, &error))?;
-    source.watch_beside(hook_listener.spool());
-    Ok(Some(hook_listener))
+    let opened = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one());
+    let opened = opened.map_err(|error| listen_problem(data_dir, &error))?;
+    source.watch_beside(opened.spool());
+    Ok(Some(opened))
 }
 
 /// The loop's state beside the engine.
@@ -111,7 +110,7 @@ pub(crate) struct Loop {
     holder: Arc<Holder>,
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     followers_pending: bool,
-    waiting_hooks: waiting_hooks::WaitingHooks,
+    waiting_hooks: WaitingHooks,
     stopped: bool,
 }
 
@@ -192,7 +191,7 @@ impl Loop {
             socket: None,
             holder: Arc::default(),
             followers_pending: false,
-            waiting_hooks: waiting_hooks::WaitingHooks::default(),
+            waiting_hooks: WaitingHooks::default(),
             stopped: false,
         }
     }
@@ -265,8 +264,7 @@ impl Loop {
 
     /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
-        let history_of =
-            |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let history_of = |all: &Settings| (all.history.clone(), all.recovery, all.archive);
         let other_history = history_of(&settings) != history_of(self.engine.settings());
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
         if let Ok(Some(hook_listener)) = &self.hook_listener {
@@ -300,13 +298,13 @@ impl Loop {
             Some(history_thread) => history_thread.files_grew(read),
             None => {}
         }
-        let less_said = edits_left.is_some();
+        let edits_differ = edits_left.is_some();
         if let Some(user_edits) = edits_left {
             self.engine.restore_user_edits(user_edits);
             // If a session may be stored again, the next turn of the loop stores it.
             self.woken.notify_one();
         }
-        if changed || less_said {
+        if changed || edits_differ {
             self.step(Input::Deadline);
         }
         self.tell_followers();

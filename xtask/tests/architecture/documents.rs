@@ -278,13 +278,14 @@ fn sentences(text: &str) -> Vec<String> {
     let mut in_code = false;
     for line in text.lines().map(str::trim) {
         in_code ^= line.starts_with("```");
-        let is_prose = !in_code && !line.is_empty() && !line.starts_with(["#", "|", "!", "```"]);
+        let is_other = ["#", "|", "!", "```"].iter().any(|begin| line.starts_with(begin));
+        let is_prose = !(in_code || line.is_empty() || is_other);
         let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
         if !is_prose || line.starts_with("- ") || number.len() < line.len() && number.starts_with(". ") {
             paragraphs.push(String::new());
         }
         if let (true, Some(paragraph)) = (is_prose, paragraphs.last_mut()) {
-            paragraph.push_str(line);
+            paragraph.push_str(line.trim_start_matches("- "));
             paragraph.push(' ');
         }
     }
@@ -321,7 +322,10 @@ fn links_anchors_and_code_are_found() {
     assert_eq!(links(text), ["y.md#z"]);
     assert_eq!(anchors(text), BTreeSet::from(["a-b-c".to_owned(), "a-b-c-1".to_owned()]));
     assert_eq!(code(text), ["# no heading\nwatchbill go\n", "b", "[no](link)"]);
-    assert_eq!(sentences("One `a b`.\nTwo. Three\n\n| x |\n- four\n"), ["One code.", "Two.", "Three", "four"]);
+    assert_eq!(
+        sentences("One `a b`.\nTwo. Three\n\n| x |\n- four\n"),
+        ["One code.", "Two.", "Three", "four"]
+    );
     let after = |text: &str| words_after(text, "watchbill ").collect::<Vec<_>>();
     assert_eq!(after("watchbill put-away SESSION; a/watchbill why"), ["put-away", "why"]);
     assert!(after("watchbill SESSION --x, notwatchbill why").is_empty());
