@@ -2,7 +2,10 @@
 
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
 
+use crate::acp::Acp;
 use crate::claude::Claude;
+use crate::codex::Codex;
+use crate::codex::mode::Mode;
 use crate::driver::Driver;
 
 /// The program of a start, its arguments, and variables that it gets beside the user's.
@@ -43,105 +46,83 @@ pub fn launch(spec: &OwnSpec) -> Result<Launch, String> {
     let args = match (spec.agent, spec.kind) {
         (OwnAgent::Shell, _) => Vec::new(),
         (OwnAgent::Claude, kind) => claude(spec, kind),
-        (OwnAgent::Codex, OwnKind::Stream) => vec!["app-server"],
-        (OwnAgent::Codex, OwnKind::Pty) => codex_terminal(spec)?,
+        (OwnAgent::Codex, kind) => codex(spec, kind)?,
         (OwnAgent::Gemini, kind) => {
             // Without it the program starts itself a second time, and the first one ignores signals (0.61.0).
             launch.env.push(("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned()));
             gemini(spec, kind)?
         }
     };
-    launch.args.extend(args.into_iter().map(str::to_owned));
+    launch.args.extend(args);
     Ok(launch)
 }
 
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
 /// Source: `claude --help` of 2.1.329, and what it answers to a session id that exists.
-fn claude(spec: &OwnSpec, kind: OwnKind) -> Vec<&str> {
+fn claude(spec: &OwnSpec, kind: OwnKind) -> Vec<String> {
     let mut args = Vec::new();
     if kind == OwnKind::Stream {
-        args.extend(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
-        args.extend([
-            "--permission-prompt-tool",
-            "stdio",
-            "--include-partial-messages",
-            "--replay-user-messages",
-        ]);
+        args.extend(words([
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ]));
+        args.extend(words(["--permission-prompt-tool", "stdio", "--include-partial-messages"]));
+        args.push("--replay-user-messages".to_owned());
     }
     match &spec.resume {
-        None => args.extend(["--session-id", &spec.session]),
-        Some(OwnResume { session, fork: false }) => args.extend(["--resume", session]),
+        None => args.extend(words(["--session-id", &spec.session])),
+        Some(OwnResume { session, fork: false }) => args.extend(words(["--resume", session])),
         Some(OwnResume { session, fork: true }) => {
-            args.extend(["--resume", session, "--fork-session", "--session-id", &spec.session]);
+            args.extend(words(["--resume", session, "--fork-session", "--session-id", &spec.session]));
         }
     }
-    if let Some(model) = &spec.model {
-        args.extend(["--model", model]);
-    }
-    if let Some(mode) = &spec.mode {
-        args.extend(["--permission-mode", mode]);
-    }
+    args.extend(spec.model.iter().flat_map(|model| words(["--model", model])));
+    args.extend(spec.mode.iter().flat_map(|mode| words(["--permission-mode", mode])));
     args
 }
 
 /// Source: `codex --help` of 0.169.0.
-fn codex_terminal(spec: &OwnSpec) -> Result<Vec<&str>, String> {
-    let mut args = Vec::new();
-    match &spec.resume {
-        None => {}
-        Some(OwnResume { session, fork: false }) => args.extend(["resume", session]),
-        Some(OwnResume { session, fork: true }) => args.extend(["fork", session]),
+fn codex(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String> {
+    let mode = spec.mode.as_deref().map(Mode::parse).transpose()?;
+    if kind == OwnKind::Stream {
+        return Ok(words(["app-server"]));
     }
-    if let Some(model) = &spec.model {
-        args.extend(["--model", model]);
-    }
-    if let Some(mode) = &spec.mode {
-        let (approval, sandbox) = codex_mode(mode)?;
-        args.extend(["--ask-for-approval", approval]);
-        if let Some(sandbox) = sandbox {
-            args.extend(["--sandbox", sandbox]);
-        }
+    let mut args = match &spec.resume {
+        None => Vec::new(),
+        Some(OwnResume { session, fork: false }) => words(["resume", session]),
+        Some(OwnResume { session, fork: true }) => words(["fork", session]),
+    };
+    args.extend(spec.model.iter().flat_map(|model| words(["--model", model])));
+    if let Some(Mode { approval, sandbox }) = mode {
+        args.extend(words(["--ask-for-approval", &approval]));
+        args.extend(sandbox.iter().flat_map(|sandbox| words(["--sandbox", sandbox])));
     }
     Ok(args)
 }
 
-/// A mode of Codex: when it asks, and after a `/` what its sandbox allows.
-///
-/// Source: `AskForApproval` and `SandboxMode` in the schema of 0.169.0.
-///
-/// # Errors
-/// For other words.
-pub(crate) fn codex_mode(mode: &str) -> Result<(&str, Option<&str>), String> {
-    let (approval, sandbox) = match mode.split_once('/') {
-        Some((approval, sandbox)) => (approval, Some(sandbox)),
-        None => (mode, None),
-    };
-    let is_sandbox = |word: &str| matches!(word, "read-only" | "workspace-write" | "danger-full-access");
-    if matches!(approval, "untrusted" | "on-request" | "never") && sandbox.is_none_or(is_sandbox) {
-        return Ok((approval, sandbox));
-    }
-    Err(format!(
-        "Codex has no mode `{mode}`. Write untrusted, on-request or never, and after a slash read-only, workspace-write or \
-         danger-full-access."
-    ))
-}
-
 /// Source: `gemini --help` of 0.61.0.
-fn gemini(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<&str>, String> {
+fn gemini(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String> {
+    if spec.resume.as_ref().is_some_and(|resume| resume.fork) {
+        return Err("Gemini cannot fork a session. Start a new one.".to_owned());
+    }
     if kind == OwnKind::Stream {
-        return Ok(vec!["--acp"]);
+        return Ok(words(["--acp"]));
     }
-    let mut args = Vec::new();
-    match &spec.resume {
-        None => {}
-        Some(OwnResume { session, fork: false }) => args.extend(["--resume", session]),
-        Some(_) => return Err("Gemini cannot fork a session. Start a new one.".to_owned()),
-    }
-    if let Some(model) = &spec.model {
-        args.extend(["--model", model]);
-    }
-    if let Some(mode) = &spec.mode {
-        args.extend(["--approval-mode", mode]);
-    }
+    let mut args = match &spec.resume {
+        None => words(["--session-id", &spec.session]),
+        Some(resume) => words(["--resume", &resume.session]),
+    };
+    args.extend(spec.model.iter().flat_map(|model| words(["--model", model])));
+    // Over the pipes the same mode is `autoEdit`.
+    let mode = spec.mode.as_deref().map(|mode| if mode == "autoEdit" { "auto_edit" } else { mode });
+    args.extend(mode.iter().flat_map(|mode| words(["--approval-mode", mode])));
     Ok(args)
 }
 
@@ -152,6 +133,7 @@ pub fn driver(spec: &OwnSpec) -> Option<Box<dyn Driver>> {
     match (spec.kind, spec.agent) {
         (OwnKind::Pty, _) | (_, OwnAgent::Shell) => None,
         (OwnKind::Stream, OwnAgent::Claude) => Some(Box::new(Claude::new(spec))),
-        (OwnKind::Stream, OwnAgent::Codex | OwnAgent::Gemini) => None,
+        (OwnKind::Stream, OwnAgent::Codex) => Some(Box::new(Codex::new(spec))),
+        (OwnKind::Stream, OwnAgent::Gemini) => Some(Box::new(Acp::new(spec))),
     }
 }

@@ -6,7 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod agents;
 pub mod claude;
+pub mod codex;
+pub mod context;
 pub mod driver;
 mod fold;

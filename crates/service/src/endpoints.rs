@@ -42,15 +42,15 @@ struct Which {
 }
 
 async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Response {
-    ask(app, move |engine| Ok(engine.roster(which.all)?)).await
+    ask(app, move |engine| engine.roster(which.all)).await
 }
 
 async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Ok(Access::why(engine, &session)?)).await
+    ask(app, move |engine| Access::why(engine, &session)).await
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Ok(Access::chain(engine, &session)?)).await
+    ask(app, move |engine| Access::chain(engine, &session)).await
 }
 
 #[derive(Deserialize)]
@@ -88,7 +88,7 @@ async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Re
         tool: wanted.tool,
         ..SearchQuery::default()
     };
-    ask(app, move |engine| Ok(Access::search(engine, &query)?)).await
+    ask(app, move |engine| Access::search(engine, &query)).await
 }
 
 /// Asks the engine on a thread where the question may wait for the disk.

@@ -14,8 +14,8 @@ use watchbill_protocol::own::spec::OwnSpec;
 
 use self::state::{Call, State};
 use crate::driver::{Driver, LogLine, Refusal};
-use crate::fold::failure::failure;
-use crate::fold::json::{list, object, text, texts};
+use crate::fold::json::{list, text, texts};
+use crate::fold::line::{self, Line};
 
 /// The driver of one process of Claude Code.
 #[derive(Debug)]
@@ -72,22 +72,15 @@ fn call(request: &Value) -> Call {
 impl Driver for Claude {
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat> {
         let mut events = Vec::new();
-        let (text, is_out) = match line {
-            LogLine::Out(text) => (text, true),
-            LogLine::In(text) => (text, false),
-            LogLine::Err(_) => return events,
-        };
-        if text.is_empty() {
-            return events;
-        }
-        match object(text, if is_out { "Claude Code" } else { "Watchbill" }) {
-            Err(text) => events.push(failure("protocol", text)),
-            Ok(value) if is_out => self.state.out(at, text, &value, &mut events),
-            Ok(value) => {
-                // In a replay nobody takes what was due and was written.
+        match line::read(line, "Claude Code") {
+            Line::Out(text, value) => self.state.out(at, text, &value, &mut events),
+            Line::In(text, value) => {
+                // In a replay, what was due and was written is not taken.
                 self.state.due.retain(|due| due != text);
                 self.written(&value, &mut events);
             }
+            Line::Broken(event) => events.push(event),
+            Line::Silent => {}
         }
         events
     }

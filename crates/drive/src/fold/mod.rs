@@ -4,5 +4,7 @@ pub(crate) mod blocks;
 pub(crate) mod failure;
 pub(crate) mod form;
 pub(crate) mod json;
+pub(crate) mod line;
 pub(crate) mod prompts;
 pub(crate) mod requests;
+pub(crate) mod rpc;

@@ -66,4 +66,14 @@ impl<W> Requests<W> {
         decision.check(request).map_err(|mismatch| Refusal::Unsupported(mismatch.to_string()))?;
         Ok((request, way, decision))
     }
+
+    /// The id of the open request whose answer needs what `wanted` accepts.
+    pub(crate) fn find(&self, wanted: impl Fn(&W) -> bool) -> Option<String> {
+        self.open.iter().find(|(_, (_, way))| wanted(way)).map(|(id, _)| id.clone())
+    }
+
+    /// What the answers of all open requests need.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = &W> {
+        self.open.values().map(|(_, way)| way)
+    }
 }

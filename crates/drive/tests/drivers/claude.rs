@@ -7,7 +7,7 @@ use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnAgent;
 use watchbill_protocol::request::{RequestAnswer, RequestDecision};
 
-use crate::talk::{at, driver, driver_of, fold, out, talks, told};
+use crate::talk::{at, driver, driver_of, fold, kept, out, talks, told, written};
 
 #[test]
 fn recorded_talks_give_these_events() {
@@ -26,18 +26,8 @@ fn prompt(id: &str, text: &str) -> OwnCommand {
     OwnCommand::Prompt { id: id.into(), text: text.into(), images: Vec::new(), when: PromptWhen::Queue }
 }
 
-/// Carries a command out as the host does; gives its events.
-fn carry_out(driver: &mut dyn Driver, command: &OwnCommand) -> Vec<OwnWhat> {
-    let lines = driver.command(command).unwrap();
-    lines.iter().flat_map(|line| driver.fold(at(0), LogLine::In(line))).collect()
-}
-
 fn said(driver: &mut dyn Driver, value: &Value) -> Vec<OwnWhat> {
     fold(driver, &[out(value)])
-}
-
-fn written(line: &str) -> Value {
-    serde_json::from_str(line).unwrap()
 }
 
 /// A driver whose agent is ready.
@@ -176,10 +166,10 @@ fn an_unknown_call_of_the_agent_is_refused_and_never_granted() {
 fn an_interrupt_takes_what_the_agent_queued_and_needs_a_turn() {
     let mut driver = ready();
     assert!(matches!(driver.command(&OwnCommand::Interrupt), Err(Refusal::Gone(_))));
-    carry_out(&mut *driver, &prompt("p1", "one"));
+    kept(&mut *driver, &prompt("p1", "one"));
     let begun = json!({ "type": "command_lifecycle", "command_uuid": "p1", "state": "started" });
     assert_eq!(said(&mut *driver, &begun)[0], OwnWhat::TurnStart);
-    carry_out(&mut *driver, &prompt("p2", "two"));
+    kept(&mut *driver, &prompt("p2", "two"));
     let lines = driver.command(&OwnCommand::Interrupt).unwrap();
     let call = written(&lines[0]);
     assert_eq!(call["request"], json!({ "subtype": "interrupt", "cancel_queued": true }));

@@ -10,12 +10,14 @@ use watchbill_protocol::own::spec::OwnAgent;
 
 use crate::talk::{Line, at, driver, fold, talks};
 
-const TALKS: [(OwnAgent, &str); 5] = [
+const TALKS: [(OwnAgent, &str); 7] = [
     (OwnAgent::Claude, "stream-life"),
     (OwnAgent::Claude, "stream-queue-interrupt"),
     (OwnAgent::Claude, "stream-permissions"),
     (OwnAgent::Claude, "stream-parallel-elicit"),
     (OwnAgent::Claude, "errors"),
+    (OwnAgent::Codex, "codex-app-server"),
+    (OwnAgent::Gemini, "gemini-acp"),
 ];
 
 static LINES: LazyLock<Vec<(OwnAgent, Vec<Line>)>> = LazyLock::new(|| {

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
+mod acp;
+mod agents;
 mod claude;
+mod codex;
+mod context;
 mod laws;
 mod talk;

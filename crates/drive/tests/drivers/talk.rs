@@ -6,6 +6,7 @@ use serde_json::Value;
 use watchbill_core::time::Timestamp;
 use watchbill_drive::agents;
 use watchbill_drive::driver::{Driver, LogLine};
+use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSpec};
 
@@ -86,6 +87,29 @@ pub fn driver_of(agent: OwnAgent, talk: &Talk) -> Box<dyn Driver> {
 /// The events of a talk.
 pub fn fold(driver: &mut dyn Driver, talk: &[Line]) -> Vec<OwnWhat> {
     talk.iter().enumerate().flat_map(|(number, line)| driver.fold(at(number), line.log())).collect()
+}
+
+/// A line as a value.
+pub fn written(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+/// Carries a command out as the host does; gives its lines and its events.
+pub fn kept(driver: &mut dyn Driver, command: &OwnCommand) -> (Vec<String>, Vec<OwnWhat>) {
+    let lines = driver.command(command).unwrap();
+    let events = lines.iter().flat_map(|line| driver.fold(at(0), LogLine::In(line))).collect();
+    (lines, events)
+}
+
+/// Writes what is due, and answers the last call among it; gives the methods of what was due.
+pub fn greeted(driver: &mut dyn Driver, result: &Value) -> Vec<String> {
+    let due: Vec<_> = driver.due().iter().map(|line| (line.clone(), written(line))).collect();
+    for (line, _) in &due {
+        assert!(driver.fold(at(0), LogLine::In(line)).is_empty());
+    }
+    let id = &due.last().unwrap().1["id"];
+    driver.fold(at(0), LogLine::Out(&serde_json::json!({ "id": id, "result": result }).to_string()));
+    due.iter().map(|(_, value)| value["method"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Events as lines of JSON. Growth of one block is one line, and long texts are cut.

@@ -1,0 +1,140 @@
+//! What the driver knows of its agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use watchbill_protocol::own::event::OwnWhat;
+use watchbill_protocol::own::spec::OwnSpec;
+
+use super::ask::Way;
+use crate::fold::blocks::Blocks;
+use crate::fold::prompts::Prompts;
+use crate::fold::requests::Requests;
+use crate::fold::rpc::Writer;
+
+/// The protocol wants the member `jsonrpc`.
+pub(super) const WRITER: Writer = Writer { names_version: true };
+
+/// A call of ours that the agent has not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Call {
+    Initialize,
+    /// A new session, or one that goes on under this id.
+    Session(Option<String>),
+    Prompt,
+    SetModel(String),
+    SetMode(String),
+    Other,
+}
+
+/// The state of the driver.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) cwd: String,
+    /// The agent's id of the session that goes on.
+    pub(super) resume: Option<String>,
+    /// What the specification asks for.
+    pub(super) wanted_model: Option<String>,
+    pub(super) wanted_mode: Option<String>,
+    pub(super) session: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) mode: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) models: Vec<String>,
+    pub(super) modes: Vec<String>,
+    pub(super) commands: Vec<String>,
+    /// The prompt that runs.
+    pub(super) running: Option<String>,
+    pub(super) prompts: Prompts,
+    pub(super) requests: Requests<Way>,
+    pub(super) blocks: Blocks,
+    /// The growing block: its number in the turn, and whether it is thinking.
+    pub(super) block: (u64, Option<bool>),
+    /// Calls of tools that were told, and those that ended.
+    pub(super) told: BTreeSet<String>,
+    pub(super) ended: BTreeSet<String>,
+    pub(super) calls: BTreeMap<String, Call>,
+    pub(super) due: Vec<String>,
+    next_call: u64,
+}
+
+impl State {
+    pub(super) fn new(spec: &OwnSpec) -> Self {
+        let mut state = Self {
+            cwd: spec.cwd.clone(),
+            resume: spec.resume.as_ref().map(|resume| resume.session.clone()),
+            wanted_model: spec.model.clone(),
+            wanted_mode: spec.mode.clone(),
+            session: None,
+            model: None,
+            mode: None,
+            version: None,
+            models: Vec::new(),
+            modes: Vec::new(),
+            commands: Vec::new(),
+            running: None,
+            prompts: Prompts::default(),
+            requests: Requests::default(),
+            blocks: Blocks::default(),
+            block: (0, None),
+            told: BTreeSet::new(),
+            ended: BTreeSet::new(),
+            calls: BTreeMap::new(),
+            due: Vec::new(),
+            next_call: 1,
+        };
+        // Without these abilities the agent reads and writes files itself, and asks for permission as ever.
+        let abilities = json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
+        let info = json!({ "name": "watchbill", "title": "Watchbill", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": 1, "clientCapabilities": abilities, "clientInfo": info });
+        let greeting = state.call("initialize", &params);
+        state.due.push(greeting);
+        state
+    }
+
+    /// A call with an id of its own.
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> String {
+        let id = format!("wb-{}", self.next_call);
+        self.next_call += 1;
+        WRITER.call(&id, method, params)
+    }
+
+    /// A call was written.
+    pub(super) fn called(&mut self, id: &str, call: Call) {
+        if let Some(number) = id.strip_prefix("wb-").and_then(|number| number.parse::<u64>().ok()) {
+            self.next_call = self.next_call.max(number.saturating_add(1));
+        }
+        self.calls.insert(id.to_owned(), call);
+    }
+
+    /// A call about the session. `None` without one.
+    pub(super) fn session_call(&mut self, method: &str, name: &str, value: &str) -> Option<String> {
+        let session = self.session.clone()?;
+        Some(self.call(method, &json!({ "sessionId": session, name: value })))
+    }
+
+    /// What the agent says of itself.
+    pub(super) fn init(&self) -> OwnWhat {
+        OwnWhat::Init {
+            session: self.session.clone().unwrap_or_default(),
+            model: self.model.clone(),
+            mode: self.mode.clone(),
+            version: self.version.clone(),
+            pid: None,
+            models: self.models.clone(),
+            modes: self.modes.clone(),
+            commands: self.commands.clone(),
+        }
+    }
+
+    /// The model or the mode is another one now.
+    pub(super) fn changed(&mut self, model: Option<String>, mode: Option<String>, events: &mut Vec<OwnWhat>) {
+        let model = model.filter(|model| self.model.as_ref() != Some(model));
+        let mode = mode.filter(|mode| self.mode.as_ref() != Some(mode));
+        if model.is_some() || mode.is_some() {
+            self.model = model.clone().or(self.model.take());
+            self.mode = mode.clone().or(self.mode.take());
+            events.push(OwnWhat::Changed { model, mode });
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What the driver knows of its agent.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use watchbill_protocol::own::event::{OwnTokens, OwnWhat};
+use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
+
+use super::ask::Way;
+use super::mode::Mode;
+use crate::fold::blocks::Blocks;
+use crate::fold::prompts::Prompts;
+use crate::fold::requests::Requests;
+use crate::fold::rpc::Writer;
+
+/// Codex leaves the member `jsonrpc` out.
+pub(super) const WRITER: Writer = Writer { names_version: false };
+
+/// What the ids of calls begin with that are no prompts.
+pub(super) const OWN: &str = "wb-";
+
+/// A call of ours that the agent has not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Call {
+    Initialize,
+    Thread,
+    Interrupt,
+    Prompt,
+    Other,
+}
+
+/// The state of the driver.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) cwd: String,
+    resume: Option<OwnResume>,
+    /// The agent's id of the session.
+    pub(super) thread: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) mode: Option<String>,
+    pub(super) version: Option<String>,
+    /// What goes with the next prompt.
+    pub(super) next_model: Option<String>,
+    pub(super) next_mode: Option<Mode>,
+    pub(super) is_ready: bool,
+    pub(super) is_running: bool,
+    pub(super) turn: Option<String>,
+    pub(super) prompts: Prompts,
+    pub(super) requests: Requests<Way>,
+    pub(super) blocks: Blocks,
+    /// The items of the running turn, for the requests about them.
+    pub(super) items: BTreeMap<String, Value>,
+    /// All tokens until now, and until the turn began.
+    pub(super) total: OwnTokens,
+    pub(super) before_turn: OwnTokens,
+    pub(super) calls: BTreeMap<String, Call>,
+    pub(super) due: Vec<String>,
+    next_call: u64,
+}
+
+impl State {
+    pub(super) fn new(spec: &OwnSpec) -> Self {
+        let mut state = Self {
+            cwd: spec.cwd.clone(),
+            resume: spec.resume.clone(),
+            thread: None,
+            model: spec.model.clone(),
+            mode: spec.mode.clone(),
+            version: None,
+            next_model: None,
+            next_mode: None,
+            is_ready: false,
+            is_running: false,
+            turn: None,
+            prompts: Prompts::default(),
+            requests: Requests::default(),
+            blocks: Blocks::default(),
+            items: BTreeMap::new(),
+            total: OwnTokens::default(),
+            before_turn: OwnTokens::default(),
+            calls: BTreeMap::new(),
+            due: Vec::new(),
+            next_call: 1,
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        let info = json!({ "name": "watchbill", "title": "Watchbill", "version": version });
+        let greeting = state.call("initialize", &json!({ "clientInfo": info }));
+        state.due.push(greeting);
+        state
+    }
+
+    /// A call with an id of its own.
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> String {
+        let id = format!("{OWN}{}", self.next_call);
+        self.next_call += 1;
+        WRITER.call(&id, method, params)
+    }
+
+    /// A call was written.
+    pub(super) fn called(&mut self, id: &str, call: Call) {
+        if let Some(number) = id.strip_prefix(OWN).and_then(|number| number.parse::<u64>().ok()) {
+            self.next_call = self.next_call.max(number.saturating_add(1));
+        }
+        self.calls.insert(id.to_owned(), call);
+    }
+
+    /// The call that opens the thread: with the powers of the specification, also where an old thread had more.
+    pub(super) fn open_thread(&mut self) -> String {
+        let mut params = Map::new();
+        params.insert("cwd".to_owned(), self.cwd.as_str().into());
+        if let Some(model) = &self.model {
+            params.insert("model".to_owned(), model.as_str().into());
+        }
+        if let Some(Ok(mode)) = self.mode.as_deref().map(Mode::parse) {
+            mode.at_start(&mut params);
+        }
+        let method = match self.resume.clone() {
+            None => "thread/start",
+            Some(OwnResume { session, fork }) => {
+                params.insert("threadId".to_owned(), session.into());
+                if fork { "thread/fork" } else { "thread/resume" }
+            }
+        };
+        if method != "thread/start" {
+            params.insert("excludeTurns".to_owned(), true.into());
+        }
+        self.call(method, &Value::Object(params))
+    }
+
+    /// A turn runs.
+    pub(super) fn runs(&mut self, turn: Option<&str>, events: &mut Vec<OwnWhat>) {
+        if let Some(turn) = turn {
+            self.turn = Some(turn.to_owned());
+        }
+        if !std::mem::replace(&mut self.is_running, true) {
+            self.before_turn = self.total;
+            events.push(OwnWhat::TurnStart);
+        }
+    }
+
+    /// The tokens of the turn.
+    pub(super) fn spent(&self) -> Option<OwnTokens> {
+        let (now, before) = (self.total, self.before_turn);
+        let spent = OwnTokens {
+            input: now.input.saturating_sub(before.input),
+            output: now.output.saturating_sub(before.output),
+            cache_read: now.cache_read.saturating_sub(before.cache_read),
+            cache_write: now.cache_write.saturating_sub(before.cache_write),
+        };
+        (spent != OwnTokens::default()).then_some(spent)
+    }
+}
