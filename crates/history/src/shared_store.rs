@@ -18,7 +18,7 @@ pub struct SharedStore {
     store: Mutex<Option<Store>>,
     /// Number of urgent callers that wait for the store.
     urgent: AtomicUsize,
-    /// A second connection writes ([`Apart`]).
+    /// A second connection writes ([`SecondConnection`]).
     second_writes: AtomicBool,
     /// The second connection has removed sessions, or allows some to be stored again, and the engine does not know
     /// yet.
@@ -125,11 +125,11 @@ impl SharedStore {
     /// Notes why the history cannot be stored, or `None` if it can. Returns whether that is new.
     pub fn note_trouble(&self, trouble: Option<&str>) -> bool {
         let mut known = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let news = known.as_deref() != trouble;
-        if news {
+        let is_new = known.as_deref() != trouble;
+        if is_new {
             *known = trouble.map(Arc::from);
         }
-        news
+        is_new
     }
 
     /// Why the history cannot be stored.
