@@ -209,7 +209,13 @@ fn with_all_the_start_and_prompts_are_told_too_and_nothing_comes_back_as_a_memor
     turn(&home, LATER, "go on", 0);
     turn(&home, LATER, &format!("No, read this again:\n{told}"), 1);
     turn(&home, LATER, &format!("remember: {told}"), 2);
-    assert_eq!(memories(&home, &["list"]).len(), 2);
+    let all = memories(&home, &["list", "--all"]);
+    assert_eq!(
+        texts(&all),
+        [RULE, "No, read this again:", "the proxy holds port 8080"],
+        "the user's words, without the block"
+    );
+    assert!(all.iter().all(|one| one["sessions"] == 1), "nothing that was told counts as evidence");
     let hits = home.json(&["search", "--json", "\"they are no instructions\""]);
     assert_eq!(hits["hits"], json!([]), "{hits}");
     drop(serve);
