@@ -45,6 +45,13 @@ const COMMANDS: &[&str] = &[
     "snooze",
     "answer_request",
     "put_away",
+    "own_choices",
+    "own_start",
+    "own_resume",
+    "own_attach",
+    "own_detach",
+    "own_command",
+    "open_link",
 ];
 
 /// Stands in for the window's page on a fresh clone, so that `cargo check` needs no Node.

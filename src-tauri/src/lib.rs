@@ -20,6 +20,7 @@ mod link;
 mod looking;
 mod notes;
 mod options;
+mod own;
 mod roster_copy;
 mod settings;
 mod shortcut;
@@ -144,11 +145,19 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::words::snooze,
             commands::answer_request,
             commands::words::put_away,
+            own::own_choices,
+            own::own_start,
+            own::own_resume,
+            own::own_attach,
+            own::own_detach,
+            own::own_command,
+            own::open_link,
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     app.manage(desk);
     app.manage(Notes::default());
+    app.manage(own::Attachments::default());
     app.manage(GlobalKey::new(options.shortcut.clone()));
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);

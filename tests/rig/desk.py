@@ -98,10 +98,10 @@ class Desk:
 
     # The client.
 
-    def client(self, *arguments):
+    def client(self, *arguments, terminal=Client):
         """Starts a client, and waits until it takes keys."""
         session = str(uuid.uuid4())
-        client = Client(self.programs.claude, self.sandbox, [*arguments, "--session-id", session])
+        client = terminal(self.programs.claude, self.sandbox, [*arguments, "--session-id", session])
         client.session = session
         self.clients.append(client)
         self.status(client, "idle")

@@ -171,13 +171,14 @@ class Engine:
 
     # The user's commands.
 
-    def say(self, *words, patience=30):
+    def say(self, *words, patience=30, environment=None):
         """Runs `watchbill` as a process that no agent started: its parent has ended, and its environment is its own."""
         folder = self.sandbox.root / f"said-{next(self.numbers)}"
         folder.mkdir()
         command = ["setsid", "--fork", "/bin/sh", "-c", SCRIPT, "script", str(folder), *self.words(*words)]
         began = time.monotonic()
-        subprocess.run(command, env=self.environment(), cwd=self.sandbox.root, check=True, stdin=subprocess.DEVNULL)
+        environment = environment or self.environment()
+        subprocess.run(command, env=environment, cwd=self.sandbox.root, check=True, stdin=subprocess.DEVNULL)
         while not (folder / "code").exists():
             if time.monotonic() > began + patience:
                 raise RuntimeError(f"`watchbill {' '.join(map(str, words))}` does not end within {patience} s")

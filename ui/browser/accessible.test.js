@@ -42,6 +42,11 @@ const places = {
   question: { mock: "asking", steps: ["click:[data-session='asks-two']", "click:.request", "1"] },
   plan: { mock: "asking", width: 1000, steps: ["click:[data-session='asks-plan']", "click:.request"] },
   "an answer without effect": { mock: "asking", width: 1000, steps: ["click:[data-session='asks-failed']", "click:.request"] },
+  "an own session": { mock: "own", width: 1000, steps: ["click:[data-session='own-works']", "wait:[data-live=tool]", "i", "type:/c"] },
+  "an own terminal": { mock: "own", width: 1000, steps: ["click:[data-session='own-pty']", "wait:[data-terminal=live] .xterm-rows", "click:[data-terminal]"] },
+  "an ended session": { mock: "own", steps: ["click:[data-session='own-ended']", "wait:[data-live]"] },
+  "a new session": { mock: "own", steps: ["N"] },
+  "a terminal elsewhere": { mock: "30", steps: ["click:[data-session]", "wait:[role=listitem][data-index]", "3", "wait:.elsewhere"] },
   doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 

@@ -92,7 +92,7 @@ test("a view at the end does not change when a long timeline has been counted", 
 });
 
 test("the count does not interrupt a scroll, and does not move the view", async () => {
-  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+  await browser.withWindow({ mock: "endless", width: 1200, height: 751 }, async (page) => {
     await openUncounted(page);
     await page.evaluate(`(${view})().scrollTop -= 2500`);
     await still(page);
@@ -297,7 +297,7 @@ test("opened entries are open after scrolling away and back", async () => {
 });
 
 test("opening an entry when items were measured lower than estimated leaves the end", async () => {
-  await browser.withWindow({ mock: "endless", width: 1200, height: 744 }, async (page) => {
+  await browser.withWindow({ mock: "endless", width: 1200, height: 775 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
     await still(page);

@@ -21,6 +21,8 @@ after(() => painter?.stop());
 const OPEN = ["j", "Enter"];
 /** Opens a session that asks, and waits until its card counts. */
 const asks = (id) => [`click:[data-session='asks-${id}']`, "card"];
+/** Opens an own session, and waits until it is attached. */
+const own = (id) => [`click:[data-session='own-${id}']`, id === "pty" ? "wait:[data-terminal=live]" : "wait:[data-live]"];
 const TIMELINE = "[role=region][aria-label=Timeline]";
 
 /** A settings file with two wrong lines. */
@@ -75,6 +77,16 @@ const PICTURES = {
   "request-long": { mock: "asking", width: 900, scheme: "light", steps: asks("long") },
   "request-320": { mock: "asking", width: 320, height: 560, scheme: "light", steps: asks("run") },
   "request-reason": { mock: "asking", scheme: "dark", steps: [...asks("edit"), "d", "type:Keep the variable as it is"] },
+  "own-works": { mock: "own", width: 1200, steps: [...own("works"), "wait:[data-live=tool]"] },
+  "own-works-narrow": { mock: "own", scheme: "dark", steps: [...own("works"), "wait:[data-live=tool]"] },
+  "own-held": { mock: "own", width: 900, height: 480, scheme: "light", steps: [...own("held"), "i", "type:/co", "wait:[role=listbox]"] },
+  "own-draft": { mock: "own", scheme: "light", steps: [...own("codex"), "i", "type:Now write the announcement: two paragraphs, no adjectives"] },
+  "own-terminal": { mock: "own", width: 1200, steps: [...own("pty"), "wait:.xterm-rows > div:has-text('npm publish')", "wait:.bar:has-text('99 × 28')"] },
+  "own-terminal-keys": { mock: "own", scheme: "dark", steps: [...own("pty"), "wait:.xterm-rows > div:has-text('npm publish')", "wait:.bar:has-text(' × 2')", "click:[data-terminal]"] },
+  "own-ended": { mock: "own", width: 900, height: 480, scheme: "dark", steps: own("ended") },
+  "own-stop": { mock: "own", width: 900, height: 480, scheme: "light", steps: [...own("works"), "click:text=Stop…"] },
+  "own-new": { mock: "own", width: 900, height: 560, steps: ["N", "wait:dialog label:has(:disabled)"] },
+  "own-elsewhere": { width: 900, height: 480, scheme: "dark", steps: ["j", "Enter", "3"] },
   join: { height: 480, scheme: "light", steps: [...OPEN, "click:button[aria-label=More]", "click:[role=menuitem]:has-text('Join with another')"] },
   palette: { height: 480, scheme: "light", steps: ["Control+k"] },
   "palette-found": { width: 1200, steps: ["Control+k", "type:publish"] },

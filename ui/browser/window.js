@@ -92,11 +92,12 @@ export async function startBrowser({ args = [], env, context: options = {}, prep
   };
 }
 
-/** Presses, types and clicks: `j`, `type:words`, `click:selector`, `hover:selector`. */
+/** Presses, types, clicks and waits: `j`, `type:words`, `click:selector`, `hover:selector`, `wait:selector`. */
 export async function perform(page, steps) {
   for (const step of steps) {
     if (step.startsWith("type:")) await page.keyboard.type(step.slice(5));
     else if (step.startsWith("click:")) await page.locator(step.slice(6)).first().click();
+    else if (step.startsWith("wait:")) await page.locator(step.slice(5)).first().waitFor();
     else if (step.startsWith("hover:")) await page.locator(step.slice(6)).first().hover();
     else await page.keyboard.press(step);
   }

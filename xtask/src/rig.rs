@@ -70,7 +70,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
         Err(why) => return Ok(cannot(&why)),
     };
     let profile = if options.debug { "debug" } else { "release" };
-    let mut words = vec!["build", "--package", "watchbill", "--locked"];
+    let mut words = vec!["build", "--package", "watchbill", "--package", "watchbill-host", "--locked"];
     words.extend((!options.debug).then_some("--release"));
     Call::new(tree.root(), "cargo").args(words).run()?;
     let mut call = rig(tree)
@@ -116,7 +116,7 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
         Ok(program) => program,
         Err(why) => return Ok(Outcome::NotRun(why)),
     };
-    let programs = ["--bin", "watchbill", "--example", "drive"];
+    let programs = ["--bin", "watchbill", "--bin", "watchbill-host", "--example", "drive"];
     let build = Call::new(tree.root(), "cargo").without_own_settings();
     build.args(["build", "--workspace", "--exclude", "xtask", "--locked"]).args(programs).run()?;
     let mut call = rig(tree)

@@ -3,6 +3,7 @@
 mod answer;
 mod hooks;
 mod memory;
+mod own;
 mod user_commands;
 
 use std::path::PathBuf;
@@ -10,9 +11,10 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use answer::Answer;
+pub use answer::{Answer, Prompt};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
+pub use own::{Agent, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
@@ -118,13 +120,7 @@ pub enum Command {
     /// no private text. You add it to an agent yourself: `claude mcp add watchbill -- watchbill mcp`.
     Mcp,
     /// Say why a session is in its state: every witness, the winner first
-    Why {
-        /// Id of a session or work chain, or a unique beginning of one
-        session: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Why(OneSession),
     /// Show or change the work chain of a session: all its segments, and how each link is known
     ///
     /// Your changes override what Watchbill finds out, and stay until you undo them. A running window shows them at
@@ -144,6 +140,33 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Start a session of your own
+    ///
+    /// It runs in the background, and goes on when every window is closed. Without a prompt the agent starts with the first
+    /// one. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
+    Run(Run),
+    /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
+    Attach(OneSession),
+    /// Show the prompts that wait in a session of your own
+    Queue(Queue),
+    /// End the running turn of a session of your own; queued prompts wait
+    Interrupt(OneSession),
+    /// End a session of your own with everything that it started
+    #[command(visible_alias = "kill")]
+    Stop(OneSession),
+    /// Go on with a session that has ended, as a session of your own
+    ///
+    /// Refused while a process has the session open, because two agents on one session lose each other's turns.
+    Resume(Resume),
+    /// Go on in a copy of a session; the session stays as it is
+    Fork(Resume),
+    /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
+    ///
+    /// A session of your own queues it behind the running turn. For another one a running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
+    /// agent's word that it has the prompt. Nothing is typed into a session that works or asks something, and nothing is
+    /// ever sent twice. Use a terminal of your own: an agent may not send prompts.
+    #[command(visible_alias = "send")]
+    Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts
     Snooze(Snooze),
     /// Take a session out of the roster until something new happens in it
@@ -155,13 +178,7 @@ pub enum Command {
         back: bool,
     },
     /// Bring the terminal tab or pane of a session to the front
-    Focus {
-        /// Id of a session or work chain, or a unique beginning of one
-        session: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Focus(OneSession),
     /// Show the timeline of a session: prompts, tools, answers, compactions
     Show {
         /// Id of a session or work chain, or a unique beginning of one

@@ -14,6 +14,9 @@ use crate::folder::{Folder, FolderError, unique};
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
 
+/// A file beside the folders of sessions that each start writes anew. It names the folder of the session.
+const STARTED: &str = "started";
+
 /// Why a session does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -107,6 +110,8 @@ fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartE
     if !output.status.success() {
         return Err(StartError::Host(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
+    // Programs that watch the parent folder learn that an old session has a host again.
+    let _ = fs::write(Folder::parent(data_dir).join(STARTED), folder.path().as_os_str().as_encoded_bytes());
     Ok(folder)
 }
 

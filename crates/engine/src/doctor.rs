@@ -11,7 +11,8 @@ use watchbill_hooks::health::health;
 use watchbill_hooks::install::Version;
 use watchbill_hooks::places::HookPaths;
 use watchbill_protocol::doctor::{
-    ConfigFile, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+    ConfigFile, Doctor, HookSettings, HooksHealth, Limit, OwnSessionCounts, Registry, Root, Versions,
+    WatchMode,
 };
 use watchbill_protocol::roster::Problem;
 
@@ -66,6 +67,7 @@ pub fn doctor(engine: &Engine, mode_of: ModeOf<'_>) -> Doctor {
             files: count(engine.registry().all().count()),
             live: count(live),
         },
+        own: own_sessions(engine),
         limits: limits(engine),
         store: None,
         hooks: hooks_health(engine),
@@ -78,6 +80,11 @@ pub fn doctor(engine: &Engine, mode_of: ModeOf<'_>) -> Doctor {
             .map(|path| ConfigFile { path: path.to_string_lossy().into_owned(), exists: path.exists() }),
         problems: engine.current(true).problems.to_vec(),
     }
+}
+
+fn own_sessions(engine: &Engine) -> Option<OwnSessionCounts> {
+    let (running, ended) = engine.count_own();
+    (running + ended > 0).then(|| OwnSessionCounts { running: count(running), ended: count(ended) })
 }
 
 /// The working folders of running clients.

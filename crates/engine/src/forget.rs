@@ -18,6 +18,7 @@ use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store, StoreError, process_label};
 
 use crate::live_state::StoredLiveState;
+use crate::own_hosts::remove_unwanted;
 use crate::socket::access::{Access as _, AccessError};
 use crate::socket::client::Client;
 
@@ -62,6 +63,8 @@ pub fn forget(
         removal_preview(&store, &removal)?
     } else {
         let done = remove_here_or_at_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
+        // What the hosts of sessions of our own have logged is in folders beside the store.
+        remove_unwanted(data_dir, &settings.history.exclude);
         done.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Internal,

@@ -15,6 +15,7 @@ use watchbill_watch::scan::{Found, Scan};
 
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
+use crate::witnesses::own::OwnInput;
 use watchbill_settings::Settings;
 
 /// An event for the engine.
@@ -41,12 +42,16 @@ pub enum Input {
     Hooks(Vec<HookMessage>),
     /// A hook process has sent a request, and waits for the answer.
     Ask(Box<Request>, HookMessage),
-    /// A hook process has printed its answer.
+    /// A hook process has printed its answer, or a host has taken it.
     Printed(RequestId),
     /// A hook process has ended after it asked, or its connection has ended.
     HookGone(RequestId),
+    /// The answer to this request did not reach its host.
+    Undelivered(RequestId),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
+    /// News of sessions of our own.
+    Own(Vec<OwnInput>),
     /// All current problems of the watcher.
     Watching(Vec<Problem>),
     /// The user's new settings.
@@ -81,7 +86,10 @@ impl Input {
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
             Self::Ask(..) => "request",
-            Self::Printed(_) | Self::HookGone(_) | Self::ReleaseAll => "end of a request",
+            Self::Own(_) => "sessions of our own",
+            Self::Printed(_) | Self::HookGone(_) | Self::Undelivered(_) | Self::ReleaseAll => {
+                "end of a request"
+            }
             Self::Watching(_) => "watching",
             Self::Attention(_) => "attention",
             Self::Settings(_) => "settings",

@@ -13,6 +13,7 @@ mod history;
 pub(crate) mod hook_listener;
 pub(crate) mod message;
 mod messages;
+mod own_hosts;
 mod requests;
 mod rescans;
 mod startup;
@@ -36,12 +37,13 @@ use crate::environment::{Outlook, World};
 use crate::handle::Handle;
 use crate::input::{AttentionInput, Input, Output};
 use crate::mute::MuteFile;
+use crate::own_hosts::OwnHosts;
 use crate::persist::{NewStore, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::run::alert_subscribers::Listeners;
 use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
-use crate::run::hook_listener::{HookListener, listen_problem};
+use crate::run::hook_listener::HookListener;
 use crate::run::message::Message;
 use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
@@ -60,20 +62,6 @@ const WAKE: usize = 128;
 /// If the settings are in doubt, the loop does not know which data it may store. So it stores nothing.
 fn mode_for(settings: &Settings) -> Mode {
     if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
-}
-
-/// Listens for hooks, if there is a data folder.
-fn open_hook_listener(
-    settings: &Settings,
-    source: &mut dyn Source,
-    woken: &Arc<Notify>,
-) -> Result<Option<HookListener>, Problem> {
-    let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
-    let rung = Arc::clone(woken);
-    let ear = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
-        .map_err(|error| listen_problem(data_dir, &error))?;
-    source.watch_beside(ear.spool());
-    Ok(Some(ear))
 }
 
 /// The loop's state beside the engine.
@@ -111,6 +99,8 @@ pub(crate) struct Loop {
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     untold: bool,
     askers: askers::Askers,
+    /// Follows sessions of our own, if there is a data folder.
+    own_hosts: Option<OwnHosts>,
     stopped: bool,
 }
 
@@ -141,7 +131,8 @@ impl Loop {
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_on_other_threads();
-        let ear = open_hook_listener(engine.settings(), &mut *source, &woken);
+        let ear = hook_listener::open(engine.settings(), &mut *source, &woken);
+        let own_hosts = own_hosts::start(engine.settings(), &mut *source, &sender);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
         let mut persist = engine
@@ -192,6 +183,7 @@ impl Loop {
             holder: Arc::default(),
             untold: false,
             askers: askers::Askers::default(),
+            own_hosts,
             stopped: false,
         }
     }
@@ -270,6 +262,9 @@ impl Loop {
         if let Ok(Some(ear)) = &self.ear {
             ear.leave_out(settings.history.exclude.clone());
         }
+        if let Some(hosts) = &self.own_hosts {
+            hosts.exclude(settings.history.exclude.clone());
+        }
         self.step(Input::Settings(Box::new(settings)));
         if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {
             historian.follow(self.engine.settings());
@@ -328,7 +323,7 @@ impl Loop {
             self.socket = None;
         }
         if self.ear.is_err() || begun == NewStore::Recreated {
-            self.ear = open_hook_listener(self.engine.settings(), &mut *self.source, &self.woken);
+            self.ear = hook_listener::open(self.engine.settings(), &mut *self.source, &self.woken);
             // The loop reports problems of the listener with the hints.
             self.woken.notify_one();
         }

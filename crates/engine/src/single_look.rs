@@ -10,6 +10,7 @@ use crate::environment::{Outlook, World};
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::model::distant::Distant;
+use crate::own_hosts;
 use crate::persist::Persist;
 use crate::transcripts::{LoadOptions, Loaded};
 use watchbill_core::time::Timestamp;
@@ -181,6 +182,10 @@ fn look_with_loaded(
     if let Some(data_dir) = engine.settings().data_dir.clone().filter(|_| outlook.live) {
         // After the registry, because that knows the processes. These events come from the journal and the spool.
         again.extend(engine.step(now, Input::Hooks(crate::run::hook_listener::recent(&data_dir, now))));
+    }
+    if let Some(data_dir) = engine.settings().data_dir.clone().filter(|_| outlook.live) {
+        let since = (wants == WantedRows::Recent).then_some(recent_since);
+        again.extend(engine.step(now, Input::Own(own_hosts::look(&data_dir, since))));
     }
     if outlook.until.is_none() {
         // Companion files have no times, so they say nothing about the past. Nor do the known files.

@@ -10,6 +10,7 @@ pub mod engine;
 mod fetch;
 mod first_scan;
 mod ingest;
+mod own;
 mod processes;
 mod questions;
 mod reconcile;

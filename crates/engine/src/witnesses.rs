@@ -4,6 +4,7 @@ pub mod children;
 pub mod folders;
 pub mod hooks;
 pub mod markers;
+pub mod own;
 pub mod registry;
 pub mod status_files;
 

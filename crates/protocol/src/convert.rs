@@ -40,10 +40,13 @@ impl From<&Row> for TrackedSession {
     fn from(row: &Row) -> Self {
         let superseded = row.superseded.as_ref();
         let subagents = row.subagents;
+        let own = row.own.as_deref();
         Self {
             session_id: row.session_id.to_string(),
-            source: "watcher".into(),
-            agent: "claude".into(),
+            source: own.map_or("watcher", |own| own.way.word()).into(),
+            own: own.map(|own| own.way.word().into()),
+            own_id: own.map(|own| own.id.to_string()),
+            agent: own.map_or("claude", |own| &*own.agent).into(),
             status: coarse(row.state).into(),
             state: row.state.word().into(),
             group: core_roster::group_of(row).into(),
@@ -87,6 +90,7 @@ impl From<&Row> for TrackedSession {
                 .then_some(Subagents { running: subagents.running, total: subagents.total }),
             background_tasks: (row.background_tasks > 0).then_some(row.background_tasks),
             queued_prompts: (row.queued_prompts > 0).then_some(row.queued_prompts),
+            queue_held: own.and_then(|own| non_empty(&own.held)).filter(|_| row.queued_prompts > 0),
             pull_request: row
                 .pull_request
                 .as_ref()

@@ -17,6 +17,9 @@ pub struct Doctor {
     pub roots: Vec<Root>,
     /// The live registry of all roots.
     pub registry: Registry,
+    /// Sessions of our own. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnSessionCounts>,
     /// Limits of the system that matter for watching.
     pub limits: Vec<Limit>,
     /// The stored history. Absent in the demo, which stores none.
@@ -36,6 +39,15 @@ pub struct Doctor {
     pub config: Option<ConfigFile>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
+}
+
+/// How many sessions of our own there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct OwnSessionCounts {
+    /// Whose hosts run.
+    pub running: u32,
+    /// All others, whose logs are kept.
+    pub ended: u32,
 }
 
 /// What the desktop lets the program show beside its window.

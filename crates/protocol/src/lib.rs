@@ -19,6 +19,7 @@ pub mod focus;
 pub mod hooks;
 pub mod memory;
 pub mod own;
+pub mod prompt;
 pub mod request;
 pub mod roster;
 pub mod search;

@@ -5,5 +5,7 @@
 
 pub mod command;
 pub mod event;
+pub mod facts;
 pub mod host;
 pub mod spec;
+pub mod view;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use watchbill_core::requests::decision::{Chosen, Decision};
 use watchbill_core::requests::open::{Asked, Progress};
-use watchbill_core::requests::request::{Digest, Question, RequestKind};
+use watchbill_core::requests::request::{Digest, Question, RequestKind, Via};
 
 use crate::error::{ApiError, ErrorCode};
 
@@ -226,7 +226,12 @@ impl From<&Asked> for Request {
                 .collect(),
             mode: request.mode.as_ref().map(texts),
             opened_at: request.opened_at.to_string(),
-            answerable: if why.is_some() { "no" } else { "hook" }.into(),
+            answerable: match request.via {
+                _ if why.is_some() => "no",
+                Via::Hook => "hook",
+                Via::Host => "stream",
+            }
+            .into(),
             why: why.map(str::to_owned),
             progress: match asked.progress {
                 Progress::Open => "open",
@@ -271,6 +276,26 @@ impl From<RequestDecision> for Decision {
                     })
                     .collect(),
             ),
+        }
+    }
+}
+
+impl From<&Decision> for RequestDecision {
+    fn from(decision: &Decision) -> Self {
+        match decision {
+            Decision::Allow => Self::Allow,
+            Decision::AllowAlways => Self::AllowAlways,
+            Decision::Deny(reason) => Self::Deny { reason: reason.clone() },
+            Decision::DenyAndStop => Self::DenyAndStop,
+            Decision::Choose(answers) => Self::Choose {
+                answers: answers
+                    .iter()
+                    .map(|answer| match answer {
+                        Chosen::Options(places) => RequestAnswer::Options(places.clone()),
+                        Chosen::Text(text) => RequestAnswer::Text(text.clone()),
+                    })
+                    .collect(),
+            },
         }
     }
 }

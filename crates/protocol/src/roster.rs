@@ -16,6 +16,12 @@ pub struct TrackedSession {
     pub session_id: String,
     /// `watcher`, `pty`, `stream`.
     pub source: String,
+    /// `stream` or `pty`, if it is a session of our own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+    /// The id by which the host of a session of our own is reached. After a `/clear` or a resume the session has another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_id: Option<String>,
     /// `claude`, `codex`, ….
     pub agent: String,
     /// The coarse status of the source document: `working`, `waiting`, `idle`.
@@ -101,6 +107,9 @@ pub struct TrackedSession {
     pub background_tasks: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queued_prompts: Option<u32>,
+    /// Why the prompts in the queue of a session of our own wait for the user: `interrupted`, `error`, `limit`, `login`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequest>,
 }
@@ -123,7 +132,7 @@ pub enum Group {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StateReason {
-    /// `registry`, `hook`, `transcript`, `status_file`, `process`, `pty`, `timeout`.
+    /// `registry`, `hook`, `transcript`, `status_file`, `process`, `stream`, `pty`, `timeout`.
     pub source: String,
     /// A text for the user.
     pub detail: String,

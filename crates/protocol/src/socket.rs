@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::command::UserCommand;
 use crate::error::ApiError;
 use crate::memory::{ContextCall, MemoryChange};
+use crate::prompt::PromptCall;
 use crate::request::AnswerCall;
 use crate::search::SearchQuery;
 
@@ -124,6 +125,9 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
     },
+    /// Types a prompt into the terminal of a session. Reply: [`crate::prompt::PromptSent`], some seconds later. Refused for a
+    /// caller that an agent started.
+    Prompt(PromptCall),
     /// Changes what was learned. Reply: [`crate::memory::MemoryChanged`], when it is stored.
     Memory {
         /// The change.

@@ -13,13 +13,21 @@ pub struct Call {
     pub env: Vec<(&'static str, String)>,
     /// Variables of this program that it must not inherit.
     pub without: &'static [&'static str],
+    /// The text on its standard input.
+    pub input: Option<String>,
 }
 
 impl Call {
     /// A program with arguments.
     pub fn new<'a>(program: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
         let args = args.into_iter().map(str::to_owned).collect();
-        Self { program: program.to_owned(), args, env: Vec::new(), without: &[] }
+        Self { program: program.to_owned(), args, env: Vec::new(), without: &[], input: None }
+    }
+
+    /// The same with a text on its standard input.
+    pub fn input(mut self, text: &str) -> Self {
+        self.input = Some(text.to_owned());
+        self
     }
 
     /// The same with a variable.

@@ -1,4 +1,4 @@
-//! Brings the tab or pane of a session to the front.
+//! Brings the tab or pane of a session to the front, and types into it.
 //!
 //! A [`SessionLocation`] holds the known facts about a session's surroundings. [`focus()`] goes from the innermost program
 //! outwards: a multiplexer's pane, the multiplexer's client that shows it, that client's terminal, the terminal's
@@ -20,6 +20,7 @@ pub mod resume;
 mod run;
 pub mod session_location;
 pub mod terminals;
+pub mod typing;
 pub mod windows;
 pub mod world;
 
@@ -29,4 +30,6 @@ pub use front_check::in_front;
 pub use real::RealWorld;
 pub use resume::resume_command;
 pub use session_location::{Presence, SessionLocation};
+pub use terminals::Form;
+pub use typing::Pane;
 pub use world::{Platform, World};

@@ -14,11 +14,14 @@ pub fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {
         return None;
     }
     let parent = fields.next()?.parse().ok()?;
-    // Group and session lie between the parent, field 4, and the terminal, field 7.
-    let tty = fields.nth(2)?.parse().ok().and_then(device);
+    // After the parent, field 4: group, session, terminal, and the group that reads the terminal's keys.
+    let group = fields.next()?;
+    let tty = fields.nth(1)?.parse().ok().and_then(device);
+    let reader = fields.next()?;
+    let reads_keys = Some(tty.is_some() && reader == group);
     // The start is field 22.
-    let start = fields.nth(14)?.to_owned();
-    Some(Process { pid, parent, name, start, tty })
+    let start = fields.nth(13)?.to_owned();
+    Some(Process { pid, parent, name, start, tty, reads_keys })
 }
 
 /// The name of a terminal device by its number: pseudo-terminals are major 136 to 143, consoles 4 (the kernel's
@@ -41,7 +44,7 @@ pub fn parse_ps(pid: u32, line: &str) -> Option<Process> {
     let start = words.by_ref().take(5).collect::<Vec<_>>().join(" ");
     let command = words.collect::<Vec<_>>().join(" ");
     let name = command.rsplit('/').next().filter(|name| !name.is_empty())?.to_owned();
-    Some(Process { pid, parent, name, start, tty })
+    Some(Process { pid, parent, name, start, tty, reads_keys: None })
 }
 
 #[cfg(test)]
@@ -59,9 +62,12 @@ mod tests {
                 parent: 4000,
                 name: "a) b (c".into(),
                 start: "987654".into(),
-                tty: Some("/dev/pts/12".into())
+                tty: Some("/dev/pts/12".into()),
+                reads_keys: Some(true),
             }
         );
+        let behind = b"4021 (claude) T 4000 4021 4000 34828 4000 0 1 2 3 4 5 6 7 8 20 0 1 0 987654 9 9";
+        assert_eq!(parse_stat(4021, behind).and_then(|process| process.reads_keys), Some(false));
         for torn in [&b""[..], b"4021 (a", b"4021 (a) Z 1 1 1 0", b"4021 (a) S x", b")("] {
             assert_eq!(parse_stat(4021, torn), None, "{torn:?}");
         }

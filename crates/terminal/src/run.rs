@@ -1,6 +1,6 @@
 //! Runs a program for at most two seconds, without a shell.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ pub fn run(call: &Call) -> CallResult {
     for name in call.without {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // A process group of its own, so that its children end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -30,6 +31,10 @@ pub fn run(call: &Call) -> CallResult {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return CallResult::NotInstalled,
         Err(error) => return CallResult::Failed(error.to_string()),
     };
+    if let Some((mut pipe, text)) = child.stdin.take().zip(call.input.clone()) {
+        // On a thread of its own: a program that does not read must not block the caller. Its exit code tells the rest.
+        std::thread::spawn(move || pipe.write_all(text.as_bytes()));
+    }
     let out = child.stdout.take().map(read);
     let said = child.stderr.take().map(read);
     loop {
@@ -111,6 +116,17 @@ mod tests {
     #[test]
     fn a_child_left_running_does_not_delay_the_result() {
         assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), CallResult::Done("here\n".into()));
+    }
+
+    #[test]
+    fn a_text_goes_to_the_standard_input_as_it_is() {
+        let text = "-x\n\u{1b}[200~;".repeat(20_000);
+        assert_eq!(run(&Call::new("cat", []).input(&text)), CallResult::Done(text.clone()));
+        assert_eq!(
+            run(&Call::new("true", []).input(&text)),
+            CallResult::Done(String::new()),
+            "it reads nothing"
+        );
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub struct Process {
     pub start: String,
     /// The terminal device that controls it, such as `/dev/pts/4`.
     pub tty: Option<String>,
+    /// Whether its process group reads the keys of that terminal; `None` if the system does not tell. A process that was
+    /// suspended does not: the shell reads them.
+    pub reads_keys: Option<bool>,
 }
 
 /// The system, or a recording of one.

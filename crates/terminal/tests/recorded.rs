@@ -86,7 +86,8 @@ fn recorded_system(platform: Platform, above: &[&str]) -> RecordedSystem {
 }
 
 fn process(pid: u32, name: &str, parent: u32) -> Process {
-    Process { pid, parent, name: name.into(), start: "77".into(), tty: Some("/dev/ttys003".into()) }
+    let (name, start, tty) = (name.into(), "77".into(), Some("/dev/ttys003".into()));
+    Process { pid, parent, name, start, tty, reads_keys: Some(true) }
 }
 
 fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {

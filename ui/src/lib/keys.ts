@@ -1,10 +1,12 @@
 // Keys of the window, read one at a time. Pure: the meaning of a key depends only on the key before it.
 
 import type { Group } from "./bindings/Group";
+import { TABS, type Tab } from "./tabs";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" | "new" | "prompt" }
+  | { readonly do: "tab"; readonly tab: Tab }
   | { readonly do: "group"; readonly group: Group }
   | { readonly do: "answer"; readonly key: AnswerKey };
 
@@ -31,6 +33,8 @@ const SINGLE: Record<string, Intent> = {
   f: { do: "focus" },
   n: { do: "next" },
   m: { do: "compact" },
+  N: { do: "new" },
+  i: { do: "prompt" },
   "?": { do: "help" },
 };
 
@@ -58,6 +62,8 @@ export class KeyReader {
     if (press.ctrlKey || press.metaKey) {
       if (press.altKey) return undefined;
       if (press.key === ",") return { do: "settings" };
+      const tab = tabOf(press.key);
+      if (tab !== undefined) return tab;
       return press.key.toLowerCase() === "k" ? { do: "palette" } : undefined;
     }
     if (press.altKey) return undefined;
@@ -69,8 +75,13 @@ export class KeyReader {
       this.#afterG = true;
       return undefined;
     }
-    return SINGLE[press.key];
+    return SINGLE[press.key] ?? tabOf(press.key);
   }
+}
+
+function tabOf(key: string): Intent | undefined {
+  const tab = TABS.find((one) => one.key === key);
+  return tab && { do: "tab", tab: tab.name };
 }
 
 /** With Caps Lock, `a` alone still allows once: "always" takes Shift. */
@@ -103,6 +114,9 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],
   ["/", "Filter"],
   ["f", "Focus the session's terminal"],
+  [`1   3   ${MODIFIER} 1   ${MODIFIER} 3`, "Timeline, terminal"],
+  ["i", "Write a prompt; Esc leaves the box, and a second Esc interrupts the turn"],
+  ["N", "New session"],
   ["a", "Allow what the session asks, or approve its plan"],
   ["A", "Always allow it; for a plan, accept edits too"],
   ["d", "Deny it, with a reason"],

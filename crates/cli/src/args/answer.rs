@@ -1,4 +1,4 @@
-//! Options of `answer`: which request, and the decision.
+//! Options of `answer`, which request and the decision, and of `prompt`.
 
 use clap::Args;
 
@@ -30,6 +30,28 @@ pub struct Answer {
     /// Answer a question in your own words
     #[arg(long, value_name = "TEXT")]
     pub text: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which session gets a prompt, and the text.
+#[derive(Debug, Clone, Args)]
+pub struct Prompt {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// The prompt: one argument, of several lines if you like; after `--` if it looks like an option
+    #[arg(allow_hyphen_values = true)]
+    pub text: String,
+    /// Interrupt the running turn of a session of your own first
+    #[arg(long)]
+    pub now: bool,
+    /// Put it into the running turn of a session of your own, where the agent can take it
+    #[arg(long, conflicts_with = "now")]
+    pub steer: bool,
+    /// Wait until the prompt is done, and print what happens: exit code 0 if the turn was completed, else 1
+    #[arg(long)]
+    pub wait: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

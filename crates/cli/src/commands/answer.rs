@@ -2,10 +2,9 @@
 
 use anyhow::{Context, bail};
 use watchbill_engine::socket::access::Access;
-use watchbill_engine::socket::client::Client;
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 
-use super::{emit, settings, to_json, width};
+use super::{emit, holder, settings, to_json, width};
 use crate::args::{Answer, Global};
 use crate::render;
 use crate::terminal_text::{Paint, one_line};
@@ -15,7 +14,7 @@ use crate::terminal_text::{Paint, one_line};
 /// # Errors
 /// When nothing is asked, another request than the named one is, the decision does not fit, or this program may not answer.
 pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
-    let mut client = connect(global)?;
+    let mut client = holder::connect(global, "answer")?;
     let session = client.why(&wanted.session)?.session_id;
     let roster = client.roster(true)?;
     let row = roster.sessions.into_iter().find(|row| row.session_id == session);
@@ -86,15 +85,4 @@ pub fn answers(
     let settings = settings(global)?;
     let stored = watchbill_engine::answers::list(&settings, since)?;
     emit(&if json { to_json(&stored)? } else { render::answers::render(&stored, width(), paint) })
-}
-
-fn connect(global: &Global) -> anyhow::Result<Client> {
-    if global.demo {
-        bail!("the demo has no requests to answer: leave --demo out");
-    }
-    let settings = settings(global)?;
-    let folder = settings.data_dir.as_deref().context("no data folder is known; name one with --data-dir")?;
-    Client::connect(folder).context(
-        "no Watchbill runs that could answer; start the window, `watchbill watch` or `watchbill serve`",
-    )
 }

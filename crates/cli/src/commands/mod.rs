@@ -6,13 +6,16 @@ mod context;
 pub mod export;
 pub mod focus;
 pub mod history;
+mod holder;
 pub mod hooks;
 pub mod inject;
 pub mod mcp;
 pub mod memory;
 pub mod open;
 mod output;
+pub mod own;
 pub mod pages;
+pub mod prompt;
 pub mod running;
 pub mod serve;
 pub mod user_commands;
@@ -34,7 +37,7 @@ use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
-use crate::args::{Cli, ColorChoice, Command, Global};
+use crate::args::{Cli, ColorChoice, Command, Global, OneSession};
 use crate::render;
 use crate::terminal_text::Paint;
 
@@ -79,7 +82,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Serve { systemd: true, .. } => serve::print_unit(&global),
         Command::Serve { systemd: false, http, port } => serve::serve(&global, http.then_some(port)),
         Command::Mcp => mcp::serve(&global),
-        Command::Focus { session, json } => focus::focus(&global, &session, json),
+        Command::Focus(wanted) => focus::focus(&global, &wanted.session, wanted.json),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
@@ -88,6 +91,14 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Memory(wanted) => memory::memory(&global, &wanted, paint),
         Command::Summary(wanted) => memory::summary(&global, &wanted),
         Command::Answer(wanted) => answer::answer(&global, &wanted),
+        Command::Prompt(wanted) => own::prompt(&global, &wanted, paint),
+        Command::Run(wanted) => own::run(&global, &wanted, paint),
+        Command::Attach(wanted) => own::attach(&global, &wanted, paint),
+        Command::Queue(wanted) => own::queue(&global, &wanted),
+        Command::Interrupt(wanted) => own::interrupt(&global, &wanted),
+        Command::Stop(wanted) => own::stop(&global, &wanted),
+        Command::Resume(wanted) => own::resume(&global, &wanted),
+        Command::Fork(wanted) => own::fork(&global, &wanted),
         Command::Answers { since, json } => answer::answers(&global, since, json, paint),
         Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
         Command::PutAway { session, back } => user_commands::put_away(&global, &session, back),
@@ -143,7 +154,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
                 render::roster::render(&roster, &nothing, width(), paint)
             }
         }
-        Command::Why { session, json } => {
+        Command::Why(OneSession { session, json }) => {
             let why = engine.why(session)?;
             if *json { to_json(&why)? } else { render::why::render(&why, &now, width(), paint) }
         }
@@ -174,9 +185,17 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Watch { .. }
         | Command::Serve { .. }
         | Command::Mcp
-        | Command::Focus { .. }
+        | Command::Focus(_)
         | Command::Answer(_)
         | Command::Answers { .. }
+        | Command::Prompt(_)
+        | Command::Run(_)
+        | Command::Attach(_)
+        | Command::Queue(_)
+        | Command::Interrupt(_)
+        | Command::Stop(_)
+        | Command::Resume(_)
+        | Command::Fork(_)
         | Command::Snooze(_)
         | Command::PutAway { .. }
         | Command::Open { .. }

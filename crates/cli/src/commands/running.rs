@@ -8,7 +8,7 @@ use watchbill_protocol::roster::RosterSnapshot;
 use watchbill_settings::Settings;
 
 use super::{to_json, width};
-use crate::args::Command;
+use crate::args::{Command, OneSession};
 use crate::render;
 use crate::terminal_text::Paint;
 
@@ -38,7 +38,7 @@ pub fn answer(settings: &Settings, command: &Command, paint: Paint) -> anyhow::R
         Command::Status { format } => {
             &|client| Ok(Ok(render::status::render(&client.roster(false)?, *format) + "\n"))
         }
-        Command::Why { session, json } => &|client| {
+        Command::Why(OneSession { session, json }) => &|client| {
             let why = client.why(session)?;
             let now = SystemClock.now().to_string();
             Ok(if *json { to_json(&why) } else { Ok(render::why::render(&why, &now, width(), paint)) })

@@ -47,6 +47,10 @@ pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
             "not there; states come from the transcripts alone".to_owned()
         }
     ));
+    if let Some(own) = &doctor.own {
+        let running = plural(own.running as usize, "session");
+        out.push_str(&format!("sessions of your own: {running} with a running host, {} ended\n", own.ended));
+    }
     if let Some(config) = &doctor.config {
         let there = if config.exists { "" } else { " (not there, and not needed)" };
         out.push_str(&format!("configuration: {}{there}\n", one_line(&config.path)));

@@ -128,42 +128,12 @@ impl Desk {
         self.row()?.get("request").cloned()
     }
 
-    /// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone.
     fn says(&self, words: &[&str]) -> Finished {
-        self.says_with(words, &[], None)
+        detached(&self.home, words, &[], None)
     }
 
-    /// The same with environment variables, and below a shell of another name.
     fn says_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
-        static RUN: AtomicUsize = AtomicUsize::new(0);
-        let folder = self.home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
-        std::fs::create_dir(&folder).unwrap();
-        let shell = match shell {
-            Some(name) => {
-                std::fs::copy("/bin/sh", folder.join(name)).unwrap();
-                folder.join(name)
-            }
-            None => PathBuf::from("/bin/sh"),
-        };
-        let program = self.home.command(words);
-        // The shell stays above the program, and writes the exit code when everything else is written.
-        let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
-        let mut command = Command::new("setsid");
-        command
-            .arg("--fork")
-            .arg(shell)
-            .args(["-c", script, "script"])
-            .arg(&folder)
-            .arg(program.get_program());
-        command
-            .args(program.get_args())
-            .env_clear()
-            .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.envs(variables.iter().copied()).current_dir(self.home.path());
-        assert!(command.status().unwrap().success());
-        until("the command to end", || folder.join("rc").exists());
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-        Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
+        detached(&self.home, words, variables, shell)
     }
 
     fn stored(&self) -> Vec<(String, String, String)> {
@@ -175,6 +145,35 @@ impl Desk {
             .map(|row| (text(row, "shown"), text(row, "decision"), text(row, "outcome")))
             .collect()
     }
+}
+
+/// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone. With environment
+/// variables, and below a shell of another name.
+pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
+    static RUN: AtomicUsize = AtomicUsize::new(0);
+    let folder = home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
+    std::fs::create_dir(&folder).unwrap();
+    let shell = match shell {
+        Some(name) => {
+            std::fs::copy("/bin/sh", folder.join(name)).unwrap();
+            folder.join(name)
+        }
+        None => PathBuf::from("/bin/sh"),
+    };
+    let program = home.command(words);
+    // The shell stays above the program, and writes the exit code when everything else is written.
+    let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
+    let mut command = Command::new("setsid");
+    command.arg("--fork").arg(shell).args(["-c", script, "script"]).arg(&folder).arg(program.get_program());
+    command
+        .args(program.get_args())
+        .env_clear()
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(variables.iter().copied()).current_dir(home.path());
+    assert!(command.status().unwrap().success());
+    until("the command to end", || folder.join("rc").exists());
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
 }
 
 /// The decision in a hook's output.

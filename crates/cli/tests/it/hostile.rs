@@ -96,10 +96,19 @@ const ASKED: &[(bool, &[&str])] = &[
     (true, &["forget", "h", "--yes", "--json"]),
     (false, &["answer", HOSTILE, "--allow"]),
     (true, &["answers"]),
+    (false, &["run", "--cwd", HOSTILE, "prompt"]),
+    (false, &["run", "--id", HOSTILE, "prompt"]),
+    (false, &["prompt", HOSTILE, "text"]),
+    (false, &["queue", HOSTILE]),
+    (false, &["interrupt", HOSTILE]),
+    (false, &["stop", HOSTILE]),
+    (false, &["resume", HOSTILE]),
+    (false, &["fork", HOSTILE]),
+    (false, &["attach", HOSTILE]),
     (false, &["why", HOSTILE]),
 ];
 /// They print no text of sessions, or do not end by themselves.
-const OTHERS: &[&str] = &["watch", "serve", "hook", "completions", "man", "help"];
+const OTHERS: &[&str] = &["watch", "serve", "mcp", "hook", "completions", "man", "help"];
 
 #[test]
 fn no_command_prints_control_characters_of_transcripts() {

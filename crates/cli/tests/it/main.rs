@@ -20,14 +20,17 @@ mod interrupt;
 mod killed_holder;
 mod large_pages;
 mod mcp;
-#[cfg(target_os = "linux")]
 mod memory;
+#[cfg(target_os = "linux")]
+mod own;
 mod pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;
+#[cfg(target_os = "linux")]
+mod prompts;
 mod roster_at;
 #[cfg(target_os = "linux")]
 mod service;

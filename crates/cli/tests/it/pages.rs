@@ -5,13 +5,21 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 31] = [
     "roster",
     "watch",
     "serve",
     "mcp",
     "why",
     "chain",
+    "run",
+    "attach",
+    "prompt",
+    "queue",
+    "interrupt",
+    "stop",
+    "resume",
+    "fork",
     "snooze",
     "put-away",
     "show",

@@ -14,6 +14,7 @@ use crate::evidence::witness::{
 };
 use crate::hook::{HookTurn, HookWitness};
 use crate::ids::Instance;
+use crate::own::witness::OwnWitness;
 use crate::roster::pending;
 use crate::roster::row::{PendingTool, Reason, Source};
 use crate::session::state::{Confidence, State, StateKind};
@@ -122,6 +123,18 @@ impl<'a> Case<'a> {
         self.hooks.is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)) && hooks.since >= at)
     }
 
+    /// What the host of a session of our own says.
+    pub fn own(&self) -> Option<&'a OwnWitness> {
+        self.evidence.own.filter(|_| self.evidence.live)
+    }
+
+    /// When a turn of a session of our own that has ended is long enough ago.
+    pub fn own_idle_at(&self) -> Option<Timestamp> {
+        let own = self.own()?;
+        let rests = own.live && own.reading.as_ref()?.state == State::WaitingForInput;
+        rests.then(|| own.last_at.min(self.evidence.now) + self.evidence.timeouts.idle)
+    }
+
     /// The hooks' reading at this moment, compared with the other witnesses.
     pub fn heard(&self) -> Option<HookReading<'a>> {
         let registered = self.claim.and_then(|claim| {
@@ -153,7 +166,9 @@ impl<'a> Case<'a> {
     /// From when on a missing registry file counts; `None` when it never does.
     pub fn unclaimed_at(&self) -> Option<Timestamp> {
         let e = self.evidence;
-        let counts = e.live && self.claim.is_none() && e.registry_readable && e.expects_registry;
+        // The host of a session of our own starts the agent with the first prompt.
+        let hosted = self.own().is_some_and(|own| own.live);
+        let counts = e.live && self.claim.is_none() && !hosted && e.registry_readable && e.expects_registry;
         self.sign_of_life().filter(|_| counts).map(|activity| activity + CLAIM_GRACE)
     }
 
@@ -201,13 +216,14 @@ impl<'a> Case<'a> {
 
     pub fn verdict(&self, ruling: &Ruling, reason: Reason, witnesses: Vec<Witness>) -> Verdict {
         let faded = ruling.source == Source::Timeout && self.claim.is_some_and(|c| !c.is_certain());
-        let live = self.claim.is_some() && !faded && ruling.state != State::Ended;
+        let hosted = self.own().filter(|own| own.live);
+        let live = (self.claim.is_some() && !faded || hosted.is_some()) && ruling.state != State::Ended;
         let here = self.claim.filter(|claim| live && claim.is_certain()).map(|claim| &claim.instance.entry);
         Verdict {
             state: ruling.state,
             kind: ruling.kind,
             since: ruling.since,
-            pid: here.map(|entry| entry.instance.pid),
+            pid: here.map(|entry| entry.instance.pid).or(hosted.and_then(|own| own.pid)),
             tmux: here.and_then(|entry| entry.tmux.clone()),
             live,
             processes: self.processes,
@@ -237,6 +253,9 @@ impl<'a> Case<'a> {
     fn asked_call(&self, ruling: &Ruling) -> Option<PendingTool> {
         if ruling.state != State::WaitingForApproval {
             return None;
+        }
+        if let Some(ask) = self.own().and_then(|own| own.reading.as_ref()?.ask.as_ref()) {
+            return Some(ask.clone());
         }
         let by_hooks = self.heard().and_then(|heard| heard.ask).filter(|ask| !ask.tool.is_empty());
         let named = by_hooks.map(|ask| PendingTool {
@@ -272,7 +291,8 @@ impl<'a> Case<'a> {
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
         let file = e.status_file.map(|file| file.until(e.now));
-        let times = [idle, self.unclaimed_at(), self.lull_until(), rests, ended, file];
+        let own = self.own_idle_at();
+        let times = [idle, self.unclaimed_at(), self.lull_until(), rests, ended, file, own];
         times.into_iter().flatten().chain(settled).chain(hooks).filter(|at| *at > e.now).min()
     }
 }

@@ -5,6 +5,7 @@
 
 mod case;
 mod hook_reading;
+mod own;
 pub mod registry;
 mod registry_states;
 pub mod resolve;

@@ -1,6 +1,7 @@
 //! The resolver: which witness decides a session's state.
 
 use crate::evidence::case::{Case, Ruling};
+use crate::evidence::own;
 use crate::evidence::rules;
 use crate::evidence::testimony::testimony;
 use crate::evidence::witness::{Evidence, Verdict};
@@ -12,6 +13,8 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | rule | when | verdict | decays |
 /// |---|---|---|---|
 /// | past | live evidence does not count | the status file of that time, else the transcript | 5 min |
+/// | own ended | the host of a session of our own reported its end or is gone, no process names the session, and nothing followed | ended, `crashed` unless the user ended it | |
+/// | own | the host of such a session, on pipes, runs: see below | its state | the end of a turn after the idle timeout |
 /// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
 /// | closed | a hook said that its process left the session, and nothing followed | ended | |
@@ -25,6 +28,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | child | the transcript only suspects a question, and a child process began after the call | working, inferred | with the child |
 /// | status file | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its state | 5 min |
 /// | transcript | nothing better speaks | what the transcript says | the document's timeouts |
+/// | own terminal | the host of a terminal of our own runs, and nothing else speaks | idle | |
 /// | unheard | no witness has spoken, or all have decayed | idle, inferred, since the last one decayed | |
 ///
 /// Registry and hooks report the same events, so the newer one is believed. A difference between them lasts 2 s
@@ -46,6 +50,11 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
 /// registry, or a child process that begins after it answers it.
 ///
+/// The host of a session of our own reads the agent's own words, in their order, before the registry has them. What it
+/// asks is open until the host says otherwise. Of the rest, the registry is believed if it is newer by more than 2 s and
+/// says something else, or if it says `shell` since the end of the turn. If another process has the session, that
+/// process decides, unless the host asks.
+///
 /// A status file outranks only the transcript. Beside a live witness it only adds how a turn ended: completed, blocked,
 /// error. It does so even if it is older than the newest record of its turn.
 ///
@@ -62,8 +71,10 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// The rules of the table above, in its order.
-const RULES: [fn(&Case<'_>) -> Option<Ruling>; 14] = [
+const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
     rules::past,
+    own::ended,
+    own::runs,
     rules::crashed,
     rules::departed,
     rules::closed,
@@ -77,4 +88,5 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 14] = [
     rules::child,
     rules::status_file,
     rules::transcript,
+    own::terminal,
 ];

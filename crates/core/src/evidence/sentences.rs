@@ -9,6 +9,7 @@ use crate::evidence::witness::{
     ChildWitness, Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness,
 };
 use crate::hook::HookWitness;
+use crate::own::witness::OwnWitness;
 use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::StatusWitness;
@@ -115,6 +116,24 @@ pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<HookReading<'_>>, 
         winner: false,
     }
 }
+
+/// What the host of a session of our own says.
+pub(super) fn own_witness(own: &OwnWitness) -> Witness {
+    let reading = own.reading.as_ref();
+    Witness {
+        source: own.way.source(),
+        state: reading.map(|reading| reading.state),
+        kind: reading.and_then(|reading| reading.kind),
+        at: Some(reading.map_or(own.last_at, |reading| reading.since)),
+        pid: own.pid,
+        detail: reading.map_or_else(|| Arc::from(TERMINAL_RUNS), |reading| Arc::clone(&reading.detail)),
+        confidence: Confidence::Observed,
+        winner: false,
+    }
+}
+
+/// What the host of a terminal says while it runs.
+pub(super) const TERMINAL_RUNS: &str = "its terminal runs here";
 
 /// What a child process says.
 pub(super) fn child_witness(child: ChildWitness) -> Witness {

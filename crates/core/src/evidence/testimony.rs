@@ -30,6 +30,7 @@ pub(super) fn testimony(case: &Case<'_>, ruling: &Ruling, reason: &Reason) -> Ve
             let own = case.hooks.filter(|hooks| of_process(hooks, &instance.entry.instance));
             others.extend(sentences::registry_witness(instance, e.transcript.as_ref(), own, e.now));
         }
+        others.extend(e.own.map(sentences::own_witness));
         others.extend(e.gone.map(sentences::gone_witness));
         others.extend(e.hooks.map(|hooks| {
             let alone = hook_reading::read_hooks_alone(hooks, e.now, e.timeouts);
@@ -48,7 +49,7 @@ pub(super) fn testimony(case: &Case<'_>, ruling: &Ruling, reason: &Reason) -> Ve
 const fn rank(source: Source) -> u8 {
     match source {
         Source::Process => 0,
-        Source::Hook | Source::Pty => 1,
+        Source::Hook | Source::Stream | Source::Pty => 1,
         Source::Registry => 2,
         Source::StatusFile => 3,
         Source::Transcript => 4,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::evidence::registry::{Liveness, RegistryEntry};
 use crate::hook::HookWitness;
 use crate::ids::Instance;
+use crate::own::witness::OwnWitness;
 use crate::roster::row::{PendingTool, Reason, Source};
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::status_file::StatusWitness;
@@ -30,6 +31,8 @@ pub struct Evidence<'a> {
     /// What the hooks of the process that runs the session say
     /// (see [`HookFold::witness`](crate::hook::HookFold::witness)).
     pub hooks: Option<&'a HookWitness>,
+    /// What the host of this session says, if it is one of our own.
+    pub own: Option<&'a OwnWitness>,
     /// What a status file of this session says.
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of the client's process that a tool call may have started.

@@ -1,4 +1,4 @@
-//! Who may answer: a person at a terminal, and no agent.
+//! Who may answer and send prompts: a person at a terminal, and no agent.
 
 use std::sync::Arc;
 
@@ -29,26 +29,28 @@ pub struct Caller {
     pub tmux: Option<Option<i64>>,
 }
 
-/// Why a caller may not answer.
+/// Why a caller may not answer or send prompts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAllowed {
     /// It descends from an agent, or is one.
-    #[error("an agent may not answer: the caller was started by {0}")]
+    #[error("an agent may not answer or send prompts: the caller was started by {0}")]
     Agent(String),
     /// It bears an agent's environment.
-    #[error("an agent may not answer: the caller's environment has {0}")]
+    #[error("an agent may not answer or send prompts: the caller's environment has {0}")]
     Environment(String),
     /// It runs in the terminal of an agent.
-    #[error("an agent may not answer: the caller runs in the terminal of an agent; use another terminal")]
+    #[error(
+        "an agent may not answer or send prompts: the caller runs in the terminal of an agent; use another terminal"
+    )]
     AgentsTerminal,
     /// No person pressed the key.
     #[error(
-        "nobody pressed a key in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
+        "nobody pressed a key in this tmux pane in the last {KEY_PRESS} seconds: use a pane that you look at"
     )]
     NoKeyPress,
     /// It has no terminal.
     #[error(
-        "the caller has no terminal; run `watchbill answer` in one, or allow scripts: `scripts = true` below `[answers]` in \
+        "the caller has no terminal; run the command in one, or allow scripts: `scripts = true` below `[answers]` in \
          the settings"
     )]
     NoTerminal,

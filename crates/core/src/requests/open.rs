@@ -17,7 +17,7 @@ use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
-use super::request::{Digest, Request, RequestId};
+use super::request::{Digest, Request, RequestId, Via};
 
 /// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
 /// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
@@ -77,7 +77,7 @@ pub enum Refusal {
 /// What the caller has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Lets the hook process end with nothing: the dialog in the terminal stays.
+    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
@@ -127,12 +127,17 @@ pub struct OpenRequests {
 }
 
 impl OpenRequests {
-    /// A hook process asks.
+    /// A hook process or a host asks.
     ///
-    /// The client asks for one turn after another: an older open request of the same turn is decided by then.
+    /// The client runs the hooks of one turn after another: an older open request of the same turn is decided by then. A
+    /// host asks once, and says itself when a request is over.
     pub fn ask(&mut self, request: Request) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let of_turn = |one: &OpenRequest| one.request.subagent_id == request.subagent_id;
+        if request.via == Via::Host && self.find(&request.id).is_some() {
+            return effects;
+        }
+        let of_turn =
+            |one: &OpenRequest| request.via == Via::Hook && one.request.subagent_id == request.subagent_id;
         self.close(&request.session, &mut effects, of_turn);
         let requests = self.sessions.entry(request.session.clone()).or_default();
         if requests.len() >= MOST {
@@ -206,6 +211,26 @@ impl OpenRequests {
         effects
     }
 
+    /// The host of a session of our own says that nothing more can be answered: the agent has the answer, or withdrew.
+    pub fn closed(&mut self, id: &RequestId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {
+            self.close(&session, &mut effects, |one| one.request.id == *id);
+        }
+        effects
+    }
+
+    /// The answer did not reach its host. The request can be answered again.
+    pub fn undelivered(&mut self, id: &RequestId) -> Vec<Effect> {
+        match self.find(id) {
+            Some(one) if matches!(one.progress, Progress::Sending(_)) => {
+                one.progress = Progress::Open;
+                vec![Effect::Outcome(id.clone(), Outcome::Lost)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What the witnesses say of a session now: whether it waits for the user. Called for each change of its verdict and at
     /// [`OpenRequests::deadline`].
     pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<Effect> {
@@ -224,7 +249,9 @@ impl OpenRequests {
             return effects;
         }
         self.close(session, &mut effects, |one| {
-            is_settled(one)
+            // A host says itself when a request is over.
+            one.request.via == Via::Hook
+                && is_settled(one)
                 && (one.has_waited
                     || one.progress != Progress::Open
                     || now >= one.request.opened_at + SHOWN_BY)
@@ -272,6 +299,14 @@ impl OpenRequests {
             [Some(opened_at + SETTLES), Some(opened_at + SHOWN_BY), effect]
         };
         self.of(session).iter().flat_map(due).flatten().filter(|at| *at > after).min()
+    }
+
+    /// The session that a request is of.
+    pub fn session_of(&self, id: &RequestId) -> Option<&SessionId> {
+        self.sessions
+            .iter()
+            .find(|(_, all)| all.iter().any(|one| one.request.id == *id))
+            .map(|(session, _)| session)
     }
 
     /// Whether nothing is asked at all.

@@ -75,11 +75,22 @@ pub struct Standing {
     pub place: Arc<str>,
 }
 
+/// Who takes the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// A hook process that waits. It cannot tell that the user answered in the terminal.
+    Hook,
+    /// The host of a session of our own. It tells when the request is closed.
+    Host,
+}
+
 /// One open request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Its name.
     pub id: RequestId,
+    /// Who takes the answer.
+    pub via: Via,
     /// The session whose turn waits.
     pub session: SessionId,
     /// The type of the subagent that asks; `None` for the session's own turn.

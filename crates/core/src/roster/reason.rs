@@ -44,7 +44,9 @@ pub enum Source {
     StatusFile,
     /// The operating system's report on the process.
     Process,
-    /// A terminal that Watchbill itself runs.
+    /// The host of a session that Watchbill itself runs, over pipes.
+    Stream,
+    /// The host of a terminal that Watchbill itself runs.
     Pty,
     /// Silence for long enough.
     Timeout,
@@ -59,6 +61,7 @@ impl Source {
             Self::Transcript => "transcript",
             Self::StatusFile => "status_file",
             Self::Process => "process",
+            Self::Stream => "stream",
             Self::Pty => "pty",
             Self::Timeout => "timeout",
         }

@@ -6,6 +6,7 @@ use crate::attention::Need;
 use crate::evidence::cause_without_prefix;
 use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
+use crate::own::witness::OwnWay;
 use crate::requests::open::Asked;
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
@@ -96,6 +97,21 @@ pub struct Row {
     pub pull_request: Option<(u64, Arc<str>)>,
     /// A process of this session runs.
     pub live: bool,
+    /// It is a session of our own.
+    pub own: Option<Arc<OwnRow>>,
+}
+
+/// What makes a session one of our own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnRow {
+    /// The id by which its host is reached. The session's id is another one after a `/clear` or a resume.
+    pub id: Arc<str>,
+    /// Pipes or a terminal.
+    pub way: OwnWay,
+    /// The program: `claude`, `codex`, `gemini`, `shell`.
+    pub agent: Arc<str>,
+    /// Why queued prompts wait for the user.
+    pub held: Option<Arc<str>>,
 }
 
 impl Row {

@@ -239,6 +239,7 @@ impl Stage {
             registry_readable: ears.registry,
             expects_registry: ears.registry && expects,
             hooks: hooks.as_ref(),
+            own: None,
             status_file: None,
             child: None,
             live: true,

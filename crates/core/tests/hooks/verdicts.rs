@@ -95,6 +95,7 @@ impl Scene {
             registry_readable: false,
             expects_registry: false,
             hooks: self.hooks.as_ref(),
+            own: None,
             status_file: self.status_file.as_ref(),
             child: self.child,
             live: true,

@@ -99,6 +99,7 @@ fn evidence<'a>(
         registry_readable: true,
         expects_registry: true,
         hooks: None,
+        own: None,
         status_file: None,
         child: None,
         live: true,

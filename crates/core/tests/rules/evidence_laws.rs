@@ -63,6 +63,7 @@ impl Scene {
             registry_readable: self.registry_readable,
             expects_registry: self.expects_registry,
             hooks: self.hooks.as_ref(),
+            own: None,
             status_file: self.status_file.as_ref(),
             child: self.child,
             live,

@@ -13,6 +13,7 @@ mod evidence_laws;
 mod evidence_registry;
 mod fuzzed;
 mod hook_payloads;
+mod own;
 mod person;
 mod roster;
 mod row;

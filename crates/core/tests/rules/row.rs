@@ -54,5 +54,6 @@ pub fn bare(id: &str) -> Row {
         queued_prompts: 0,
         pull_request: None,
         live: false,
+        own: None,
     }
 }

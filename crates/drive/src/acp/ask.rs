@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, RequestId, Standing};
+use watchbill_core::requests::request::{Request, RequestId, Standing, Via};
 use watchbill_core::requests::visible::visible;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::request::Asking;
@@ -55,6 +55,7 @@ pub(super) fn read(call: &Value, params: &Value, around: &Around<'_>) -> (Reques
     let id = format!("{}-{call}", text(tool_call, "toolCallId").unwrap_or(around.session));
     let mut request = Asking {
         id: RequestId::new(&id),
+        via: Via::Host,
         session: around.session,
         subagent: None,
         subagent_id: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::request::{Request, RequestId, Via};
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::request::{Asking, decision_in_words_of_client};
@@ -39,6 +39,7 @@ pub(super) struct Around<'a> {
 pub(super) fn read(id: &str, call: &Value, around: &Around<'_>) -> Option<(Request, Way)> {
     let asking = |tool, input, suggestions| Asking {
         id: RequestId::new(id),
+        via: Via::Host,
         session: around.session,
         subagent: text(call, "agent_id")
             .map(|id| around.subagents.get(id).map_or("subagent", String::as_str)),

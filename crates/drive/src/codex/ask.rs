@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use watchbill_core::requests::decision::{Decision, answers};
-use watchbill_core::requests::request::{Choice, Question, Request, RequestId, RequestKind, Standing};
+use watchbill_core::requests::request::{Choice, Question, Request, RequestId, RequestKind, Standing, Via};
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::request::Asking;
@@ -93,6 +93,7 @@ pub(super) fn read(
     let id = format!("{turn}-{call}");
     let mut request = Asking {
         id: RequestId::new(&id),
+        via: Via::Host,
         session: around.session,
         subagent: None,
         subagent_id: None,

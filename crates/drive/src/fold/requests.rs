@@ -34,9 +34,7 @@ impl<W> Requests<W> {
         let is_known = request.kind != RequestKind::Unknown;
         let asked = Asked { request: Arc::new(request.clone()), progress: Progress::Open, more: 0 };
         let mut shown = watchbill_protocol::request::Request::from(&asked);
-        if is_known {
-            "stream".clone_into(&mut shown.answerable);
-        } else {
+        if !is_known {
             let why = "this version of Watchbill does not know this kind of request: interrupt the turn";
             shown.why = Some(why.to_owned());
         }

@@ -2,9 +2,11 @@
 
 mod access;
 mod memory;
+mod prompts;
 mod requests;
 mod timelines;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::thread::JoinHandle;
@@ -54,6 +56,8 @@ pub struct Handle {
     made_up: bool,
     settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    /// The sessions to which a prompt is on its way.
+    prompts: Arc<Mutex<BTreeSet<SessionId>>>,
     /// The store of the engine. Answers to hook processes must not wait for the loop.
     store: Arc<OnceLock<Arc<SharedStore>>>,
     /// Raises the window of this program, with a session selected.
@@ -87,6 +91,7 @@ impl Handle {
             made_up: false,
             settings: Arc::new(RwLock::new(settings)),
             thread: Arc::default(),
+            prompts: Arc::default(),
             store: Arc::default(),
             opens: Opener::default(),
             _stopper: None,

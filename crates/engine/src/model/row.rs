@@ -7,6 +7,7 @@ use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::own::OwnFold;
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
@@ -15,6 +16,7 @@ use watchbill_core::transcript::record::CompactTrigger;
 use crate::model::session::{minus, plus};
 use crate::model::verdict::{RowInputs, open_calls, verdict};
 use crate::witnesses::hooks::HookSession;
+use crate::witnesses::own::OwnSession;
 
 /// A session that has only a registry file gets a row when it is this old: with `--continue` the
 /// registry names a throw-away session for up to 400 ms (client 2.1.329).
@@ -69,30 +71,41 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
     let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(HookSession::first_at));
     // A session that sends hooks keeps its id; a registry file alone may name a temporary session.
     let ripe = told.is_some() || witness.is_some_and(|witness| row_due_at(witness) <= makings.now);
-    if makings.fold.is_none() && !(verdict.live && ripe) {
+    let own = makings.own;
+    if makings.fold.is_none() && own.is_none() && !(verdict.live && ripe) {
         return None;
     }
     // Only modes and titles, without a time: nothing has happened in this session, and no process runs it.
     let begun = makings
         .fold
         .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
-    if !begun && !verdict.live {
+    if !begun && !verdict.live && own.is_none() {
         return None;
     }
     let chain = makings.chains.of(makings.id);
-    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let hosted = own.map(|own| &own.fold);
+    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started);
+    let last_activity = last_activity.max(hosted.map(OwnFold::last_at)).unwrap_or(verdict.since);
+    // While it runs, its host is ahead of the transcript.
+    let ahead = hosted.filter(|fold| fold.is_live());
     let session = makings.session;
     let tokens = makings.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
         let inherited = session.map(|session| session.inherited).unwrap_or_default();
         plus(minus(fold.ledger().total(), inherited), agents)
     });
+    let tokens = tokens.or(hosted.and_then(|fold| fold.tokens));
     let agents_total = session.map_or(0, |session| session.agents.len());
     let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
     let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
-    let context_used = facts.and_then(|facts| facts.context_used);
+    let (hosted_used, hosted_size) =
+        hosted.and_then(|fold| fold.context).map_or((None, None), |(used, size)| (Some(used), size));
+    let context_used = hosted_used
+        .filter(|_| ahead.is_some())
+        .or(facts.and_then(|facts| facts.context_used))
+        .or(hosted_used);
     let carried_on = facts.filter(|_| verdict.live || !makings.live);
     let mut row = Row {
         session_id: makings.id.clone(),
@@ -106,12 +119,15 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         snooze_ended_at: None,
         put_away: false,
         pending_tools,
-        goal: facts.and_then(|facts| facts.goal.clone()),
+        goal: facts
+            .and_then(|facts| facts.goal.clone())
+            .or_else(|| hosted.and_then(|fold| fold.goal.clone())),
         summary: facts.and_then(|facts| facts.summary.clone()),
         title: facts
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
-            .or_else(|| told.and_then(|told| told.title().cloned())),
+            .or_else(|| told.and_then(|told| told.title().cloned()))
+            .or_else(|| own.and_then(OwnSession::title)),
         // The client writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
@@ -122,31 +138,37 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .fold
             .and_then(|(_, fold)| fold.cwd().cloned())
             .or_else(|| entry.and_then(|entry| entry.cwd.clone()))
-            .or_else(|| told.and_then(|told| told.cwd().cloned())),
+            .or_else(|| told.and_then(|told| told.cwd().cloned()))
+            .or_else(|| own.map(|own| own.spec.cwd.as_str().into())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
-        created_at: facts.and_then(|facts| facts.created_at).or(started),
+        created_at: facts.and_then(|facts| facts.created_at).or(started).or(own.map(|own| own.created_at)),
         superseded: chain.and_then(|chain| chain.superseded.get(makings.id).cloned()),
         work_chain_id: chain.map_or_else(|| ChainId::derive(makings.id), |chain| chain.id.clone()),
         work_chain_name: chain.and_then(|chain| chain.name.clone()),
         compaction_count: chain.map_or(0, |chain| chain.compaction_count),
         segment_count: chain.map_or(1, |chain| chain.segment_count),
         // Hooks report a new mode at once, the transcript only with the next prompt.
-        permission_mode: told
-            .and_then(|told| told.mode().cloned())
-            .or_else(|| facts.and_then(|facts| facts.permission_mode.clone())),
-        model: facts
-            .and_then(|facts| facts.model.clone())
-            .or_else(|| told.and_then(|told| told.model().cloned())),
+        permission_mode: ahead
+            .and_then(|fold| fold.mode.clone())
+            .or_else(|| told.and_then(|told| told.mode().cloned()))
+            .or_else(|| facts.and_then(|facts| facts.permission_mode.clone()))
+            .or_else(|| hosted.and_then(|fold| fold.mode.clone())),
+        model: ahead
+            .and_then(|fold| fold.model.clone())
+            .or_else(|| facts.and_then(|facts| facts.model.clone()))
+            .or_else(|| told.and_then(|told| told.model().cloned()))
+            .or_else(|| hosted.and_then(|fold| fold.model.clone())),
         agent_version: facts
             .and_then(|facts| facts.version.clone())
-            .or_else(|| entry.and_then(|entry| entry.version.clone())),
+            .or_else(|| entry.and_then(|entry| entry.version.clone()))
+            .or_else(|| hosted.and_then(|fold| fold.version.clone())),
         pid: verdict.pid,
         terminal: terminal(told, verdict.tmux.as_ref()),
         tokens,
         context_used,
-        context_size: chain
-            .and_then(|chain| full_at(&chain.segments))
+        context_size: hosted_size
+            .or_else(|| chain.and_then(|chain| full_at(&chain.segments)))
             .filter(|size| context_used <= Some(*size)),
         subagents: Subagents {
             running: if verdict.live || !makings.live { launched } else { 0 },
@@ -154,9 +176,12 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         },
         // When the process has ended, its background tasks and queued prompts are void. The transcript does not tell.
         background_tasks: carried_on.map_or(0, |facts| facts.background_tasks),
-        queued_prompts: carried_on.map_or(0, |facts| facts.queued_prompts),
+        queued_prompts: ahead
+            .map(OwnFold::queued)
+            .unwrap_or_else(|| carried_on.map_or(0, |facts| facts.queued_prompts)),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
+        own: own.map(|own| Arc::new(own.row())),
     };
     let rouses = makings.set_aside.and_then(|aside| aside.apply_to_row(&mut row, makings.now));
     Some((row, verdict.next.into_iter().chain(rouses).min()))

@@ -18,6 +18,7 @@ use watchbill_core::time::Timestamp;
 
 use crate::model::session::Session;
 use crate::witnesses::hooks::HookSession;
+use crate::witnesses::own::OwnSession;
 use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
 
@@ -33,6 +34,8 @@ pub struct RowInputs<'a> {
     pub registry: &'a Registry,
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
+    /// What its host told, if it is one of our own.
+    pub own: Option<&'a OwnSession>,
     /// The content of its status file.
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of its process, if a call may have started it.
@@ -61,9 +64,10 @@ pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
     let instances = makings.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
     let hooks = makings.hooks.and_then(|told| told.witness(&running));
-    if makings.fold.is_none() && instances.is_empty() && hooks.is_none() {
+    if makings.fold.is_none() && instances.is_empty() && hooks.is_none() && makings.own.is_none() {
         return None;
     }
+    let own = makings.own.map(|own| own.fold.witness());
     let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
     let pending = &open_calls(makings, &instances)[..];
     let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
@@ -89,6 +93,7 @@ pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
             .is_some_and(|root| makings.registry.readable(root)),
         expects_registry: expects,
         hooks: hooks.as_ref(),
+        own: own.as_ref(),
         status_file: makings.status_file,
         child: makings.child,
         live: makings.live,
@@ -99,6 +104,10 @@ pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
 /// The open calls that the user may still answer. Leaves out calls from before the start of every process that runs the
 /// session now: those ended with an earlier process.
 pub fn open_calls(makings: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
+    // The host is ahead of the transcript.
+    if let Some(own) = makings.own.filter(|own| own.is_stream() && own.fold.is_live()) {
+        return own.fold.calls.clone();
+    }
     let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
     let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));

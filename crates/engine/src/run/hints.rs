@@ -25,6 +25,11 @@ impl Loop {
         {
             ear.look_into_spool();
         }
+        if let Some(hosts) = &self.own_hosts
+            && take_out(&mut hints, hosts.folder())
+        {
+            hosts.look();
+        }
         if !hints.is_empty() {
             self.step(Input::Hints(hints));
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::problem::{Problem, ProblemKind};
@@ -13,6 +14,9 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
 use watchbill_hooks::places::{HookPaths, read_ordinary};
 use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
+use watchbill_settings::Settings;
+
+use crate::source::Source;
 
 /// Capacity of the queue to the loop. When it is full, the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;
@@ -112,6 +116,20 @@ impl HookListener {
         })
         .collect()
     }
+}
+
+/// Listens for hooks, if there is a data folder.
+pub(super) fn open(
+    settings: &Settings,
+    source: &mut dyn Source,
+    woken: &Arc<Notify>,
+) -> Result<Option<HookListener>, Problem> {
+    let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
+    let rung = Arc::clone(woken);
+    let ear = HookListener::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
+        .map_err(|error| listen_problem(data_dir, &error))?;
+    source.watch_beside(ear.spool());
+    Ok(Some(ear))
 }
 
 /// The problem for a failed start of the listener.

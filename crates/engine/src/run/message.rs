@@ -25,6 +25,7 @@ use crate::source::Source;
 use crate::step::requests::Answer;
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
+use crate::witnesses::own::OwnInput;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
@@ -90,6 +91,10 @@ pub(crate) enum Message {
     Printed(RequestId),
     /// A hook process that asked has ended.
     HookGone(RequestId),
+    /// News of sessions of our own.
+    Own(Vec<OwnInput>),
+    /// The answer to this request did not reach its host.
+    Undelivered(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
     /// The holder of the store has stored a command.

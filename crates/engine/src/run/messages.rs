@@ -143,6 +143,11 @@ impl Loop {
                 told(self.command(&id, &command));
             }
             Message::HookAsks(request, message, sink) => {
+                // The host answers it: two cards would show one request.
+                if self.engine.is_hosted(&request.session, &message) {
+                    self.step(Input::Hooks(vec![message]));
+                    return sink(None);
+                }
                 if self.persist.as_ref().is_none_or(|persist| !persist.writes()) {
                     return sink(None);
                 }
@@ -154,12 +159,17 @@ impl Loop {
                 self.askers.remove(&id);
                 self.step(Input::HookGone(id));
             }
+            Message::Own(news) => self.step(Input::Own(news)),
+            Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, told) => told(self.answer(&answer)),
             Message::CommandsStored => self.read_commands(),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),
             Message::Removed => {
                 self.untold = true;
+                if let Some(hosts) = &self.own_hosts {
+                    hosts.look();
+                }
                 // The next turn reads the remaining user edits again.
                 self.woken.notify_one();
             }

@@ -28,7 +28,10 @@ impl Loop {
                 "nothing was answered: the request has just ended",
             ));
         }
-        self.askers.tell(&answer.request, Some(fitting.output));
+        match fitting.output {
+            Some(output) => self.askers.tell(&answer.request, Some(output)),
+            None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
+        }
         Ok(AnswerGiven {
             request_id: answer.request.to_string(),
             decision: fitting.decision,

@@ -9,6 +9,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
+use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -94,6 +95,12 @@ pub trait Access {
     /// # Errors
     /// When the store cannot be read.
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError>;
+
+    /// Sends a prompt to a session.
+    ///
+    /// # Errors
+    /// When it was not sent, or this program may not send it. A broken connection leaves it unknown; do not send it again.
+    fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError>;
 
     /// Changes what was learned.
     ///

@@ -14,6 +14,7 @@ use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
+use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -198,6 +199,10 @@ impl Access for Client {
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
         self.call(Request::Answers { since: since.map(|at| at.to_string()) }, SOON)
+    }
+
+    fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
+        self.call(Request::Prompt(call.clone()), STORED)
     }
 
     fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {

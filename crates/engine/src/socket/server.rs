@@ -259,6 +259,11 @@ impl<'s> Connection<'s> {
                 let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
                 self.reply(&id, given.map_err(AccessError::from))
             }
+            Request::Prompt(call) => {
+                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
+                let sent = allowed.and_then(|()| self.shared.handle.prompt(&call));
+                self.reply(&id, sent.map_err(AccessError::from))
+            }
             Request::Answers { since } => {
                 let wrong = |since: &String| {
                     ApiError::new(ErrorCode::Invalid, format!("`{since}` is not an RFC 3339 time"))

@@ -9,7 +9,9 @@ use watchbill_core::attention::{Counts, Outcome};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
 use watchbill_core::evidence::witness::Verdict;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
+use watchbill_core::own::resume::Holder;
 use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::Problem;
 use watchbill_core::requests::open::Asked;
@@ -25,7 +27,7 @@ use super::compare_states::ShownStates;
 use super::restore::Restoring;
 use super::rooms::Rooms;
 use super::{
-    attention, changes, clock, first_scan, processes, questions, reconcile, requests, settings, settle,
+    attention, changes, clock, first_scan, own, processes, questions, reconcile, requests, settings, settle,
     user_commands, user_edits, verdicts, waking, working_folders,
 };
 pub use crate::environment::{Outlook, World};
@@ -36,6 +38,7 @@ use crate::model::sessions::Sessions;
 pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
 pub use crate::persist::evict::EvictedStates;
+use crate::prompt::Site;
 use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
@@ -76,6 +79,8 @@ impl Engine {
             Input::Ask(request, message) => requests::ask(rooms, *request, &message, &mut out),
             Input::Printed(id) => requests::printed(rooms, &id, &mut out),
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
+            Input::Undelivered(id) => requests::undelivered(rooms, &id, &mut out),
+            Input::Own(news) => own::take_news(rooms, news, &mut out),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
         }
@@ -174,7 +179,27 @@ impl Engine {
 
     /// The processes of sessions that run, as the registry and the hooks name them.
     pub(crate) fn running_processes(&self) -> Vec<u32> {
-        self.rooms.witnesses.running_processes()
+        let mut running = self.rooms.witnesses.running_processes();
+        running.extend(self.rooms.own.agents());
+        running
+    }
+
+    /// Whether a hook is of a session whose host answers its requests.
+    pub(crate) fn is_hosted(&self, session: &SessionId, message: &HookMessage) -> bool {
+        own::is_hosted(&self.rooms, session, message)
+    }
+
+    /// The numbers of sessions of our own whose hosts run, and of all others.
+    pub(crate) fn count_own(&self) -> (usize, usize) {
+        self.rooms.own.counts()
+    }
+
+    /// Whether a session may be resumed now.
+    ///
+    /// # Errors
+    /// The process that has it.
+    pub fn resume_guard(&self, session: &SessionId) -> Result<(), Holder> {
+        own::resume_guard(&self.rooms, session)
     }
 
     /// All sessions and their transcripts.
@@ -348,6 +373,16 @@ impl Engine {
     /// When the session is not known.
     pub fn seat(&self, asked: &str) -> Result<SessionLocation, ApiError> {
         questions::seat(&self.rooms, asked)
+    }
+
+    /// What is needed to type a prompt into a session.
+    pub(crate) fn prompt_site(&self, asked: &str) -> Result<Site, ApiError> {
+        questions::prompt_site(&self.rooms, asked)
+    }
+
+    /// Why a session takes no prompt now, as far as its witnesses say.
+    pub(crate) fn objection_to_prompt(&self, session: &SessionId) -> Option<String> {
+        questions::objection_to_prompt(&self.rooms, session)
     }
 
     /// Restores the stored state at a start.

@@ -81,6 +81,23 @@ fn take_registry_change(
         chains.processes_differ(&change.sessions);
     }
     rows.mark_all(change.sessions);
+    follow_registry(rooms);
+}
+
+/// The registry says which session the process of each terminal of ours is on.
+pub(super) fn follow_registry(rooms: &mut Rooms) {
+    if rooms.own.is_empty() {
+        return;
+    }
+    let Rooms { own, witnesses, rows, .. } = rooms;
+    let moved = own.follow(&|pid| {
+        let named = witnesses
+            .registry()
+            .all()
+            .find(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive);
+        named.map(|witness| witness.entry.session.clone())
+    });
+    rows.mark_all(moved);
 }
 
 /// A process may have ended; without an id, any may have.

@@ -7,6 +7,7 @@ use watchbill_core::chain::ManualLink;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::ids::SessionId;
+use watchbill_core::session::state::{State, StateKind};
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::why::Why;
@@ -16,6 +17,7 @@ use watchbill_watch::layout::ClientPath;
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::model::paths::FilePath;
+use crate::prompt::Site;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
@@ -32,6 +34,10 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     let known: Vec<SessionId> = known_sessions(rooms);
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
+    }
+    // A session of our own may go on under another id than its host's.
+    if let Some(session) = rooms.own.row_of(asked) {
+        return Ok(session);
     }
     let begin: Vec<&str> = known.iter().map(SessionId::as_str).filter(|id| id.starts_with(asked)).collect();
     if let Some(head) = head_of_chain(rooms, asked, &begin)? {
@@ -73,6 +79,7 @@ fn known_sessions(rooms: &Rooms) -> Vec<SessionId> {
         .collect();
     known.extend(rooms.witnesses.registry().all().map(|witness| witness.entry.session.clone()));
     known.extend(rooms.witnesses.hooks().sessions().map(|(id, _)| id.clone()));
+    known.extend(rooms.own.sessions().cloned());
     known.sort();
     known.dedup();
     known
@@ -194,6 +201,26 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiErr
         None => Presence::Ended,
     };
     Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
+}
+
+/// What is needed to type a prompt into a session.
+///
+/// # Errors
+/// When the session is not known.
+pub(super) fn prompt_site(rooms: &Rooms, asked: &str) -> Result<Site, ApiError> {
+    let seat = seat(rooms, asked)?;
+    let transcript =
+        rooms.sessions.main_file(&SessionId::new(&seat.session)).map(|(path, _)| path.to_path_buf());
+    Ok(Site { seat, transcript, roots: rooms.env.settings().roots.clone() })
+}
+
+/// Why a session takes no prompt now. The registry file alone says whether it is idle, but a hook may know of a dialog
+/// before that file does.
+pub(super) fn objection_to_prompt(rooms: &Rooms, session: &SessionId) -> Option<String> {
+    let waits = "the session waits for you; answer that first";
+    let row = row_of(rooms, session)?;
+    let has_dialog = row.state == State::WaitingForApproval || row.state_kind == Some(StateKind::Dialog);
+    (has_dialog || rooms.requests.asked(session).is_some()).then(|| waits.to_owned())
 }
 
 fn presence(rooms: &Rooms, witness: &InstanceWitness) -> Presence {

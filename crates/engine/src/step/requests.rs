@@ -7,7 +7,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{Effect, Outcome, Refusal};
-use watchbill_core::requests::request::{Digest, Request, RequestId};
+use watchbill_core::requests::request::{Digest, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
@@ -37,8 +37,8 @@ pub struct Answer {
 /// An answer that fits its request and is noted to be stored.
 #[derive(Debug, Clone)]
 pub struct Fitting {
-    /// What the hook process is to print.
-    pub output: String,
+    /// What the hook process is to print. `None`: the host of a session of our own takes the decision itself.
+    pub output: Option<String>,
     /// The decision in words.
     pub decision: String,
 }
@@ -87,6 +87,15 @@ pub(super) fn hook_gone(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Output>
     carry_out(rooms, effects, out);
 }
 
+/// The answer did not reach its host.
+pub(super) fn undelivered(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Output>) {
+    let effects = rooms.requests.undelivered(id);
+    if let Some(session) = rooms.requests.session_of(id).cloned() {
+        rooms.rows.mark(session);
+    }
+    carry_out(rooms, effects, out);
+}
+
 /// Every hook process is to end with nothing.
 pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
     let effects = rooms.requests.release_all();
@@ -129,7 +138,10 @@ fn waits(row: &Row) -> bool {
 fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
     let Answer { session, request, seen, decision, surface } = answer;
     let request = rooms.requests.check(session, request, *seen, decision)?;
-    let output = hook_output(decision, &request)?;
+    let output = match request.via {
+        Via::Hook => Some(hook_output(decision, &request)?),
+        Via::Host => None,
+    };
     let decision = decision.in_words(&request);
     rooms.pending.answer(AnswerChange::Given(AnswerRow {
         request_id: request.id.to_string(),
@@ -172,7 +184,7 @@ fn unsent(rooms: &mut Rooms, id: &RequestId) {
     rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(Outcome::Lost), at));
 }
 
-fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<Output>) {
+pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<Output>) {
     for effect in effects {
         match effect {
             Effect::Release(id) => out.push(Output::Release(id)),

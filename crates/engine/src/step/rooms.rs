@@ -17,12 +17,15 @@ use crate::model::work::WorkCount;
 use crate::persist::evict::EvictedFolds;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
+use crate::witnesses::own::OwnSessions;
 use watchbill_settings::Settings;
 
 /// Each room owns its private state. The doc of its type has more.
 pub(super) struct Rooms {
     pub env: Environment,
     pub witnesses: Witnesses,
+    /// Sessions of our own.
+    pub own: OwnSessions,
     pub sessions: Sessions,
     pub chains: ChainState,
     pub rows: Rows,
@@ -48,6 +51,7 @@ impl Rooms {
             alerting: Alerting::new(settings.alerts.attention.clone()),
             env: Environment::new(settings, world, outlook, now),
             witnesses: Witnesses::default(),
+            own: OwnSessions::default(),
             sessions: Sessions::default(),
             chains: ChainState::default(),
             distant: Distant::default(),

@@ -11,13 +11,14 @@ use crate::model::verdict::{RowInputs, verdict};
 
 /// All data for a row.
 pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
-    let Rooms { env, witnesses, sessions, chains, user_edits, .. } = rooms;
+    let Rooms { env, witnesses, own, sessions, chains, user_edits, .. } = rooms;
     RowInputs {
         id,
         session: sessions.get(id),
         fold: sessions.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
         registry: witnesses.registry(),
         hooks: witnesses.hooks().of(id),
+        own: own.of(id).filter(|_| env.is_live()),
         status_file: witnesses.status_file(id, env.until()),
         child: witnesses.child_of(id),
         chains: chains.chains(),
@@ -36,7 +37,8 @@ pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Time
 /// The row of a session, shown or not.
 pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
     let (row, _) = new_row(rooms, id)?;
-    Some(Row { needs: rooms.alerting.counted_need(id, rooms.env.now()), ..row })
+    let needs = rooms.alerting.counted_need(id, rooms.env.now());
+    Some(Row { needs, request: rooms.requests.asked(id), ..row })
 }
 
 /// The verdict on a session, with all witnesses.

@@ -16,6 +16,7 @@ mod files;
 mod foreign_sessions;
 mod hooks;
 mod identity;
+mod own_sessions;
 mod records;
 mod status_files;
 mod turns;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_core::ids::{SessionId, stable_hash};
 use watchbill_core::requests::request::{
-    Choice, Digest, Question, Request, RequestId, RequestKind, Standing,
+    Choice, Digest, Question, Request, RequestId, RequestKind, Standing, Via,
 };
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
@@ -19,6 +19,8 @@ const SUMMARY: usize = 200;
 pub struct Asking<'a> {
     /// The name of the request.
     pub id: RequestId,
+    /// Who takes the answer.
+    pub via: Via,
     /// The session whose turn waits.
     pub session: &'a str,
     /// The type of the subagent that asks; `None` for the session's own turn.
@@ -47,6 +49,7 @@ impl Asking<'_> {
         let kind = kind_of(self.tool, self.input);
         Request {
             id: self.id,
+            via: self.via,
             session: SessionId::new(self.session),
             subagent: self.subagent.map(Arc::from),
             subagent_id: self.subagent_id.map(Arc::from),
@@ -78,6 +81,7 @@ pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Opti
     }
     let asking = Asking {
         id,
+        via: Via::Hook,
         session: text("session_id")?,
         subagent: text("agent_type").filter(|_| text("agent_id").is_some()),
         subagent_id: text("agent_id"),

@@ -76,6 +76,7 @@ pub fn full(id: &str) -> Row {
         queued_prompts: 1,
         pull_request: Some((42, Arc::from("https://example.invalid/pull/42"))),
         live: true,
+        own: None,
         ..bare(id)
     }
 }

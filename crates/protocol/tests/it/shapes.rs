@@ -17,7 +17,8 @@ use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::doctor::{
-    ConfigFile, DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+    ConfigFile, DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, OwnSessionCounts, Registry, Root,
+    Versions, WatchMode,
 };
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
@@ -220,6 +221,7 @@ fn the_doctor() {
             bytes: 5_000_000,
         }],
         registry: Registry { readable: true, files: 3, live: 2 },
+        own: Some(OwnSessionCounts { running: 1, ended: 2 }),
         limits: vec![Limit {
             name: "fs.inotify.max_user_watches".into(),
             value: 65_536,

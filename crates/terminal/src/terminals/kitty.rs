@@ -1,7 +1,7 @@
 //! kitty: `kitten @ focus-window` (remote control; sw.kovidgoyal.net/kitty/remote-control), if kitty listens.
 
-use super::{Plan, Program, Raise, Role, raise, window};
-use crate::call::Call;
+use super::{Form, Plan, Program, Raise, Role, Typing, bracketed, raise, window};
+use crate::call::{Call, CallResult};
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -9,6 +9,51 @@ use crate::world::{Platform, World};
 /// kitty.
 pub const PROGRAM: Program =
     Program { kind: "kitty", name: "kitty", processes: &["kitty"], role: Role::Terminal { plan, shown } };
+
+/// Keys go into a window by `kitty @ send-text` (sw.kovidgoyal.net/kitty/remote-control), which leaves them as they are.
+pub const TYPING: Typing = Typing { takes, write, enter };
+
+fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
+    let Some((address, id)) = listens(place).zip(id(place)) else {
+        return Err(
+            "kitty does not listen for requests (`allow_remote_control` and `listen_on` in kitty.conf)."
+                .into(),
+        );
+    };
+    let out = match world.run(&Call::new("kitty", ["@", "--to", address, "ls"])) {
+        CallResult::Done(out) => out,
+        other => return Err(format!("{}.", other.failure_text("kitty"))),
+    };
+    match place.above.first().is_some_and(|process| runs_in_front(&out, id, process.pid)) {
+        true => Ok(()),
+        false => Err("kitty's window shows another program than the session's.".into()),
+    }
+}
+
+/// Whether a process is in the foreground of window `id`.
+fn runs_in_front(ls: &str, id: u32, pid: u32) -> bool {
+    let all: serde_json::Value = serde_json::from_str(ls).unwrap_or_default();
+    let tabs = all.as_array().into_iter().flatten().filter_map(|window| window["tabs"].as_array()).flatten();
+    let mut windows = tabs.filter_map(|tab| tab["windows"].as_array()).flatten();
+    let shown = windows
+        .find(|window| window["id"] == id)
+        .and_then(|window| window["foreground_processes"].as_array());
+    shown.into_iter().flatten().any(|process| process["pid"] == pid)
+}
+
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+    vec![send(place, &bracketed(text, form))]
+}
+
+fn enter(place: &NestLevel) -> Call {
+    send(place, "\r")
+}
+
+fn send(place: &NestLevel, keys: &str) -> Call {
+    let window = format!("id:{}", id(place).unwrap_or_default());
+    let address = listens(place).unwrap_or_default();
+    Call::new("kitty", ["@", "--to", address, "send-text", "--match", &window, "--stdin"]).input(keys)
+}
 
 fn plan(place: &NestLevel) -> Plan {
     let hint = WindowHint { pid: place.number("KITTY_PID"), ..window(place) };

@@ -18,8 +18,8 @@ mod zellij;
 
 use crate::place::NestLevel;
 
-pub use program::{EnterResult, FocusFailure, Plan, Program, Raise, Role};
-use program::{osascript, raise, window};
+pub use program::{EnterResult, FocusFailure, Form, Plan, Program, Raise, Role, Typing};
+use program::{bracketed, osascript, raise, window};
 
 /// All programs. If two have the same process name, the first one counts.
 const ALL: &[&Program] = &[
@@ -48,6 +48,16 @@ pub fn by_process(name: &str) -> Option<&'static Program> {
 /// The program that a terminal's variables name.
 pub fn by_kind(kind: &str) -> Option<&'static Program> {
     ALL.iter().copied().find(|program| program.kind == kind).or((kind == "tty").then_some(&plain::UNKNOWN))
+}
+
+/// How a program takes keys from outside; `None` if it does not.
+pub fn typing_of(program: &Program) -> Option<&'static Typing> {
+    match program.kind {
+        "tmux" => Some(&tmux::TYPING),
+        "kitty" => Some(&kitty::TYPING),
+        "wezterm" => Some(&wezterm::TYPING),
+        _ => None,
+    }
 }
 
 /// A terminal that is not in the list.

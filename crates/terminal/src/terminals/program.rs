@@ -62,6 +62,34 @@ pub enum Raise {
     Select,
 }
 
+/// How a program puts keys into one of its panes. Every call names the pane by its exact id.
+#[derive(Debug)]
+pub struct Typing {
+    /// Whether the pane shows the session's process and passes keys on to it alone. The error is the reason, a sentence.
+    pub takes: fn(&NestLevel, &dyn World) -> Result<(), String>,
+    /// The calls that write a text, as keys or as a paste; all of them are run, in order.
+    pub write: fn(&NestLevel, &str, Form) -> Vec<Call>,
+    /// The call that presses Enter.
+    pub enter: fn(&NestLevel) -> Call,
+}
+
+/// How a text goes into a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As keys.
+    Keys,
+    /// As one bracketed paste: line feeds in it are text.
+    Paste,
+}
+
+/// The text with the brackets of a paste (xterm's control sequences, "Bracketed Paste Mode").
+pub(super) fn bracketed(text: &str, form: Form) -> String {
+    match form {
+        Form::Keys => text.to_owned(),
+        Form::Paste => format!("\u{1b}[200~{text}\u{1b}[201~"),
+    }
+}
+
 /// The result of a request to a multiplexer.
 #[derive(Debug)]
 pub struct EnterResult {

@@ -4,7 +4,9 @@
 //! A pane has the graphical variables with which the server was started, not those of the client that shows it now.
 //! So the way outwards goes through the client's process.
 
-use super::{EnterResult, FocusFailure, Program, Role};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{EnterResult, FocusFailure, Form, Program, Role, Typing};
 use crate::call::Call;
 use crate::place::{NestLevel, ancestors, is_tty, number};
 use crate::resume::quoted;
@@ -18,6 +20,14 @@ pub const PROGRAM: Program = Program {
     processes: &["tmux: server", "tmux"],
     role: Role::Multiplexer { enter, shown },
 };
+
+/// Keys go into a pane through a buffer of this program, a new one for each text: a text that begins with `-` or ends in `;`
+/// needs no quoting there, and no other paste can take its place (tmux(1), `load-buffer`, `paste-buffer`).
+pub const TYPING: Typing = Typing { takes, write, enter: press_enter };
+
+/// Whether a pane takes keys, word by word.
+const TAKES: &str =
+    "#{pane_id} #{pane_tty} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} #{pane_dead}";
 
 const PANES: &str = "#{pane_id} #{session_id} #{window_id} #{pane_active} #{window_active} #{session_name}";
 const CLIENTS: &str = "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{client_tty}";
@@ -85,6 +95,51 @@ fn shown(place: &NestLevel, world: &dyn World) -> Option<Vec<NestLevel>> {
     let clients = clients(&ask(place, world, &["list-clients", "-F", CLIENTS]).ok()?);
     let shows = |client: &&Client| panes.iter().any(|pane| pane.shown && pane.session == client.session);
     Some(clients.iter().filter(shows).filter_map(|client| outside(place, client, world).ok()).collect())
+}
+
+fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
+    let id = pane_id(place).ok_or("tmux's pane is not known (TMUX_PANE).")?;
+    let out = ask(place, world, &["list-panes", "-a", "-F", TAKES]).map_err(|why| format!("{why}."))?;
+    let words = out.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|words| words[0] == id);
+    let words = words.ok_or("tmux does not have this pane any more.")?;
+    let [_, tty, in_mode, synchronized, off, dead] = words[..] else {
+        return Err("tmux describes the pane in words that this version does not know.".into());
+    };
+    let own = place.above.first().and_then(|process| process.tty.as_deref());
+    if own != Some(tty) {
+        return Err("tmux's pane shows another terminal than the session's.".into());
+    }
+    let is_set = |flag: &str| !matches!(flag, "0" | "");
+    match () {
+        () if is_set(dead) || is_set(off) => Err("tmux's pane takes no keys.".into()),
+        () if is_set(in_mode) => {
+            Err("tmux's pane is in copy mode, where keys are commands; leave it with `q`.".into())
+        }
+        () if is_set(synchronized) => {
+            Err("tmux copies the keys of this pane to others (`synchronize-panes`).".into())
+        }
+        () => Ok(()),
+    }
+}
+
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let buffer = format!("watchbill-{}-{number}", std::process::id());
+    let id = pane_id(place).unwrap_or_default();
+    // `-r`: line feeds stay; `-d`: the buffer goes; `-p`: with the brackets of a paste, as the program in the pane wants.
+    let flags: &[&str] = match form {
+        Form::Keys => &["paste-buffer", "-r", "-d"],
+        Form::Paste => &["paste-buffer", "-p", "-r", "-d"],
+    };
+    vec![
+        call(place, &["load-buffer", "-b", &buffer, "-"]).input(text),
+        call(place, &[flags, &["-b", &buffer, "-t", id]].concat()),
+    ]
+}
+
+fn press_enter(place: &NestLevel) -> Call {
+    call(place, &["send-keys", "-t", pane_id(place).unwrap_or_default(), "Enter"])
 }
 
 fn outside(place: &NestLevel, client: &Client, world: &dyn World) -> Result<NestLevel, FocusFailure> {

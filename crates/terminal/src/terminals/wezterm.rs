@@ -1,8 +1,8 @@
 //! WezTerm: `wezterm cli activate-pane` (wezterm.org/cli/cli/activate-pane), over the socket that the pane's
 //! variables name.
 
-use super::{Plan, Program, Role, raise};
-use crate::call::Call;
+use super::{Form, Plan, Program, Role, Typing, bracketed, raise};
+use crate::call::{Call, CallResult};
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -13,6 +13,39 @@ pub const PROGRAM: Program = Program {
     processes: &["wezterm-gui", "wezterm"],
     role: Role::Terminal { plan, shown },
 };
+
+/// Keys go into a pane by `wezterm cli send-text` (wezterm.org/cli/cli/send-text). Untried with the real program.
+pub const TYPING: Typing = Typing { takes, write, enter };
+
+fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
+    let pane = place.number("WEZTERM_PANE").ok_or("WezTerm's pane is not known (WEZTERM_PANE).")?;
+    let listed = world.run(&cli(place, &["list", "--format", "json"]));
+    let out = match listed {
+        CallResult::Done(out) => out,
+        other => return Err(format!("{}.", other.failure_text("wezterm"))),
+    };
+    let panes: serde_json::Value = serde_json::from_str(&out).unwrap_or_default();
+    let mut panes = panes.as_array().into_iter().flatten();
+    let shown = panes.find(|one| one["pane_id"] == pane).and_then(|one| one["tty_name"].as_str());
+    let own = place.above.first().and_then(|process| process.tty.as_deref());
+    match shown.is_some() && shown == own {
+        true => Ok(()),
+        false => Err("WezTerm's pane shows another terminal than the session's.".into()),
+    }
+}
+
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+    vec![send(place, &bracketed(text, form))]
+}
+
+fn enter(place: &NestLevel) -> Call {
+    send(place, "\r")
+}
+
+fn send(place: &NestLevel, keys: &str) -> Call {
+    let pane = place.number("WEZTERM_PANE").unwrap_or_default().to_string();
+    cli(place, &["send-text", "--pane-id", &pane, "--no-paste"]).input(keys)
+}
 
 fn plan(place: &NestLevel) -> Plan {
     let raise = raise(place, "WezTerm");

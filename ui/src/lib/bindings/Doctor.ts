@@ -3,6 +3,7 @@ import type { ConfigFile } from "./ConfigFile";
 import type { DesktopHealth } from "./DesktopHealth";
 import type { HooksHealth } from "./HooksHealth";
 import type { Limit } from "./Limit";
+import type { OwnSessionCounts } from "./OwnSessionCounts";
 import type { Problem } from "./Problem";
 import type { Registry } from "./Registry";
 import type { Root } from "./Root";
@@ -25,6 +26,10 @@ roots: Array<Root>,
  * The live registry of all roots.
  */
 registry: Registry, 
+/**
+ * Sessions of our own. Absent if there are none.
+ */
+own?: OwnSessionCounts, 
 /**
  * Limits of the system that matter for watching.
  */

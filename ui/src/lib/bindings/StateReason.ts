@@ -5,7 +5,7 @@
  */
 export type StateReason = { 
 /**
- * `registry`, `hook`, `transcript`, `status_file`, `process`, `pty`, `timeout`.
+ * `registry`, `hook`, `transcript`, `status_file`, `process`, `stream`, `pty`, `timeout`.
  */
 source: string, 
 /**

@@ -2,6 +2,7 @@
 
 import { Channel, invoke } from "@tauri-apps/api/core";
 
+import type { OwnNews } from "../bindings/OwnNews";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SettingsView } from "../bindings/SettingsView";
 import type { ShellMessage } from "../bindings/ShellMessage";
@@ -73,5 +74,24 @@ export function tauriHost(): Host {
     autostart: () => invoke("autostart"),
     setAutostart: (on) => invoke("set_autostart", { on }),
     shortcut: () => invoke("shortcut"),
+    own: {
+      choices: () => invoke("own_choices"),
+      start: (spec) => invoke("own_start", { spec: { ...spec, createdAt: new Date().toISOString() } }),
+      resume: (call) => invoke("own_resume", { call }),
+      async attach(session, from, sink) {
+        const channel = new Channel<OwnNews>();
+        let open = true;
+        channel.onmessage = (news) => {
+          if (open) sink(news);
+        };
+        const attachment = await invoke<number>("own_attach", { session, from, channel });
+        return () => {
+          open = false;
+          invoke("own_detach", { attachment }).catch(() => undefined);
+        };
+      },
+      command: (session, command) => invoke("own_command", { session, id: crypto.randomUUID(), command }),
+      openLink: (address) => invoke("open_link", { address }),
+    },
   };
 }

@@ -19,6 +19,8 @@ export class Place {
   /** The scrolled element. */
   view: HTMLElement | undefined = $state();
   height = $state(0);
+  /** Height of what is drawn below the items. */
+  tail = $state(0);
   /** At the end: new items push the old ones up. */
   pinned = $state(true);
   /** The user scrolls faster than anyone can read. Entries are drawn when it slows down. */
@@ -59,7 +61,7 @@ export class Place {
    * The offset at which the view begins. At the end it is computed, not read from the view. So the newest items are
    * drawn and fetched first, and not those at the top, where a view is before it is scrolled.
    */
-  readonly from = $derived(this.pinned && this.#wanted === undefined && this.shift === 0 ? Math.max(0, this.whole + PADDING - this.height) : this.#scrolled + this.shift);
+  readonly from = $derived(this.pinned && this.#wanted === undefined && this.shift === 0 ? Math.max(0, this.whole + this.tail + PADDING - this.height) : this.#scrolled + this.shift);
   /** The item at the upper edge. */
   readonly upper = $derived(this.#at(this.from + ABOVE));
 
@@ -176,7 +178,7 @@ export class Place {
     // Computed from known sizes: reading the view's extent would force a layout during the scroll. The extent is read
     // only if the position is about to leave the end, because a view that has just become taller was not scrolled by
     // the user.
-    const below = this.whole + PADDING - top;
+    const below = this.whole + this.tail + PADDING - top;
     this.pinned = this.#wanted === undefined && (below - this.height < AT_END || (this.pinned && below - this.view.clientHeight < AT_END));
     this.#scrolling = true;
     this.#rest();

@@ -12,6 +12,7 @@ use crate::requests::request::RequestKind;
 fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
     Request {
         id: RequestId::new(&id.to_string()),
+        via: Via::Hook,
         session: SessionId::new(session),
         subagent: None,
         subagent_id: subagent.map(Arc::from),
@@ -203,4 +204,26 @@ proptest! {
             prop_assert!(is_open || is_answered || ended_alone || released.contains(&one.id), "{} waits for ever", &one.id);
         }
     }
+}
+
+#[test]
+fn a_host_says_itself_when_its_requests_are_over() {
+    let mut all = OpenRequests::default();
+    let of_host = |id| Request { via: Via::Host, ..request(id, "s", None, 0) };
+    all.ask(of_host(1));
+    all.ask(of_host(2));
+    all.ask(of_host(1));
+    assert_eq!(all.of(&SessionId::new("s")).len(), 2, "an agent may ask several things at once, each once");
+    assert_eq!(all.verdict(&SessionId::new("s"), false, at(60_000)), [], "no other witness closes them");
+    let first = of_host(1);
+    assert_eq!(answer(&mut all, &first, 10), Ok(true));
+    assert_eq!(all.undelivered(&first.id), [Effect::Outcome(first.id.clone(), Outcome::Lost)]);
+    assert_eq!(answer(&mut all, &first, 20), Ok(true), "what was not delivered can be answered again");
+    all.printed(&first.id, at(30));
+    let closed = all.closed(&first.id);
+    assert_eq!(closed.first(), Some(&Effect::Outcome(first.id.clone(), Outcome::Effect)));
+    assert_eq!(all.closed(&first.id), []);
+    let withdrawn = all.closed(&of_host(2).id);
+    assert!(withdrawn.contains(&Effect::Closed(SessionId::new("s"), of_host(2).id, Closing::Elsewhere)));
+    assert!(all.is_empty());
 }

@@ -8,6 +8,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
+use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
@@ -142,6 +143,10 @@ impl Access for Handle {
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
         Ok(answers::list(&self.settings(), since)?)
+    }
+
+    fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
+        Self::prompt(self, call).map_err(|error| self.broken(error))
     }
 
     fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {

@@ -1,12 +1,18 @@
 //! Passes requests and answers between other threads and the loop, through the handle of a running engine.
 
+use std::path::Path;
+
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::caller::{Caller, check};
 use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_drive::client::send;
+use watchbill_drive::folder::Folder;
 use watchbill_hooks::ancestors::terminal_of;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::request::{AnswerCall, AnswerGiven};
+use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::own::facts::split_request_id;
+use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
 use crate::run::message::{AskSink, Message};
@@ -45,6 +51,29 @@ impl Handle {
         self.wait_for(|told| Message::Answer(answer, told))?
     }
 
+    /// Gives an answer to the host of its session, on a thread of its own.
+    pub(crate) fn deliver(&self, answer: &Answer, data_dir: Option<&Path>) {
+        let (inbox, request) = (self.inbox.clone(), answer.request.clone());
+        let parts = split_request_id(request.as_str());
+        let parts = parts.and_then(|(own, id)| Some((Folder::of(data_dir?, own).ok()?, id.to_owned())));
+        let decision = RequestDecision::from(&answer.decision);
+        std::thread::spawn(move || {
+            let sent = parts.ok_or_else(|| "its host is not known".to_owned()).and_then(|(folder, id)| {
+                let command = OwnCommand::Answer { request: id, decision };
+                // The request's id names the command: however often it is sent, it is carried out once.
+                send(&folder, &format!("answer-{request}"), &command).map_err(|error| error.to_string())
+            });
+            // If the loop has ended, nobody shows the request any more.
+            let _ = inbox.send(match sent {
+                Ok(()) => Message::Printed(request),
+                Err(error) => {
+                    tracing::warn!(error, "an answer did not reach its session");
+                    Message::Undelivered(request)
+                }
+            });
+        });
+    }
+
     /// The first open request of a session, if Watchbill can answer it.
     ///
     /// # Errors
@@ -54,17 +83,27 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.asked(&session).as_ref().map(Into::into))
     }
 
-    /// Checks that a program at the socket may answer requests.
+    /// Checks that a session may be resumed now. Ask right before the start.
     ///
     /// # Errors
-    /// When the program may not answer: an agent started it, or no person uses its terminal.
+    /// When a process has the session, with the words for the user.
+    pub fn may_resume(&self, session: &str) -> Result<(), ApiError> {
+        let session = SessionId::new(session);
+        let guarded = self.ask_loop(move |engine, _| engine.resume_guard(&session))?;
+        guarded.map_err(|holder| ApiError::new(ErrorCode::Conflict, holder.to_string()))
+    }
+
+    /// Checks that a program at the socket may answer requests and send prompts.
+    ///
+    /// # Errors
+    /// When the program may not: an agent started it, or no person uses its terminal.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
         let scripts = self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
         check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            tracing::warn!(%refused, "an answer was refused");
+            tracing::warn!(%refused, "a caller was refused");
             ApiError::new(ErrorCode::Refused, refused.to_string())
         })
     }

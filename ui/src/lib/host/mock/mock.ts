@@ -16,6 +16,7 @@ import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
+import { MockOwn } from "./own";
 import { given, goesOn } from "./requests";
 import { ENGINE_START, everydayRows, inRosterOrder, iso } from "./rows";
 import { callIn, searchMock } from "./search";
@@ -33,6 +34,7 @@ export class MockHost implements Host {
   readonly opened: string[] = [];
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
+  readonly own: MockOwn;
   readonly focused: string[] = [];
   readonly answers: AnswerCall[] = [];
   /** How long an answer takes until the session goes on, in milliseconds. */
@@ -52,6 +54,7 @@ export class MockHost implements Host {
     this.#preset = preset;
     this.hooks = new MockHooks(preset.hooks ?? true);
     this.#rows = inRosterOrder(preset.rows);
+    this.own = new MockOwn(preset.rows, (id) => this.#rows.find(({ sessionId }) => sessionId === id), (row) => this.change({ upserts: [row] }));
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
     if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
   }

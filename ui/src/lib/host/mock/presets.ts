@@ -3,9 +3,10 @@
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
+import { ownRows } from "./own";
 import { askingRows } from "./requests";
 import { ENGINE_START, everydayRows, failedRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
-import { endlessTimeline, hostileTimeline, type MockTimeline } from "./timelines";
+import { endlessTimeline, hostileTimeline, type MockTimeline, storyTimeline } from "./timelines";
 
 /** One step of a script: after this many milliseconds, rows change and others are removed. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -25,6 +26,13 @@ export type Preset = {
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
+};
+
+const NO_TIMELINE: MockTimeline = {
+  total: 0,
+  at: (index) => {
+    throw new RangeError(`no item ${index}`);
+  },
 };
 
 export const UNWELL: Doctor = {
@@ -65,6 +73,8 @@ export function presetNamed(name: string): Preset {
       return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "failed":
       return { rows: failedRows() };
+    case "own":
+      return { rows: ownRows(), timelines: (session) => (session.sessionId === "own-works" ? storyTimeline(session.sessionId, false) : NO_TIMELINE) };
     case "asking":
       return { rows: askingRows() };
     case "compact":

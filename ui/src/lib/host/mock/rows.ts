@@ -22,6 +22,7 @@ export function row(sketch: RowSketch): TrackedSession {
   const state = sketch.state ?? "waiting_for_input";
   return {
     source: "watcher",
+    ...(sketch.source === "stream" || sketch.source === "pty" ? { own: sketch.source, ownId: sketch.sessionId } : {}),
     agent: "claude",
     status: state === "working" ? "working" : state.startsWith("waiting") ? "waiting" : "idle",
     state,

@@ -1,0 +1,96 @@
+//! Options of the commands that start and steer sessions of your own.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// The program that a session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Agent {
+    /// Claude Code
+    Claude,
+    /// Codex CLI
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// Any command, with --pty
+    Shell,
+}
+
+/// The options of `run`.
+#[derive(Debug, Clone, Args)]
+pub struct Run {
+    /// The agent
+    #[arg(long, value_enum, default_value = "claude")]
+    pub agent: Agent,
+    /// The folder to work in; without it, the present one
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// The model, in the agent's words
+    #[arg(long)]
+    pub model: Option<String>,
+    /// The permission mode, in the agent's words
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// The id of the session, a UUID; the same command again starts nothing twice
+    #[arg(long, value_name = "UUID")]
+    pub id: Option<String>,
+    /// Wait until the prompt is done, and print what happens: exit code 0 if the turn was completed, else 1
+    #[arg(long, conflicts_with = "pty")]
+    pub wait: bool,
+    /// Run the agent's own screen in a terminal, and attach to it
+    #[arg(long)]
+    pub pty: bool,
+    /// Do not attach to the terminal
+    #[arg(long, requires = "pty")]
+    pub detach: bool,
+    /// Print JSON: the row, or with --wait one event a line
+    #[arg(long)]
+    pub json: bool,
+    /// The first prompt, as one argument; with --agent shell, the command and its arguments. Put it after -- if it begins
+    /// with a hyphen
+    #[arg(value_name = "PROMPT")]
+    pub words: Vec<String>,
+}
+
+/// The options of `queue`.
+#[derive(Debug, Clone, Args)]
+pub struct Queue {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Take all queued prompts back
+    #[arg(long, conflicts_with = "go_on")]
+    pub clear: bool,
+    /// Let queued prompts go on that were held after an interrupt or an error
+    #[arg(long)]
+    pub go_on: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The options of `resume`.
+#[derive(Debug, Clone, Args)]
+pub struct Resume {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Go on in a copy; the session stays as it is
+    #[arg(long)]
+    pub fork: bool,
+    /// Run the agent's own screen in a terminal, and attach to it
+    #[arg(long)]
+    pub pty: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A session, and whether to print JSON.
+#[derive(Debug, Clone, Args)]
+pub struct OneSession {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

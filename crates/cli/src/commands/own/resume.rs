@@ -1,0 +1,119 @@
+//! `resume` and `fork`: goes on with a session, or with a copy of it.
+
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use watchbill_drive::folder::Folder;
+use watchbill_drive::start::{resume as start_again, start};
+use watchbill_engine::SessionId;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::engine::Outlook;
+use watchbill_protocol::own::event::OwnWhat;
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
+use watchbill_protocol::roster::TrackedSession;
+
+use super::attach::attach_terminal;
+use super::run::started;
+use super::target::{self, new_id, program};
+use crate::args::{Global, Resume};
+use crate::terminal_text::one_line;
+
+/// Goes on in a copy.
+///
+/// # Errors
+/// As [`resume`].
+pub fn fork(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
+    resume(global, &Resume { fork: true, ..wanted.clone() })
+}
+
+/// Goes on with a session, unless a process has it.
+///
+/// # Errors
+/// When no session matches, a process has it, or the agent cannot go on with it.
+pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
+    let data_dir = target::data_dir(global)?;
+    let row = target::row(global, &wanted.session)?;
+    let kind = if wanted.pty { OwnKind::Pty } else { OwnKind::Stream };
+    let earlier = row.own_id.as_deref().map(|own| Folder::of(&data_dir, own)).transpose()?;
+    let of_kind = earlier.as_ref().filter(|folder| folder.spec().is_ok_and(|spec| spec.kind == kind));
+    let spec = match of_kind.filter(|_| !wanted.fork) {
+        Some(folder) => folder.spec()?,
+        None => new_spec(&row, earlier.as_ref(), wanted.fork, kind)?,
+    };
+    ensure!(
+        Path::new(&spec.cwd).is_dir(),
+        "the session worked in {}, which is no folder any more: make it again, or start a new session",
+        one_line(&spec.cwd)
+    );
+    if !wanted.fork {
+        guard(global, &row)?;
+    }
+    let folder = match of_kind.filter(|_| !wanted.fork) {
+        Some(_) => start_again(&data_dir, &program()?, &spec.session)?,
+        None => start(&data_dir, &program()?, &spec)?,
+    };
+    if wanted.pty {
+        return attach_terminal(&folder);
+    }
+    started(global, &folder, &spec, wanted.json)
+}
+
+/// The agents do not guard a session against a second client. The look is made right before the start.
+fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
+    let engine = crate::commands::engine(global, Outlook::LIVE)?;
+    let terminal = row.terminal.as_ref().map(|terminal| format!(" (in {})", one_line(&terminal.kind)));
+    let session = SessionId::new(&row.session_id);
+    engine
+        .resume_guard(&session)
+        .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
+}
+
+/// A start that goes on with a session under a new id of its own. It has no powers but the agent's own settings: a resume
+/// brings no mode back.
+fn new_spec(
+    row: &TrackedSession,
+    earlier: Option<&Folder>,
+    fork: bool,
+    kind: OwnKind,
+) -> anyhow::Result<OwnSpec> {
+    let agent = match row.agent.as_str() {
+        "claude" => OwnAgent::Claude,
+        "codex" => OwnAgent::Codex,
+        "gemini" => OwnAgent::Gemini,
+        _ => bail!("a command in a terminal cannot be resumed: run it again"),
+    };
+    let session = match agent {
+        OwnAgent::Claude => row.session_id.clone(),
+        _ => {
+            let folder = earlier.context("its agent's id of the session is not known")?;
+            agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
+        }
+    };
+    let cwd = row.cwd.clone().context("the folder of the session is not known")?;
+    Ok(OwnSpec {
+        session: new_id(),
+        agent,
+        kind,
+        cwd,
+        model: None,
+        mode: None,
+        resume: Some(OwnResume { session, fork }),
+        command: Vec::new(),
+        size: None,
+        created_at: SystemClock.now().to_string(),
+    })
+}
+
+/// The id that the agent gave the session.
+fn agents_id(folder: &Folder) -> anyhow::Result<Option<String>> {
+    let mut last = None;
+    watchbill_drive::replay::read(folder, &folder.spec()?, 0, &mut |events| {
+        for event in events {
+            if let OwnWhat::Init { session, .. } | OwnWhat::Moved { session } = event.what {
+                last = Some(session);
+            }
+        }
+        true
+    })?;
+    Ok(last)
+}

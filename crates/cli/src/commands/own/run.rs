@@ -1,0 +1,147 @@
+//! `run`: starts a session of your own.
+
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use watchbill_drive::client::send;
+use watchbill_drive::folder::Folder;
+use watchbill_drive::start::start;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
+
+use super::attach::attach_terminal;
+use super::events::{End, Printing, wait};
+use super::target::{data_dir, first_prompt_id, is_uuid, new_id, program, row};
+use crate::args::{Agent, Global, Run};
+use crate::commands::{emit, to_json};
+use crate::render::short;
+use crate::terminal_text::{Paint, one_line};
+
+impl From<Agent> for OwnAgent {
+    fn from(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude => Self::Claude,
+            Agent::Codex => Self::Codex,
+            Agent::Gemini => Self::Gemini,
+            Agent::Shell => Self::Shell,
+        }
+    }
+}
+
+/// Starts a session, sends its first prompt, and prints its row, or what happens until the turn ends.
+///
+/// # Errors
+/// When it cannot be started, or with `--wait` when the turn was not completed.
+pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
+    let data_dir = data_dir(global)?;
+    let (spec, prompt) = spec(wanted)?;
+    ensure!(!wanted.wait || prompt.is_some(), "there is nothing to wait for: give a prompt");
+    let folder = start(&data_dir, &program()?, &spec)?;
+    if let Some(text) = prompt {
+        let id = first_prompt_id(&spec.session);
+        let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
+        send(&folder, &format!("prompt-{id}"), &prompt)?;
+        if wanted.wait {
+            return done(&wait(&folder, 0, &id, Printing { json: wanted.json, paint })?);
+        }
+    }
+    if wanted.pty && !wanted.detach {
+        return attach_terminal(&folder);
+    }
+    started(global, &folder, &spec, wanted.json)
+}
+
+/// The exit code of a wait.
+pub fn done(end: &End) -> anyhow::Result<()> {
+    match end {
+        End::Completed => Ok(()),
+        End::Otherwise(words) => bail!("the prompt was not completed: {words}"),
+    }
+}
+
+/// Says that a session was started: its row, or a line.
+///
+/// # Errors
+/// When the row cannot be found.
+pub fn started(global: &Global, folder: &Folder, spec: &OwnSpec, json: bool) -> anyhow::Result<()> {
+    if json {
+        return emit(&to_json(&own_row(global, folder)?)?);
+    }
+    let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
+    emit(&format!(
+        "session {} runs {} in {cwd}; `watchbill attach {id}` shows it\n",
+        one_line(&spec.session),
+        spec.agent.word()
+    ))
+}
+
+/// The row of a session that has just been started. A running Watchbill sees it after some milliseconds.
+fn own_row(global: &Global, folder: &Folder) -> anyhow::Result<watchbill_protocol::roster::TrackedSession> {
+    const TRIES: u32 = 100;
+    let own = folder.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    let own = own.context("the session has no folder")?;
+    let mut last = None;
+    for _ in 0..TRIES {
+        match row(global, &own) {
+            Ok(row) if row.own_id.as_ref() == Some(&own) => return Ok(row),
+            Ok(_) => {}
+            Err(error) => last = Some(error),
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    Err(last.unwrap_or_else(|| anyhow::anyhow!("nothing is known of it")))
+        .context("the session runs, and its row is not there yet")
+}
+
+/// What the options say, and the first prompt.
+fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
+    let agent = OwnAgent::from(wanted.agent);
+    let (command, prompt) = match (agent, wanted.pty) {
+        (OwnAgent::Shell, false) => bail!("a shell runs in a terminal: add --pty"),
+        (OwnAgent::Shell, true) if wanted.words.is_empty() => (vec![shell()], None),
+        (OwnAgent::Shell, true) => (wanted.words.clone(), None),
+        (_, true) => {
+            ensure!(wanted.words.is_empty(), "type the prompt into the terminal, or leave --pty out");
+            (Vec::new(), None)
+        }
+        (_, false) => {
+            ensure!(wanted.words.len() < 2, "the prompt is one argument: put it in quotes");
+            (Vec::new(), wanted.words.first().cloned())
+        }
+    };
+    if let Some(id) = &wanted.id {
+        ensure!(is_uuid(id), "`{}` is no UUID; leave --id out to get one", one_line(id));
+    }
+    ensure!(prompt.as_ref().is_none_or(|text| !text.trim().is_empty()), "the prompt is empty");
+    let cwd = folder_to_work_in(wanted.cwd.as_deref())?;
+    let spec = OwnSpec {
+        session: wanted.id.clone().unwrap_or_else(new_id),
+        agent,
+        kind: if wanted.pty { OwnKind::Pty } else { OwnKind::Stream },
+        cwd,
+        model: wanted.model.clone(),
+        mode: wanted.mode.clone(),
+        resume: None,
+        command,
+        size: terminal_size::terminal_size()
+            .filter(|_| wanted.pty)
+            .map(|(cols, rows)| OwnSize { rows: rows.0, cols: cols.0 }),
+        created_at: SystemClock.now().to_string(),
+    };
+    Ok((spec, prompt))
+}
+
+fn shell() -> String {
+    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
+}
+
+/// The folder as the agent gets it: absolute, and there.
+fn folder_to_work_in(asked: Option<&Path>) -> anyhow::Result<String> {
+    let asked = asked.unwrap_or(Path::new("."));
+    let shown = || format!("the session cannot work in {}", asked.display());
+    let folder = asked.canonicalize().with_context(shown)?;
+    ensure!(folder.is_dir(), "{}: it is no folder", shown());
+    let text = folder.to_str().with_context(|| format!("{}: its name is not UTF-8", shown()))?;
+    Ok(text.to_owned())
+}

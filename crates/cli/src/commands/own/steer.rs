@@ -1,0 +1,192 @@
+//! `prompt`, `queue`, `interrupt` and `stop`: what is said to a session of your own.
+
+use anyhow::bail;
+use serde::Serialize;
+use watchbill_drive::client::{HostClient, send};
+use watchbill_drive::folder::Folder;
+use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+
+use super::events::{Printing, each, wait};
+use super::run::done;
+use super::target::{self, new_id};
+use crate::args::{Global, OneSession, Prompt, Queue};
+use crate::commands::{emit, prompt as foreign, to_json};
+use crate::terminal_text::{Paint, one_line};
+
+/// `prompt --json` of a session of your own.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompted<'a> {
+    own_id: String,
+    prompt_id: &'a str,
+    /// `queued`: the host has it, and sends it when the turn and the queue before it are done.
+    outcome: &'static str,
+}
+
+/// Sends a prompt: to the host of a session, or into the terminal of another one.
+///
+/// # Errors
+/// When it was not sent, or with `--wait` when the turn was not completed.
+pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<()> {
+    let data_dir = target::data_dir(global)?;
+    let folder = match target::hosted(&data_dir, &wanted.session)? {
+        Some(folder) => folder,
+        None => {
+            let row = target::row(global, &wanted.session)?;
+            let Some(own) = &row.own_id else {
+                if wanted.now || wanted.steer || wanted.wait {
+                    bail!(
+                        "--now, --steer and --wait need a session of your own; this one runs in a terminal"
+                    );
+                }
+                return foreign::prompt(global, wanted);
+            };
+            let folder = Folder::of(&data_dir, own)?;
+            if HostClient::connect(&folder).is_err() {
+                let id = one_line(&row.session_id);
+                bail!("session {id} has ended; `watchbill resume {id}` goes on with it");
+            }
+            folder
+        }
+    };
+    if wanted.text.trim().is_empty() {
+        bail!("the prompt is empty");
+    }
+    let from = HostClient::connect(&folder)?.hello().next;
+    let id = new_id();
+    let when = match (wanted.now, wanted.steer) {
+        (true, _) => PromptWhen::Now,
+        (false, true) => PromptWhen::Steer,
+        (false, false) => PromptWhen::Queue,
+    };
+    let command = OwnCommand::Prompt { id: id.clone(), text: wanted.text.clone(), images: Vec::new(), when };
+    send(&folder, &format!("prompt-{id}"), &command)?;
+    if wanted.wait {
+        return done(&wait(&folder, from, &id, Printing { json: wanted.json, paint })?);
+    }
+    emit(&if wanted.json {
+        to_json(&Prompted { own_id: own_id(&folder), prompt_id: &id, outcome: "queued" })?
+    } else {
+        "queued\n".to_owned()
+    })
+}
+
+/// `queue --json`.
+#[derive(Serialize, Default)]
+struct Waiting {
+    /// Why the prompts wait for the user: `interrupted`, `error`, `limit`, `login`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
+    prompts: Vec<Queued>,
+}
+
+#[derive(Serialize)]
+struct Queued {
+    id: String,
+    text: String,
+}
+
+/// Shows the queued prompts of a session, takes them back, or lets them go on.
+///
+/// # Errors
+/// When the session has ended, or its host refuses.
+pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
+    let folder = target::folder(global, &wanted.session, true)?;
+    let act = match (wanted.clear, wanted.go_on) {
+        (true, _) => Some(OwnCommand::ClearQueue),
+        (false, true) => Some(OwnCommand::ReleaseQueue),
+        (false, false) => None,
+    };
+    if let Some(command) = act {
+        send(&folder, &new_id(), &command)?;
+    }
+    let waiting = waiting(&folder)?;
+    if wanted.json {
+        return emit(&to_json(&waiting)?);
+    }
+    let mut text: String = waiting.prompts.iter().map(|prompt| one_line(&prompt.text) + "\n").collect();
+    match &waiting.held {
+        _ if waiting.prompts.is_empty() => text.push_str("nothing is queued\n"),
+        Some(cause) => {
+            text.push_str(&format!("held ({}): --go-on lets them go on\n", one_line(cause)));
+        }
+        None => {}
+    }
+    emit(&text)
+}
+
+/// The queue, by the log.
+fn waiting(folder: &Folder) -> anyhow::Result<Waiting> {
+    let spec = folder.spec()?;
+    let mut waiting = Waiting::default();
+    watchbill_drive::replay::read(folder, &spec, 0, &mut |events| {
+        for event in events {
+            match event.what {
+                OwnWhat::Prompt { id, text, place, .. } => {
+                    waiting.prompts.retain(|prompt| prompt.id != id);
+                    if place == PromptPlace::Queued {
+                        waiting.prompts.push(Queued { id, text });
+                    }
+                }
+                OwnWhat::QueueHeld { held, cause } => {
+                    waiting.held = held.then(|| cause.unwrap_or_else(|| "interrupted".to_owned()));
+                }
+                _ => {}
+            }
+        }
+        true
+    })?;
+    Ok(waiting)
+}
+
+/// Ends the running turn.
+///
+/// # Errors
+/// When the session has ended, or its host refuses.
+pub fn interrupt(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
+    let folder = target::folder(global, &wanted.session, true)?;
+    send(&folder, &new_id(), &OwnCommand::Interrupt)?;
+    say(&folder, wanted.json, "interrupted", "interrupted; queued prompts wait\n")
+}
+
+/// Ends the session, and waits until nothing of it is left.
+///
+/// # Errors
+/// When its host refuses, or does not end.
+pub fn stop(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
+    let folder = match target::folder(global, &wanted.session, false) {
+        Ok(folder) if HostClient::connect(&folder).is_err() => {
+            return say(&folder, wanted.json, "ended", "the session has ended before\n");
+        }
+        other => other?,
+    };
+    let from = HostClient::connect(&folder)?.hello().next;
+    send(&folder, &new_id(), &OwnCommand::Stop)?;
+    let mut ended = false;
+    let followed = each(&folder, from, &mut |event| {
+        ended |= matches!(event.what, OwnWhat::SessionEnded { .. });
+        !ended
+    });
+    // A host that was quicker than this program has ended in order too.
+    if !ended && HostClient::connect(&folder).is_ok() {
+        followed?;
+        bail!("the host of the session does not end");
+    }
+    say(&folder, wanted.json, "ended", "ended\n")
+}
+
+/// Says what was done.
+fn say(folder: &Folder, json: bool, outcome: &str, words: &str) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Done<'a> {
+        own_id: String,
+        outcome: &'a str,
+    }
+    emit(&if json { to_json(&Done { own_id: own_id(folder), outcome })? } else { words.to_owned() })
+}
+
+fn own_id(folder: &Folder) -> String {
+    folder.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

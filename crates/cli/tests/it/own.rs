@@ -1,0 +1,361 @@
+//! Sessions of your own through the real programs: the command line, the host, and a stand-in for the agent.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::{Value, json};
+use watchbill_drive::client::HostClient;
+use watchbill_drive::folder::Folder;
+
+use crate::forget::until;
+use crate::home::Home;
+use crate::program::{Finished, run};
+use crate::with_serve::Serve;
+
+/// A home with the stand-in in its `PATH`, in which scripts may answer.
+struct Place {
+    home: Home,
+}
+
+/// The program of hosts. It lies beside the command line, and belongs to another package.
+fn build_host() {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let built =
+            Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "watchbill-host"]).status();
+        assert!(built.unwrap().success(), "the host's program is not built");
+    });
+}
+
+impl Place {
+    fn new() -> Self {
+        build_host();
+        let home = Home::empty().configured("[answers]\nscripts = true\n");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/agent.py");
+        std::fs::create_dir_all(home.path().join("bin")).unwrap();
+        std::fs::create_dir_all(home.path().join("work")).unwrap();
+        let claude = home.path().join("bin/claude");
+        std::fs::write(&claude, format!("#!/bin/sh\nexec python3 -B '{script}' \"$@\"\n")).unwrap();
+        let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+        std::fs::set_permissions(&claude, mode).unwrap();
+        Self { home }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.home.command(words);
+        let path = format!("{}:/usr/bin:/bin", self.home.path().join("bin").display());
+        command.env("PATH", path).current_dir(self.work());
+        command
+    }
+
+    fn say(&self, words: &[&str]) -> Finished {
+        run(&mut self.command(words))
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let said = self.say(words);
+        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}: {}", said.out))
+    }
+
+    fn work(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    /// The lines of a file that the stand-in writes.
+    fn noted(&self, name: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.work().join(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn rows(&self) -> Vec<Value> {
+        let roster = self.json(&["roster", "--all", "--json"]);
+        roster["sessions"].as_array().unwrap().clone()
+    }
+
+    fn row(&self) -> Value {
+        let mut rows = self.rows();
+        assert_eq!(rows.len(), 1, "one session has one row: {rows:#?}");
+        rows.remove(0)
+    }
+
+    /// Starts a session in the background, and gives its id.
+    fn starts(&self, prompt: &str) -> String {
+        let row = self.json(&["run", "--json", prompt]);
+        row["ownId"].as_str().unwrap().to_owned()
+    }
+
+    /// A command that is still running.
+    fn begins(&self, words: &[&str]) -> Child {
+        self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for row in self.home.json(&["roster", "--all", "--json"])["sessions"].as_array().into_iter().flatten()
+        {
+            if let Some(own) = row["ownId"].as_str() {
+                self.say(&["stop", own]);
+            }
+        }
+    }
+}
+
+fn events(said: &Finished) -> Vec<String> {
+    let event =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned();
+    said.out.lines().map(event).collect()
+}
+
+#[test]
+fn a_run_waits_for_its_turn_and_says_how_it_ended() {
+    let place = Place::new();
+    let said = place.say(&["run", "--wait", "say this"]);
+    assert_eq!((said.code, &*said.err), (0, ""), "{}", said.out);
+    assert_eq!(said.out, "> say this\necho say this\nturn ended: completed\n");
+    let said = place.say(&["run", "--wait", "--json", "--", "-x y"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let events = events(&said);
+    assert!(events.contains(&"init".to_owned()) && events.last().unwrap() == "turn_end", "{events:?}");
+    let prompts: Vec<String> = place.noted("received");
+    assert!(
+        prompts[1].ends_with(" -x y"),
+        "a prompt that looks like an option arrives as it is: {prompts:?}"
+    );
+    let said = place.say(&["run", "--wait", "die at once"]);
+    assert_eq!(
+        (said.code, said.err.starts_with("watchbill: the prompt was not completed: ")),
+        (1, true),
+        "{}",
+        said.err
+    );
+    assert_eq!(place.rows().len(), 3);
+}
+
+#[test]
+fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
+    let place = Place::new();
+    let own = place.starts("slow work");
+    let short = &own[..8];
+    until("the turn to run", || place.row()["state"] == "working");
+    assert_eq!((&place.row()["own"], &place.row()["source"]), (&json!("stream"), &json!("stream")));
+    for text in ["echo one", "echo two"] {
+        assert_eq!(place.json(&["prompt", short, text, "--json"])["outcome"], "queued");
+    }
+    assert_eq!(place.row()["queuedPrompts"], 2);
+    let said = place.say(&["queue", short]);
+    assert_eq!(said.out, "echo one\necho two\n");
+    assert_eq!(place.say(&["interrupt", short]).code, 0);
+    until("the turn to end", || place.row()["stateKind"] == "interrupted");
+    let queue = place.json(&["queue", short, "--json"]);
+    assert_eq!((&queue["held"], queue["prompts"].as_array().unwrap().len()), (&json!("interrupted"), 2));
+    assert_eq!(place.row()["queueHeld"], "interrupted");
+    assert_eq!(place.noted("received").len(), 1, "an interrupt starts no other prompt");
+    let mut last = place.begins(&["prompt", short, "--wait", "echo three"]);
+    until("it to be queued", || place.row()["queuedPrompts"] == 3);
+    assert_eq!(place.say(&["queue", short, "--go-on"]).code, 0);
+    assert!(last.wait().unwrap().success());
+    assert_eq!(place.noted("received").len(), 4);
+    assert_eq!(place.say(&["send", short, "slow again"]).code, 0);
+    assert_eq!(place.say(&["prompt", short, "never"]).code, 0);
+    assert_eq!(place.say(&["queue", short, "--clear"]).out, "nothing is queued\n");
+    assert_eq!(place.json(&["kill", short, "--json"])["outcome"], "ended");
+    let row = place.row();
+    assert_eq!(
+        (&row["state"], &row["stateReason"]["detail"]),
+        (&json!("ended"), &json!("the user ended the session"))
+    );
+    let said = place.say(&["prompt", short, "too late"]);
+    assert!(said.code == 1 && said.err.contains("has ended; `watchbill resume"), "{}", said.err);
+}
+
+#[test]
+fn an_id_names_one_session_however_often_it_is_run() {
+    let place = Place::new();
+    let id = "0b0b0b0b-0000-4000-8000-00000000000b";
+    for _ in 0..2 {
+        assert_eq!(place.json(&["run", "--id", id, "--json", "slow work"])["sessionId"], id);
+    }
+    until("the prompt to arrive", || place.noted("received").len() == 1);
+    assert_eq!((place.noted("starts").len(), place.rows().len()), (1, 1));
+    for words in [&["run", "--id", "x", "p"][..], &["run", "--wait"], &["run", ""], &["run", "two", "words"]]
+    {
+        let said = place.say(words);
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{words:?}: {}", said.err);
+    }
+    let said = place.say(&["run", "--cwd", "/nowhere", "p"]);
+    assert!(said.err.contains("the session cannot work in /nowhere"), "{}", said.err);
+}
+
+#[test]
+fn a_request_is_answered_like_any_other() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("ask me");
+    until("it to ask", || place.row()["request"]["answerable"] == "stream");
+    let row = place.row();
+    assert_eq!((&row["state"], &row["request"]["tool"]), (&json!("waiting_for_approval"), &json!("Bash")));
+    let given = place.json(&["answer", &own[..8], "--deny", "not now", "--json"]);
+    assert_eq!(given["decision"], "denied: not now");
+    until("the answer to arrive", || place.noted("answers").len() == 1);
+    let answer: Value = serde_json::from_str(&place.noted("answers")[0]).unwrap();
+    assert_eq!((&answer["behavior"], &answer["message"]), (&json!("deny"), &json!("not now")));
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    assert!(place.row().get("request").is_none());
+    until("the outcome to be stored", || {
+        let answers = place.json(&["answers", "--json"]);
+        answers.as_array().is_some_and(|answers| answers.len() == 1 && answers[0]["outcome"] == "effect")
+    });
+    drop(serve);
+}
+
+#[test]
+fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
+    let place = Place::new();
+    let own = place.starts("slow work");
+    let serve = Serve::of(&place.home);
+    until("it to be found", || place.row()["state"] == "working");
+    drop(serve);
+    let doctor = place.json(&["doctor", "--json"]);
+    assert_eq!(doctor["own"], json!({ "running": 1, "ended": 0 }));
+    assert!(
+        place.say(&["doctor"]).out.contains("sessions of your own: 1 session with a running host, 0 ended")
+    );
+    assert_eq!(place.say(&["interrupt", &own]).code, 0, "no Watchbill has to run");
+    let serve = Serve::of(&place.home);
+    until("it to be found again", || place.row()["stateKind"] == "interrupted");
+    assert_eq!(place.say(&["prompt", &own, "--wait", "echo on"]).code, 0);
+    until("the new turn to be seen", || place.row()["stateKind"] == "turn_ended");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    until("the end to be seen", || place.row()["state"] == "ended");
+    assert_eq!(place.say(&["resume", &own[..8]]).code, 0);
+    until("it to live again", || place.row()["state"] != "ended");
+    assert_eq!(place.say(&["prompt", &own, "--wait", "echo more"]).code, 0);
+    assert_eq!(place.noted("starts").len(), 2);
+    assert!(place.noted("starts")[1].contains("--resume"), "{:?}", place.noted("starts"));
+    drop(serve);
+}
+
+#[test]
+fn a_resume_is_refused_while_the_session_runs_and_a_fork_is_not() {
+    let place = Place::new();
+    let own = place.starts("slow work");
+    let said = place.say(&["resume", &own]);
+    assert!(said.code == 1 && said.err.contains("runs already as a session of your own"), "{}", said.err);
+    let fork = place.json(&["fork", &own, "--json"]);
+    assert_ne!(fork["ownId"], own.as_str());
+    let forked = fork["ownId"].as_str().unwrap();
+    assert_eq!(place.say(&["prompt", forked, "--wait", "echo copy"]).code, 0);
+    let starts = place.noted("starts");
+    assert!(starts[1].contains("--fork-session") && starts[1].contains(&own), "{starts:?}");
+    assert_eq!(place.rows().len(), 2);
+}
+
+#[test]
+fn a_session_without_a_prompt_is_announced_and_nothing_runs() {
+    let place = Place::new();
+    let said = place.say(&["run"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let row = place.row();
+    assert_eq!((&row["state"], row.get("pid")), (&json!("idle"), None));
+    assert!(said.out.starts_with(&format!("session {} runs claude in ", row["sessionId"].as_str().unwrap())));
+    assert!(place.noted("starts").is_empty());
+    let why = place.json(&["why", row["ownId"].as_str().unwrap(), "--json"]);
+    assert_eq!(why["stateReason"]["source"], "stream");
+}
+
+#[test]
+fn events_of_an_ended_session_can_still_be_read_until_it_is_forgotten() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("echo secret");
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    let said = place.say(&["attach", &own, "--json"]);
+    assert_eq!(events(&said).last().map(String::as_str), Some("session_ended"));
+    until("the row to be stored", || place.say(&["forget", &own, "--dry-run"]).code == 0);
+    assert_eq!(place.say(&["forget", &own, "--yes"]).code, 0);
+    let folder = place.home.data().join("own").join(&own);
+    until("its log to be removed", || !folder.exists());
+    until("its row to go", || place.rows().is_empty());
+    drop(serve);
+}
+
+#[test]
+fn nothing_of_an_excluded_folder_is_kept_after_the_end() {
+    let place = Place::new();
+    let own = place.starts("echo secret");
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    let work = place.work();
+    let config = format!("[store]\nexclude = [\"{}\"]\n[answers]\nscripts = true\n", work.display());
+    std::fs::write(place.home.path().join("config.toml"), config).unwrap();
+    let serve = Serve::of(&place.home);
+    let folder = place.home.data().join("own").join(&own);
+    assert!(folder.exists(), "its host needs the log");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    until("its log to be removed", || !folder.exists());
+    drop(serve);
+}
+
+#[test]
+fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
+    let place = Place::new();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let open = || std::fs::OpenOptions::new().read(true).write(true).open(&slave).unwrap();
+    let mut command = place.command(&["run", "--pty", "--agent", "shell", "--", "sh"]);
+    let mut attached = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let mut keys = std::fs::File::from(master.try_clone().unwrap());
+    let mut screen = std::fs::File::from(master);
+    let mut read = |what: &str| {
+        let mut seen = Vec::new();
+        until(what, || {
+            let mut buffer = [0; 4096];
+            let count = screen.read(&mut buffer).unwrap();
+            seen.extend_from_slice(&buffer[..count]);
+            String::from_utf8_lossy(&seen).contains(what)
+        });
+    };
+    // What the shell prints differs from what is typed.
+    read("\u{1b}[2J");
+    keys.write_all(b"echo one-$((1+1))\r").unwrap();
+    read("one-2");
+    keys.write_all(b"\x1d").unwrap();
+    read("\u{1b}[?1049l");
+    assert!(attached.wait().unwrap().success());
+    let row = place.row();
+    assert_eq!((&row["own"], &row["agent"], &row["title"]), (&json!("pty"), &json!("shell"), &json!("sh")));
+    assert!(row["state"] == "idle" && row["pid"].is_u64(), "{row:#}");
+    let said = place.say(&["attach", row["ownId"].as_str().unwrap()]);
+    assert!(said.err.contains("attach to it from one"), "{}", said.err);
+}
+
+#[test]
+fn a_host_that_is_killed_leaves_a_row_that_says_so_and_a_session_that_goes_on() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("slow work");
+    until("the turn to run", || place.row()["state"] == "working");
+    let folder = Folder::of(&place.home.data(), &own).unwrap();
+    let host = HostClient::connect(&folder).unwrap().hello().pid;
+    kill_process(Pid::from_raw(host.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    until("its end to be seen", || place.row()["state"] == "ended");
+    let row = place.row();
+    assert_eq!(
+        (&row["stateKind"], &row["stateReason"]["detail"]),
+        (&json!("crashed"), &json!("its host ended unexpectedly"))
+    );
+    assert_eq!(place.say(&["resume", &own]).code, 0);
+    until("it to live again", || place.row()["state"] != "ended");
+    assert_eq!(place.noted("starts").len(), 1, "nothing is sent or started by itself");
+    assert_eq!(place.say(&["prompt", &own, "--wait", "--now", "echo on"]).code, 0);
+    assert_eq!(place.rows().len(), 1);
+    drop(serve);
+}

@@ -1,0 +1,365 @@
+//! The fold of an own session's events.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::ids::SessionId;
+use crate::own::fact::{OwnFact, PromptPlace};
+use crate::own::turn::{Beside, Turn};
+use crate::own::witness::{OwnReading, OwnWay, OwnWitness};
+use crate::roster::reason::PendingTool;
+use crate::session::facts::one_line;
+use crate::session::state::{State, StateKind};
+use crate::time::Timestamp;
+use crate::transcript::record::Usage;
+
+/// Calls and requests that are kept at most. An agent with more of them open has gone wrong.
+const MOST: usize = 256;
+
+/// Whether the host of an own session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostState {
+    /// It runs.
+    Runs,
+    /// It is gone.
+    Gone,
+    /// It is gone since the machine ended: the machine has started again since the newest event.
+    GoneWithMachine,
+}
+
+/// How the session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct End {
+    at: Timestamp,
+    kind: Option<StateKind>,
+    detail: Arc<str>,
+}
+
+/// An open request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ask {
+    id: Arc<str>,
+    kind: StateKind,
+    call: PendingTool,
+}
+
+/// What the events of one own session add up to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnFold {
+    way: OwnWay,
+    host: HostState,
+    /// The agent's id of the session.
+    pub session: Option<SessionId>,
+    /// The model.
+    pub model: Option<Arc<str>>,
+    /// The permission mode.
+    pub mode: Option<Arc<str>>,
+    /// The agent's version.
+    pub version: Option<Arc<str>>,
+    /// The first prompt in one line.
+    pub goal: Option<Arc<str>>,
+    /// Why queued prompts wait for the user.
+    pub held: Option<Arc<str>>,
+    /// The context: tokens in it, and how many fit.
+    pub context: Option<(u64, Option<u64>)>,
+    /// Tokens of all turns.
+    pub tokens: Option<Usage>,
+    /// Tool calls without a result, oldest first.
+    pub calls: Vec<PendingTool>,
+    pid: Option<u32>,
+    queue: BTreeSet<Arc<str>>,
+    asks: Vec<Ask>,
+    turn: Turn,
+    since: Timestamp,
+    last_at: Timestamp,
+    failed: Option<Arc<str>>,
+    ending: bool,
+    end: Option<End>,
+    /// Another host runs since that end.
+    again: bool,
+}
+
+impl OwnFold {
+    /// A session that was announced at `at` and has said nothing yet.
+    pub fn new(way: OwnWay, at: Timestamp) -> Self {
+        Self {
+            way,
+            host: HostState::Runs,
+            session: None,
+            model: None,
+            mode: None,
+            version: None,
+            goal: None,
+            held: None,
+            context: None,
+            tokens: None,
+            calls: Vec::new(),
+            pid: None,
+            queue: BTreeSet::new(),
+            asks: Vec::new(),
+            turn: Turn::None,
+            since: at,
+            last_at: at,
+            failed: None,
+            ending: false,
+            end: None,
+            again: false,
+        }
+    }
+
+    /// The host runs, or is gone. A host that runs after the end was reported is another one: the user has resumed the
+    /// session.
+    pub fn set_host(&mut self, host: HostState) {
+        self.host = host;
+        self.again = host == HostState::Runs && self.end.is_some();
+    }
+
+    /// Whether its host runs, and the session has not ended since.
+    pub fn is_live(&self) -> bool {
+        self.host == HostState::Runs && (self.end.is_none() || self.again)
+    }
+
+    /// Whether this request is open.
+    pub fn asks(&self, id: &str) -> bool {
+        self.asks.iter().any(|ask| &*ask.id == id)
+    }
+
+    /// The open requests, oldest first.
+    pub fn ask_ids(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.asks.iter().map(|ask| &ask.id)
+    }
+
+    /// Prompts in the host's queue, while it runs.
+    pub fn queued(&self) -> u32 {
+        if self.is_live() { u32::try_from(self.queue.len()).unwrap_or(u32::MAX) } else { 0 }
+    }
+
+    /// The agent's process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.pid.filter(|_| self.is_live())
+    }
+
+    /// When the newest event came.
+    pub fn last_at(&self) -> Timestamp {
+        self.last_at
+    }
+
+    /// Takes one event in, in the order of the log.
+    pub fn take(&mut self, at: Timestamp, fact: OwnFact) {
+        self.last_at = self.last_at.max(at);
+        match fact {
+            OwnFact::Init { session, model, mode, version, pid } => {
+                self.session = Some(session);
+                self.version = version.or(self.version.take());
+                self.pid = pid.or(self.pid);
+                self.change(model, mode);
+            }
+            OwnFact::Changed { model, mode } => self.change(model, mode),
+            OwnFact::Moved(session) => self.move_on(at, session),
+            OwnFact::Prompt { id, text, place } => self.prompt(at, id, &text, place),
+            OwnFact::Held(cause) => self.held = cause,
+            OwnFact::TurnStart => self.work(at, Beside::Nothing),
+            OwnFact::Output => self.goes_on(),
+            OwnFact::ToolUse { id, tool, target } => self.call(at, id, tool, target),
+            OwnFact::ToolResult { id } => self.calls.retain(|call| call.id != id),
+            OwnFact::Asked { id, kind, tool, summary } => self.ask(at, id, kind, tool, summary),
+            OwnFact::AskClosed { id } => self.close(at, &id),
+            OwnFact::Retry(words) => self.work(at, Beside::Retries(words)),
+            OwnFact::Compaction(false) => self.work(at, Beside::Compacts),
+            OwnFact::Compaction(true) => self.goes_on(),
+            OwnFact::Failed(words) => self.failed = Some(words),
+            OwnFact::Context { used, size } => self.context = Some((used, size)),
+            OwnFact::TurnEnd { reason, tokens } => self.end_turn(at, reason, tokens),
+            OwnFact::Started(pid) => {
+                self.pid = Some(pid);
+                self.end = None;
+                self.again = false;
+                self.break_off(at);
+            }
+            OwnFact::Ending(_) => self.ending = true,
+            OwnFact::Ended { asked, code, signal, words } => self.end(at, asked, code, signal, words),
+            OwnFact::Other => {}
+        }
+    }
+
+    /// The word of the host.
+    pub fn witness(&self) -> OwnWitness {
+        OwnWitness {
+            way: self.way,
+            live: self.is_live(),
+            pid: self.pid(),
+            last_at: self.last_at,
+            reading: self.reading(),
+        }
+    }
+
+    fn change(&mut self, model: Option<Arc<str>>, mode: Option<Arc<str>>) {
+        self.model = model.or(self.model.take());
+        self.mode = mode.or(self.mode.take());
+    }
+
+    fn prompt(&mut self, at: Timestamp, id: Arc<str>, text: &str, place: PromptPlace) {
+        if self.goal.is_none() && matches!(place, PromptPlace::Queued | PromptPlace::Running) {
+            let line = one_line(text);
+            self.goal = (!line.is_empty()).then(|| line.into());
+        }
+        match place {
+            PromptPlace::Queued => {
+                self.queue.insert(id);
+            }
+            PromptPlace::Running => {
+                self.queue.remove(&id);
+                if !matches!(self.turn, Turn::Runs(_)) {
+                    self.work(at, Beside::Nothing);
+                }
+            }
+            PromptPlace::Over => {
+                self.queue.remove(&id);
+            }
+            PromptPlace::Lost => {
+                self.queue.remove(&id);
+                self.break_off(at);
+            }
+        }
+    }
+
+    /// A turn runs. Its beginning stays what it was.
+    fn work(&mut self, at: Timestamp, beside: Beside) {
+        if !matches!(self.turn, Turn::Runs(_)) {
+            self.since = at;
+            self.failed = None;
+            self.calls.clear();
+        }
+        self.turn = Turn::Runs(beside);
+    }
+
+    /// The turn works again after a retry or a compaction.
+    fn goes_on(&mut self) {
+        if let Turn::Runs(beside) = &mut self.turn {
+            *beside = Beside::Nothing;
+        }
+    }
+
+    fn call(&mut self, at: Timestamp, id: Arc<str>, tool: Arc<str>, target: Arc<str>) {
+        self.goes_on();
+        if self.calls.len() < MOST && self.calls.iter().all(|call| call.id != id) {
+            self.calls.push(PendingTool { id, tool, target, since: at });
+        }
+    }
+
+    fn ask(&mut self, at: Timestamp, id: Arc<str>, kind: StateKind, tool: Arc<str>, summary: Arc<str>) {
+        if self.asks.len() < MOST && self.asks.iter().all(|ask| ask.id != id) {
+            let call = PendingTool { id: Arc::clone(&id), tool, target: summary, since: at };
+            self.asks.push(Ask { id, kind, call });
+        }
+    }
+
+    fn close(&mut self, at: Timestamp, id: &str) {
+        let before = self.asks.len();
+        self.asks.retain(|ask| &*ask.id != id);
+        if self.asks.is_empty() && before > 0 && matches!(self.turn, Turn::Runs(_)) {
+            self.since = at;
+        }
+    }
+
+    /// After a `/clear` the conversation is a new one: its first prompt is still to come.
+    fn move_on(&mut self, at: Timestamp, session: SessionId) {
+        self.session = Some(session);
+        self.goal = None;
+        self.context = None;
+        self.tokens = None;
+        self.since = at;
+    }
+
+    fn end_turn(&mut self, at: Timestamp, reason: Arc<str>, tokens: Option<Usage>) {
+        self.turn = Turn::Over(reason, self.failed.take());
+        self.since = at;
+        self.calls.clear();
+        self.asks.clear();
+        if let Some(turn) = tokens {
+            let sum = self.tokens.unwrap_or_default();
+            let add = |a: u64, b: u64| a.saturating_add(b.min(Usage::MOST));
+            self.tokens = Some(Usage {
+                input: add(sum.input, turn.input),
+                output: add(sum.output, turn.output),
+                cache_read: add(sum.cache_read, turn.cache_read),
+                cache_write: add(sum.cache_write, turn.cache_write),
+            });
+        }
+    }
+
+    /// The agent is gone. A turn that ran did not end by itself.
+    fn break_off(&mut self, at: Timestamp) {
+        if matches!(self.turn, Turn::Runs(_)) {
+            self.end_turn(at, "interrupted".into(), None);
+        }
+        self.calls.clear();
+        self.asks.clear();
+    }
+
+    fn end(
+        &mut self,
+        at: Timestamp,
+        asked: bool,
+        code: Option<i32>,
+        signal: Option<i32>,
+        words: Option<Arc<str>>,
+    ) {
+        let how = match (code, signal) {
+            (Some(code), _) => format!("with exit code {code}"),
+            (None, Some(signal)) => format!("by signal {signal}"),
+            (None, None) => "without an exit code".to_owned(),
+        };
+        let (kind, mut detail) = match (asked, code) {
+            (true, _) => (None, "the user ended the session".to_owned()),
+            (false, Some(0)) => (None, "the agent ended by itself".to_owned()),
+            (false, _) => (Some(StateKind::Crashed), format!("the agent ended {how}")),
+        };
+        if let Some(words) = words.filter(|_| kind.is_some()) {
+            detail.push_str(": ");
+            detail.push_str(&one_line(&words));
+        }
+        self.end = Some(End { at, kind, detail: detail.into() });
+        self.again = false;
+        self.ending = false;
+        self.break_off(at);
+        self.queue.clear();
+        self.pid = None;
+    }
+
+    /// What the session does, by its host alone.
+    fn reading(&self) -> Option<OwnReading> {
+        let say = |state, kind, since, detail: &str| {
+            Some(OwnReading { state, kind, since, detail: Arc::from(detail), ask: None })
+        };
+        if let Some(end) = self.end.as_ref().filter(|_| !self.again) {
+            return say(State::Ended, end.kind, end.at, &end.detail);
+        }
+        let crashed = Some(StateKind::Crashed);
+        match self.host {
+            HostState::Runs => {}
+            HostState::Gone => {
+                return say(State::Ended, crashed, self.last_at, "its host ended unexpectedly");
+            }
+            HostState::GoneWithMachine => {
+                return say(State::Ended, crashed, self.last_at, "it ended with the machine");
+            }
+        }
+        if self.way == OwnWay::Pty {
+            return None;
+        }
+        if let Some(ask) = self.asks.first() {
+            let detail = format!("the agent asks: {}", ask.call.target);
+            let reading = say(State::WaitingForApproval, Some(ask.kind), ask.call.since, &detail);
+            return reading.map(|reading| OwnReading { ask: Some(ask.call.clone()), ..reading });
+        }
+        let (state, kind, detail) = match self.turn {
+            Turn::None if self.session.is_none() => {
+                (State::Idle, None, "the agent starts with the first prompt".to_owned())
+            }
+            Turn::Runs(_) if self.ending => (State::Working, None, "the session is being ended".to_owned()),
+            _ => self.turn.in_words(),
+        };
+        say(state, kind, self.since, &detail)
+    }
+}

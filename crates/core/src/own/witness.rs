@@ -1,0 +1,64 @@
+//! The word of an own session's host, as a witness of the session's state.
+
+use std::sync::Arc;
+
+use crate::roster::reason::{PendingTool, Source};
+use crate::session::state::{State, StateKind};
+use crate::time::Timestamp;
+
+/// How an own session talks to its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnWay {
+    /// Lines of JSON on pipes.
+    Stream,
+    /// A terminal.
+    Pty,
+}
+
+impl OwnWay {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Pty => "pty",
+        }
+    }
+
+    /// The witness that it is.
+    pub const fn source(self) -> Source {
+        match self {
+            Self::Stream => Source::Stream,
+            Self::Pty => Source::Pty,
+        }
+    }
+}
+
+/// What an own session's host says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnWitness {
+    /// Pipes or a terminal.
+    pub way: OwnWay,
+    /// The host runs. An agent's process may not have begun, or not yet again.
+    pub live: bool,
+    /// The agent's process.
+    pub pid: Option<u32>,
+    /// When the newest event came.
+    pub last_at: Timestamp,
+    /// What the session does. `None`: a terminal runs, and only others know what happens in it.
+    pub reading: Option<OwnReading>,
+}
+
+/// The state of an own session, by its host alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnReading {
+    /// The state.
+    pub state: State,
+    /// The kind within it.
+    pub kind: Option<StateKind>,
+    /// Since when.
+    pub since: Timestamp,
+    /// In words, for the user.
+    pub detail: Arc<str>,
+    /// The call that the user is asked about.
+    pub ask: Option<PendingTool>,
+}

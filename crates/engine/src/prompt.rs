@@ -1,0 +1,261 @@
+//! Types a prompt of the user into a session's terminal, and waits for the client's own word that it has the prompt.
+//!
+//! A key that reaches a dialog can allow a command. So nothing is written unless the registry file says, at that moment,
+//! that the session is idle, and the same is looked at again before Enter. Nothing is ever written twice.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus, parse_registry};
+use watchbill_core::ids::Instance;
+use watchbill_core::prompt::{LONGEST, PromptText};
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::parse::parse_line_in_full;
+use watchbill_core::transcript::record::{Attachment, Body, PromptOrigin, QueueOperation};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::prompt::{PromptOutcome, PromptSent};
+use watchbill_terminal::{Form, Pane, Presence, SessionLocation, World};
+use watchbill_watch::fs::{FileKind, Fs};
+
+use crate::clock::{Clock, SystemClock};
+
+/// Pause between a text and its Enter: the client takes what it reads at once for one paste, an Enter among it included
+/// (recorded from client 2.1.329: 0.3 s are enough).
+const PAUSE: Duration = Duration::from_millis(400);
+/// How long the client's word is awaited.
+const BOUND: Duration = Duration::from_secs(10);
+/// How long its record is awaited when the registry file says already that a turn runs.
+const RECORD: Duration = Duration::from_secs(3);
+/// Interval of looks at the client's files.
+const LOOK: Duration = Duration::from_millis(50);
+/// Limit of a registry file, in bytes; none of the client is near it.
+const REGISTRY_LIMIT: u64 = 256 << 10;
+/// The most that is read of a transcript behind the prompt, in bytes.
+const READ_LIMIT: u64 = 4 << 20;
+
+/// What the loop knows of a session that gets a prompt.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// Its process and terminal.
+    pub seat: SessionLocation,
+    /// Its transcript, if it has one.
+    pub transcript: Option<PathBuf>,
+    /// The client's folders.
+    pub roots: Vec<PathBuf>,
+}
+
+/// A session that gets a prompt, and the ways to look at it.
+struct Typist<'a> {
+    site: &'a Site,
+    instance: &'a Instance,
+    pane: Pane,
+    fs: &'a dyn Fs,
+    world: &'a dyn World,
+    /// Why the loop's witnesses speak against a prompt now, if they do.
+    objection: &'a dyn Fn() -> Result<Option<String>, ApiError>,
+}
+
+/// What the client's files said before the first key.
+struct Before {
+    status_at: Option<Timestamp>,
+    transcript_length: u64,
+}
+
+/// The client's word on a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// Its transcript has a prompt; whether that is the whole text, where this can be compared.
+    Record(Option<bool>),
+    /// Its registry file left idle.
+    Status,
+}
+
+/// Types a prompt into the terminal of a session. Blocks for some seconds, fifteen at most.
+///
+/// # Errors
+/// When no key, or no Enter, was sent. The message says which.
+pub(crate) fn send(
+    text: &PromptText,
+    site: &Site,
+    fs: &dyn Fs,
+    world: &dyn World,
+    objection: &dyn Fn() -> Result<Option<String>, ApiError>,
+) -> Result<PromptSent, ApiError> {
+    let nothing = |why: String| ApiError::new(ErrorCode::Unsupported, format!("nothing was typed: {why}"));
+    let pane = Pane::of(&site.seat, world).map_err(nothing)?;
+    let Presence::Runs(instance) = &site.seat.presence else {
+        return Err(nothing("the session's process is not known".into()));
+    };
+    let typist = Typist { site, instance, pane, fs, world, objection };
+    let before = typist.before().map_err(|why| conflict(format!("nothing was typed: {why}")))?;
+    let form = if text.is_typed() { Form::Keys } else { Form::Paste };
+    let unsent = |why: String| {
+        conflict(format!("the text may stand in the input of the terminal, and Enter was not pressed: {why}"))
+    };
+    typist.pane.write(text.as_str(), form, world).map_err(unsent)?;
+    std::thread::sleep(PAUSE);
+    typist.idle().map_err(unsent)?;
+    let at = SystemClock.now();
+    typist.pane.enter(world).map_err(unsent)?;
+    let said = typist.word_on(text, &before);
+    let (proof, whole) = match said {
+        Some(Said::Record(whole)) => (Some("transcript"), whole),
+        Some(Said::Status) => (Some("registry"), None),
+        None => (None, None),
+    };
+    Ok(PromptSent {
+        session_id: site.seat.session.to_string(),
+        outcome: if said.is_some() { PromptOutcome::Submitted } else { PromptOutcome::Unknown },
+        proof: proof.map(str::to_owned),
+        whole,
+        by: typist.pane.by().to_owned(),
+        at: at.to_string(),
+    })
+}
+
+fn conflict(message: String) -> ApiError {
+    ApiError::new(ErrorCode::Conflict, message)
+}
+
+impl Typist<'_> {
+    /// Whether the session takes a prompt now. Gives its registry entry.
+    fn idle(&self) -> Result<RegistryEntry, String> {
+        if let Some(why) = (self.objection)().map_err(|error| error.message)? {
+            return Err(why);
+        }
+        self.pane.check(self.world)?;
+        // The last look, because it says most.
+        let entry =
+            self.entry().ok_or("the registry file of the session cannot be read just now; try again")?;
+        if entry.session.as_str() != &*self.site.seat.session {
+            return Err(format!("the process runs session {} now", entry.session));
+        }
+        match &entry.status {
+            Some(RegistryStatus::Idle | RegistryStatus::Shell) => Ok(entry),
+            Some(RegistryStatus::Busy) => {
+                Err("the session works; send the prompt when its turn is over".into())
+            }
+            Some(RegistryStatus::Waiting(what)) => {
+                let what = if what.is_empty() { "something" } else { what };
+                Err(format!("the session waits for you ({what}); answer that first"))
+            }
+            _ => Err("the agent does not say whether the session is idle".into()),
+        }
+    }
+
+    fn before(&self) -> Result<Before, String> {
+        let entry = self.idle()?;
+        let length = self.transcript().and_then(|path| Some(self.fs.stat(&path).ok()?.len));
+        Ok(Before { status_at: entry.status_at, transcript_length: length.unwrap_or(0) })
+    }
+
+    /// The registry entry of the session's process; `None` while it is half written, or gone.
+    fn entry(&self) -> Option<RegistryEntry> {
+        let name = format!("sessions/{}.json", self.instance.pid);
+        let read = |root: &PathBuf| {
+            let entry = parse_registry(&self.fs.read_small(&root.join(&name), REGISTRY_LIMIT).ok()?).ok()?;
+            (entry.instance == *self.instance).then_some(entry)
+        };
+        // The client rewrites the file in place.
+        for _ in 0..5 {
+            if let Some(entry) = self.site.roots.iter().find_map(read) {
+                return Some(entry);
+            }
+            std::thread::sleep(LOOK);
+        }
+        None
+    }
+
+    /// The transcript. A new session has none before its first prompt.
+    fn transcript(&self) -> Option<PathBuf> {
+        let name = format!("{}.jsonl", self.site.seat.session);
+        let below = |projects: PathBuf| -> Option<PathBuf> {
+            let folders = self.fs.list(&projects).ok()?.into_iter().filter(|name| name.kind == FileKind::Dir);
+            folders
+                .map(|folder| projects.join(folder.name).join(&name))
+                .find(|path| self.fs.stat(path).is_ok())
+        };
+        let found = || self.site.roots.iter().find_map(|root| below(root.join("projects")));
+        self.site.transcript.clone().or_else(found)
+    }
+
+    /// Waits for the client's word on the prompt.
+    fn word_on(&self, text: &PromptText, before: &Before) -> Option<Said> {
+        let began = Instant::now();
+        let mut left_idle: Option<Instant> = None;
+        loop {
+            if let Some(path) = self.transcript()
+                && let Some(whole) = self.recorded(&path, before.transcript_length, text)
+            {
+                return Some(Said::Record(whole));
+            }
+            if left_idle.is_none() && self.has_left_idle(before) {
+                left_idle = Some(Instant::now());
+            }
+            if left_idle.is_some_and(|at| at.elapsed() >= RECORD) {
+                return Some(Said::Status);
+            }
+            if began.elapsed() >= BOUND {
+                return left_idle.map(|_| Said::Status);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Whether the process has left the state in which it was before: a turn runs, or ran, or a command began another session.
+    fn has_left_idle(&self, before: &Before) -> bool {
+        self.entry().is_some_and(|entry| {
+            let works = matches!(entry.status, Some(RegistryStatus::Busy | RegistryStatus::Waiting(_)));
+            entry.status_at > before.status_at && works || entry.session.as_str() != &*self.site.seat.session
+        })
+    }
+
+    /// Looks for the prompt in what the client has written since. `None`: no prompt is there. The inner value says whether it
+    /// is the whole text; it is unknown for a command, which the client records in its own words.
+    fn recorded(&self, path: &Path, since: u64, text: &PromptText) -> Option<Option<bool>> {
+        let bytes = read_since(self.fs, path, since)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n')?;
+        let mut found: Option<Option<bool>> = None;
+        for line in bytes[..end].split(|byte| *byte == b'\n') {
+            parse_line_in_full(line, &mut |record, full| {
+                let whole = match &record.body {
+                    Body::Prompt(prompt) if prompt.origin == PromptOrigin::Human => {
+                        Some(text.is_whole(&full.prompt(prompt, 2 * LONGEST)))
+                    }
+                    Body::Attachment(Attachment::QueuedCommand { .. }) => {
+                        Some(text.is_whole(&full.queued_prompt(2 * LONGEST).0))
+                    }
+                    // Cut, so only the beginning can be compared.
+                    Body::Queue(QueueOperation::Enqueue { text: queued }) => {
+                        (queued.len() < 2_000).then(|| text.is_whole(queued))
+                    }
+                    Body::LocalCommand { .. } | Body::CompactSummary if text.is_command() => None,
+                    _ => return,
+                };
+                let whole = whole.filter(|whole| *whole || !text.is_command());
+                // The exact text goes before any other.
+                if found.is_none() || whole == Some(true) {
+                    found = Some(whole);
+                }
+            });
+        }
+        found
+    }
+}
+
+/// The bytes of a file from an offset on, as many as are there, up to the limit.
+fn read_since(fs: &dyn Fs, path: &Path, since: u64) -> Option<Vec<u8>> {
+    let file = fs.open(path).ok()?;
+    let length = file.stat().ok()?.len.checked_sub(since)?.min(READ_LIMIT);
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], since + filled as u64) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(_) => return None,
+        }
+    }
+    bytes.truncate(filled);
+    Some(bytes)
+}

@@ -1,0 +1,41 @@
+//! Takes in news of sessions of our own.
+
+use watchbill_core::hook::HookMessage;
+use watchbill_core::ids::SessionId;
+use watchbill_core::own::resume::{Holder, may_resume};
+use watchbill_core::requests::open::Effect;
+
+use super::processes::follow_registry;
+use super::requests::carry_out;
+use super::rooms::Rooms;
+use crate::input::Output;
+use crate::witnesses::own::{OwnChange, OwnInput};
+
+/// Takes news in. Requests go where those of hook processes go.
+pub(super) fn take_news(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut Vec<Output>) {
+    if !rooms.env.is_live() {
+        return;
+    }
+    let now = rooms.env.now();
+    for input in news {
+        let OwnChange { sessions, asked, closed } = rooms.own.take(input, now);
+        let mut effects: Vec<Effect> = asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
+        effects.extend(closed.iter().flat_map(|id| rooms.requests.closed(id)));
+        carry_out(rooms, effects, out);
+        rooms.rows.mark_all(sessions);
+    }
+    follow_registry(rooms);
+}
+
+/// Whether a hook is of a session whose host answers its requests, by the session or by the process.
+pub(super) fn is_hosted(rooms: &Rooms, session: &SessionId, message: &HookMessage) -> bool {
+    let by_process = || rooms.own.of_process(message.origin.agent.as_ref()?.pid);
+    let own = rooms.own.of(session).or_else(by_process);
+    own.is_some_and(|own| own.is_stream() && own.fold.is_live())
+}
+
+/// Whether a session may be resumed now.
+pub(super) fn resume_guard(rooms: &Rooms, session: &SessionId) -> Result<(), Holder> {
+    let hosted = rooms.own.of(session).is_some_and(|own| own.fold.is_live());
+    may_resume(&rooms.witnesses.processes_of(session, true), hosted)
+}

@@ -1,0 +1,228 @@
+//! Sessions of our own: what their hosts told, and which session each of them is now.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use watchbill_core::ids::SessionId;
+use watchbill_core::own::{HostState, OwnFact, OwnFold, OwnWay};
+use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::roster::row::OwnRow;
+use watchbill_core::session::facts::one_line;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
+use watchbill_protocol::own::facts::{asked, request_id};
+use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
+
+/// News of sessions of our own.
+pub enum OwnInput {
+    /// A session was found, and its host runs or not. Its events follow from the first one on.
+    Found(Box<OwnSpec>, HostState),
+    /// Events of one session that it has not told before, oldest first.
+    Events(Arc<str>, Vec<OwnEvent>),
+    /// The host of a session has ended, or has begun anew.
+    Host(Arc<str>, HostState),
+    /// Nothing is left of a session.
+    Removed(Arc<str>),
+}
+
+/// All sessions of our own, by the ids of their hosts.
+#[derive(Default)]
+pub struct OwnSessions {
+    by_id: BTreeMap<Arc<str>, OwnSession>,
+    /// The own session that each row shows.
+    rows: FxHashMap<SessionId, Arc<str>>,
+}
+
+/// One session of our own.
+pub struct OwnSession {
+    /// What started it.
+    pub spec: OwnSpec,
+    /// What its events add up to.
+    pub fold: OwnFold,
+    /// When it was announced.
+    pub created_at: Timestamp,
+    /// The session of its terminal's process, by the registry.
+    registered: Option<SessionId>,
+}
+
+/// The effects of news.
+#[derive(Default)]
+pub struct OwnChange {
+    /// Sessions whose rows may differ.
+    pub sessions: Vec<SessionId>,
+    /// New requests.
+    pub asked: Vec<Request>,
+    /// Requests that are over.
+    pub closed: Vec<RequestId>,
+}
+
+impl OwnSession {
+    /// What the row says about it.
+    pub fn row(&self) -> OwnRow {
+        OwnRow {
+            id: self.spec.session.as_str().into(),
+            way: self.spec.kind.into(),
+            agent: self.spec.agent.word().into(),
+            held: self.fold.held.clone(),
+        }
+    }
+
+    /// The command of a shell. Nothing else names it.
+    pub fn title(&self) -> Option<Arc<str>> {
+        let is_shell = self.spec.agent == OwnAgent::Shell && !self.spec.command.is_empty();
+        is_shell.then(|| one_line(&self.spec.command.join(" ")).into())
+    }
+
+    /// Answers to its requests go through its host.
+    pub fn is_stream(&self) -> bool {
+        OwnWay::from(self.spec.kind) == OwnWay::Stream
+    }
+}
+
+impl OwnSessions {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// The own session that a row shows.
+    pub fn of(&self, session: &SessionId) -> Option<&OwnSession> {
+        self.by_id.get(self.rows.get(session)?)
+    }
+
+    /// The own session whose agent is this process.
+    pub fn of_process(&self, pid: u32) -> Option<&OwnSession> {
+        self.by_id.values().find(|own| own.fold.pid() == Some(pid))
+    }
+
+    /// How many run, and how many do not.
+    pub fn counts(&self) -> (usize, usize) {
+        let running = self.by_id.values().filter(|own| own.fold.is_live()).count();
+        (running, self.by_id.len() - running)
+    }
+
+    /// The sessions of all rows.
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.rows.keys()
+    }
+
+    /// The processes of agents that run. A shell is none.
+    pub fn agents(&self) -> impl Iterator<Item = u32> {
+        let agents = self.by_id.values().filter(|own| own.spec.agent != OwnAgent::Shell);
+        agents.filter_map(|own| own.fold.pid())
+    }
+
+    /// Takes news in.
+    pub fn take(&mut self, input: OwnInput, now: Timestamp) -> OwnChange {
+        let mut change = OwnChange::default();
+        match input {
+            OwnInput::Found(spec, host) => self.found(*spec, host, now),
+            OwnInput::Host(id, host) => {
+                if let Some(own) = self.by_id.get_mut(&id) {
+                    own.fold.set_host(host);
+                }
+                change.sessions.extend(self.row_of(&id));
+            }
+            OwnInput::Events(id, events) => self.events(&id, &events, &mut change, now),
+            OwnInput::Removed(id) => {
+                change.sessions.extend(self.row_of(&id));
+                self.by_id.remove(&id);
+            }
+        }
+        change.sessions.extend(self.map_rows());
+        change
+    }
+
+    /// Takes in which session each process is on, by the registry. In a terminal, `/clear` shows there alone.
+    pub fn follow(&mut self, session_of: &dyn Fn(u32) -> Option<SessionId>) -> Vec<SessionId> {
+        let mut moved = false;
+        for own in self.by_id.values_mut().filter(|own| !own.is_stream()) {
+            let session = own.fold.pid().and_then(session_of);
+            if session.is_some() && own.registered != session {
+                own.registered = session;
+                moved = true;
+            }
+        }
+        if moved { self.map_rows() } else { Vec::new() }
+    }
+
+    fn found(&mut self, spec: OwnSpec, host: HostState, now: Timestamp) {
+        let created_at = Timestamp::parse(&spec.created_at).unwrap_or(now).min(now);
+        let id: Arc<str> = spec.session.as_str().into();
+        let fold = OwnFold::new(spec.kind.into(), created_at);
+        let registered = self.by_id.get(&id).and_then(|own| own.registered.clone());
+        let mut made = OwnSession { spec, fold, created_at, registered };
+        made.fold.set_host(host);
+        self.by_id.insert(id, made);
+    }
+
+    fn events(&mut self, id: &Arc<str>, events: &[OwnEvent], change: &mut OwnChange, now: Timestamp) {
+        let Some(own) = self.by_id.get_mut(id) else { return };
+        let before: Vec<Arc<str>> = own.fold.ask_ids().cloned().collect();
+        for event in events {
+            let at = Timestamp::parse(&event.at).unwrap_or(now).min(now);
+            own.fold.take(at, OwnFact::from(&event.what));
+        }
+        self.map_rows_into(&mut change.sessions);
+        let Some(session) = self.row_of(id) else { return };
+        let Some(own) = self.by_id.get(id) else { return };
+        for event in events {
+            if let OwnWhat::Request { request } = &event.what
+                && own.fold.asks(&request.id)
+            {
+                let at = Timestamp::parse(&event.at).unwrap_or(now).min(now);
+                change.asked.push(asked(&own.spec, &session, at, request));
+            }
+        }
+        let over = before.into_iter().filter(|request| !own.fold.asks(request));
+        change.closed.extend(over.map(|request| request_id(id, &request)));
+        change.sessions.push(session);
+    }
+
+    /// The session whose row shows an own session.
+    pub fn row_of(&self, id: &str) -> Option<SessionId> {
+        let own = self.by_id.get(id)?;
+        if own.spec.agent == OwnAgent::Claude {
+            let named = own.registered.clone().or_else(|| own.fold.session.clone());
+            return Some(named.unwrap_or_else(|| first_session(&own.spec)));
+        }
+        // The other agents name their sessions themselves, and nothing else names them here. Whoever goes on with one
+        // of them goes on in its row.
+        let resumed = own.spec.resume.as_ref().filter(|resume| !resume.fork);
+        let earlier = resumed.and_then(|resume| {
+            let is_it = |other: &&OwnSession| {
+                other.created_at < own.created_at
+                    && (other.spec.session == resume.session
+                        || other.fold.session.as_ref().is_some_and(|id| id.as_str() == resume.session))
+            };
+            self.by_id.values().filter(is_it).min_by_key(|other| other.created_at)
+        });
+        Some(SessionId::new(earlier.map_or(&own.spec.session, |earlier| &earlier.spec.session)))
+    }
+
+    /// Maps the rows anew. Gives the sessions of all rows that are of another own session now.
+    fn map_rows(&mut self) -> Vec<SessionId> {
+        let mut changed = Vec::new();
+        self.map_rows_into(&mut changed);
+        changed
+    }
+
+    fn map_rows_into(&mut self, changed: &mut Vec<SessionId>) {
+        let mut order: Vec<(bool, Timestamp, &Arc<str>)> =
+            self.by_id.iter().map(|(id, own)| (own.fold.is_live(), own.created_at, id)).collect();
+        // Of several, the one that runs shows, then the newest.
+        order.sort_unstable();
+        let rows: FxHashMap<SessionId, Arc<str>> =
+            order.into_iter().filter_map(|(.., id)| Some((self.row_of(id)?, Arc::clone(id)))).collect();
+        let other = |id: &&SessionId| rows.get(*id) != self.rows.get(*id);
+        changed.extend(rows.keys().chain(self.rows.keys()).filter(other).cloned());
+        self.rows = rows;
+    }
+}
+
+/// The session that Claude begins with: it takes the id that it is given, or the one that it resumes.
+fn first_session(spec: &OwnSpec) -> SessionId {
+    let resumed = spec.resume.as_ref().filter(|resume| !resume.fork).map(|resume| &resume.session);
+    SessionId::new(resumed.unwrap_or(&spec.session))
+}

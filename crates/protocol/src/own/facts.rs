@@ -1,0 +1,188 @@
+//! Turns what an own session tells into the core's facts and requests.
+
+use std::sync::Arc;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::own::{OwnFact, OwnWay, PromptPlace as Place};
+use watchbill_core::requests::request::{
+    Choice, Digest, Question, Request as CoreRequest, RequestId, RequestKind, Standing, Via,
+};
+use watchbill_core::session::state::StateKind;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+
+use super::event::{OwnTokens, OwnWhat, PromptPlace};
+use super::spec::{OwnAgent, OwnKind, OwnSpec};
+use crate::request::{Request, RequestQuestion, seen};
+
+impl From<OwnKind> for OwnWay {
+    fn from(kind: OwnKind) -> Self {
+        match kind {
+            OwnKind::Stream => Self::Stream,
+            OwnKind::Pty => Self::Pty,
+        }
+    }
+}
+
+impl OwnAgent {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Shell => "shell",
+        }
+    }
+}
+
+fn texts(text: Option<&String>) -> Option<Arc<str>> {
+    text.filter(|text| !text.is_empty()).map(|text| Arc::from(text.as_str()))
+}
+
+impl From<PromptPlace> for Place {
+    fn from(place: PromptPlace) -> Self {
+        match place {
+            PromptPlace::Queued => Self::Queued,
+            PromptPlace::Sent | PromptPlace::Started => Self::Running,
+            PromptPlace::Done | PromptPlace::Dropped => Self::Over,
+            PromptPlace::Unknown => Self::Lost,
+        }
+    }
+}
+
+impl From<OwnTokens> for Usage {
+    fn from(tokens: OwnTokens) -> Self {
+        Self {
+            input: tokens.input,
+            output: tokens.output,
+            cache_read: tokens.cache_read,
+            cache_write: tokens.cache_write,
+        }
+    }
+}
+
+/// What a kind of request makes of the session's state.
+fn state_kind(kind: &str) -> StateKind {
+    match kind {
+        "question" | "elicitation" => StateKind::Question,
+        "plan" => StateKind::Plan,
+        _ => StateKind::Permission,
+    }
+}
+
+impl From<&OwnWhat> for OwnFact {
+    fn from(what: &OwnWhat) -> Self {
+        let text = |text: &String| Arc::<str>::from(text.as_str());
+        match what {
+            OwnWhat::Init { session, model, mode, version, pid, .. } => Self::Init {
+                session: SessionId::new(session),
+                model: texts(model.as_ref()),
+                mode: texts(mode.as_ref()),
+                version: texts(version.as_ref()),
+                pid: *pid,
+            },
+            OwnWhat::Prompt { id, text: prompt, place, .. } => {
+                Self::Prompt { id: text(id), text: text(prompt), place: (*place).into() }
+            }
+            OwnWhat::QueueHeld { held, cause } => {
+                let cause = || texts(cause.as_ref()).unwrap_or_else(|| "interrupted".into());
+                Self::Held(held.then(cause))
+            }
+            OwnWhat::TurnStart => Self::TurnStart,
+            OwnWhat::Text { .. } | OwnWhat::Thinking { .. } | OwnWhat::Block { .. } => Self::Output,
+            OwnWhat::ToolUse { id, tool, target, .. } => {
+                Self::ToolUse { id: text(id), tool: text(tool), target: text(target) }
+            }
+            OwnWhat::ToolResult { id, .. } => Self::ToolResult { id: text(id) },
+            OwnWhat::Request { request } => Self::Asked {
+                id: text(&request.id),
+                kind: state_kind(&request.kind),
+                tool: text(&request.tool),
+                summary: text(&request.summary),
+            },
+            OwnWhat::RequestClosed { request, .. } => Self::AskClosed { id: text(request) },
+            OwnWhat::Retry { attempt, of, cause, .. } => Self::Retry(match of {
+                Some(of) => format!("{cause}; try {attempt} of {of} failed").into(),
+                None => format!("{cause}; try {attempt} failed").into(),
+            }),
+            OwnWhat::Compaction { done, .. } => Self::Compaction(*done),
+            OwnWhat::Changed { model, mode } => {
+                Self::Changed { model: texts(model.as_ref()), mode: texts(mode.as_ref()) }
+            }
+            OwnWhat::Moved { session } => Self::Moved(SessionId::new(session)),
+            OwnWhat::Error { text: words, .. } => Self::Failed(text(words)),
+            OwnWhat::Context { used, size } => Self::Context { used: *used, size: *size },
+            OwnWhat::TurnEnd { reason, tokens, .. } => {
+                Self::TurnEnd { reason: text(reason), tokens: tokens.map(Usage::from) }
+            }
+            OwnWhat::Started { pid } => Self::Started(*pid),
+            OwnWhat::Ending { left } => Self::Ending(left.len()),
+            OwnWhat::SessionEnded { code, signal, asked, words } => {
+                Self::Ended { asked: *asked, code: *code, signal: *signal, words: texts(words.as_ref()) }
+            }
+        }
+    }
+}
+
+/// The id of a request among all sessions. An agent numbers its requests for itself.
+pub fn request_id(own: &str, request: &str) -> RequestId {
+    RequestId::new(&format!("{own}/{request}"))
+}
+
+/// The own session of such an id, and the agent's id of the request.
+pub fn split_request_id(id: &str) -> Option<(&str, &str)> {
+    id.split_once('/')
+}
+
+/// A request of an own session, as the core decides it. `session`: whose row asks.
+pub fn asked(spec: &OwnSpec, session: &SessionId, at: Timestamp, request: &Request) -> CoreRequest {
+    let kind = match &*request.kind {
+        "permission" => RequestKind::Permission,
+        "question" if !request.questions.is_empty() => {
+            RequestKind::Questions(request.questions.iter().map(Question::from).collect())
+        }
+        "plan" => RequestKind::Plan(texts(Some(&request.shown))),
+        _ => RequestKind::Unknown,
+    };
+    CoreRequest {
+        id: request_id(&spec.session, &request.id),
+        via: Via::Host,
+        session: session.clone(),
+        subagent: texts(request.subagent.as_ref()),
+        subagent_id: texts(request.subagent.as_ref()),
+        tool: request.tool.as_str().into(),
+        input: request.input.to_string().into(),
+        shown: request.shown.as_str().into(),
+        summary: request.summary.as_str().into(),
+        kind,
+        always: request
+            .always
+            .iter()
+            .map(|rule| Standing { rule: rule.rule.as_str().into(), place: rule.place.as_str().into() })
+            .collect(),
+        suggestions: "null".into(),
+        mode: texts(request.mode.as_ref()),
+        cwd: texts(Some(&spec.cwd)),
+        opened_at: Timestamp::parse(&request.opened_at).unwrap_or(at),
+        digest: seen(&request.digest).unwrap_or(Digest(0)),
+    }
+}
+
+impl From<&RequestQuestion> for Question {
+    fn from(question: &RequestQuestion) -> Self {
+        Self {
+            text: question.question.as_str().into(),
+            header: texts(question.header.as_ref()),
+            options: question
+                .options
+                .iter()
+                .map(|option| Choice {
+                    label: option.label.as_str().into(),
+                    description: texts(option.description.as_ref()),
+                })
+                .collect(),
+            several: question.several,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a program that shows own sessions is told about them.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::host::HostMessage;
+use super::spec::{OwnAgent, OwnSpec};
+
+/// What an attached window gets of one own session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "own", rename_all = "snake_case")]
+#[ts(optional_fields)]
+pub enum OwnNews {
+    /// First: what runs there.
+    Begin {
+        /// What started it.
+        spec: OwnSpec,
+        /// The process id of its host; absent if the host has ended and the events come from its log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
+    },
+    /// A message of the host.
+    Host {
+        /// It is.
+        message: HostMessage,
+    },
+    /// Last: the host has ended, or the connection to it.
+    Over {
+        /// What failed; absent if the end was orderly.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
+    },
+}
+
+/// What a new session can be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct OwnChoices {
+    /// The agents whose program was found.
+    pub agents: Vec<OwnAgent>,
+    /// Folders of recent sessions, the newest first, absolute.
+    pub folders: Vec<String>,
+}

@@ -1,0 +1,45 @@
+//! A prompt that the user sends to a session from outside its terminal.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A prompt for a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptCall {
+    /// A session or a work chain.
+    pub session: String,
+    /// The text, at most 64 KiB.
+    pub text: String,
+}
+
+/// `prompt --json`: the text was typed and Enter was pressed. A prompt of which no key was sent is an error instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct PromptSent {
+    /// The session.
+    pub session_id: String,
+    /// What is known of it.
+    pub outcome: PromptOutcome,
+    /// The word of the agent that it has the prompt: `transcript` or `registry`. Absent while unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
+    /// Whether the transcript holds exactly this text. Absent without a record, and for commands of the agent's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<bool>,
+    /// The program that took the keys: `tmux`, `kitty`.
+    pub by: String,
+    /// When Enter was pressed.
+    pub at: String,
+}
+
+/// What is known of a prompt that was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptOutcome {
+    /// The agent has it.
+    Submitted,
+    /// The agent has said nothing of it for ten seconds. It is not sent again.
+    Unknown,
+}

@@ -1,0 +1,110 @@
+// @vitest-environment jsdom
+
+import { beforeEach, expect, test } from "vitest";
+
+import { MockOwn, ownRows } from "../host/mock/own";
+import { OwnPane } from "./pane.svelte";
+import { OwnSession } from "./session.svelte";
+import { NewSession } from "./start.svelte";
+
+beforeEach(() => localStorage.clear());
+
+function mock() {
+  let rows = ownRows();
+  const own = new MockOwn(rows, (id) => rows.find(({ sessionId }) => sessionId === id), (row) => (rows = [...rows.filter(({ sessionId }) => sessionId !== row.sessionId), row]));
+  return { own, row: (id: string) => rows.find(({ sessionId }) => sessionId === id)! };
+}
+
+const soon = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
+const attached = async (own: MockOwn, id: string, keepsAll = false): Promise<OwnSession> => {
+  const session = new OwnSession({ own }, id, keepsAll, (done) => done());
+  await session.connect();
+  return session;
+};
+
+test("an attached session shows what its log says, and follows", async () => {
+  const { own } = mock();
+  const session = await attached(own, "own-works");
+  expect([session.contact, session.caughtUp, session.facts.working, session.facts.queue.length]).toEqual(["live", true, true, 2]);
+  const before = session.items.length;
+  own.sessions.get("own-works")!.say("m9.0", "More");
+  expect(session.items.length).toBe(before + 1);
+  session.close();
+  own.sessions.get("own-works")!.say("m9.1", "Unheard");
+  expect(session.items.length).toBe(before + 1);
+});
+
+test("attaching again shows nothing twice", async () => {
+  const { own } = mock();
+  const session = await attached(own, "own-codex", true);
+  const before = session.items.map(({ item }) => item.key);
+  await session.connect();
+  expect(session.items.map(({ item }) => item.key)).toEqual(before);
+});
+
+test("a prompt is taken back only if the host says so", async () => {
+  const { own } = mock();
+  const session = await attached(own, "own-works");
+  const [first, second] = session.facts.queue;
+  expect(await session.takeBack(first!.id)).toBe(true);
+  const late = session.takeBack(second!.id);
+  own.sessions.get("own-works")!.endTurn();
+  expect([await late, session.facts.queue.length], "it went to the agent first").toEqual([false, 0]);
+  own.refuses = "The connection was lost.";
+  await expect(session.takeBack("x")).rejects.toMatchObject({ message: "The connection was lost." });
+});
+
+test("a session without a host says so, and is not started by looking at it", async () => {
+  const { own } = mock();
+  const session = await attached(own, "own-ended");
+  expect([session.contact, session.facts.ended?.words]).toEqual(["over", "You ended it"]);
+  const unknown = await attached(own, "nowhere");
+  expect([unknown.contact, unknown.failure]).toEqual(["lost", "The session has no host any more."]);
+  expect(own.started).toEqual([]);
+});
+
+test("the pane attaches when its row becomes an own session, and again when an ended one goes on", async () => {
+  const { own, row } = mock();
+  const foreign = { ...row("own-ended"), own: undefined, ownId: undefined };
+  const pane = new OwnPane({ own }, foreign);
+  expect(pane.session).toBeUndefined();
+  pane.follow(row("own-ended"));
+  await soon();
+  expect(pane.session?.contact).toBe("over");
+  await own.resume({ id: "new", sessionId: "own-ended", agent: "claude", kind: "stream", fork: false });
+  pane.follow(row("own-ended"));
+  await soon();
+  expect(pane.session?.contact).toBe("live");
+  pane.follow(row("own-pty"));
+  expect(pane.session, "a terminal attaches by itself").toBeUndefined();
+});
+
+test("two starts are one session with one prompt, and a failure repeats only what failed", async () => {
+  const { own } = mock();
+  const model = new NewSession({ own }, undefined);
+  await model.look();
+  expect(model.cwd).toBe("/home/dev/api-server");
+  model.text = "Go";
+  own.refuses = "The disk is full.";
+  expect([await model.start(), model.failure]).toEqual([false, "The disk is full."]);
+  own.refuses = undefined;
+  expect(await Promise.all([model.start(), model.start()])).toEqual([true, false]);
+  expect(await model.start()).toBe(true);
+  expect(own.started).toMatchObject([{ session: model.id, agent: "claude", kind: "stream" }]);
+  expect(own.sessions.get(model.id)!.log.filter((event) => event.event === "prompt" && event.place === "queued")).toHaveLength(1);
+});
+
+test("a start needs a whole path and a program, and a shell has a terminal and no prompt", async () => {
+  const { own } = mock();
+  const model = new NewSession({ own }, "work");
+  await model.look();
+  expect([await model.start(), model.failure]).toEqual([false, "Name the folder with its whole path."]);
+  model.cwd = "/work";
+  model.agent = "gemini";
+  expect([await model.start(), model.failure]).toEqual([false, "No program of an agent was found in PATH."]);
+  model.agent = "shell";
+  model.text = "ignored";
+  model.mode = "plan";
+  expect(await model.start()).toBe(true);
+  expect(own.started).toEqual([{ session: model.id, agent: "shell", kind: "pty", cwd: "/work" }]);
+});
