@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn errors_lose_addresses_numbers_and_folders() {
         assert_eq!(
-            normal_error("error at 0x7ffe12 in /home/a/src/log.rs:42"),
+            normal_error("error at 0x7ffe12 in /home/dev/a/src/log.rs:42"),
             normal_error("error at 0x1b in /srv/b/src/log.rs:7")
         );
         assert_ne!(normal_error("error in log.rs"), normal_error("error in cli.rs"));

@@ -124,14 +124,14 @@ pub fn measure() -> Measured {
     let mut settings = Settings::for_roots(vec![root.clone()]);
     settings.data_dir = Some(folder.path().join("data"));
     settings.memory.context = ContextChoice::All;
-    settings.history.exclude = Exclude::new(["/home/made-up/excluded".to_owned()]);
+    settings.history.exclude = Exclude::new(["/home/dev/excluded".to_owned()]);
     // Every second pair of projects has one name.
     let cwd = |n: usize| match n % 4 {
-        0 | 1 => format!("/home/made-up/team{n}/api"),
-        _ => format!("/home/made-up/project{n}"),
+        0 | 1 => format!("/home/dev/team{n}/api"),
+        _ => format!("/home/dev/project{n}"),
     };
     let mut histories: Vec<History> = (0..HISTORIES).map(|n| play(&root, n, &cwd(n))).collect();
-    let excluded = play(&root, HISTORIES, "/home/made-up/excluded/api");
+    let excluded = play(&root, HISTORIES, "/home/dev/excluded/api");
     index(&settings);
     // Each wipes the whole database, so only some are forgotten one by one.
     for history in histories.iter().step_by(10) {
