@@ -23,10 +23,17 @@ def context_hook(desk):
 
 
 def plain(message):
-    """A message without the marks for the cache, which move from request to request."""
+    """A message without the marks for the cache, which move from request to request.
+
+    A mark needs a block to stand in, so the client writes a lone text with a mark as a block and without one as a string.
+    """
     if isinstance(message, dict):
         return {key: plain(value) for key, value in message.items() if key != "cache_control"}
-    return [plain(part) for part in message] if isinstance(message, list) else message
+    if isinstance(message, list):
+        parts = [plain(part) for part in message]
+        is_text = len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) == {"type", "text"}
+        return parts[0]["text"] if is_text else parts
+    return message
 
 
 @cell("what was learned stands once in the request, and later requests begin with it", engine=False)
