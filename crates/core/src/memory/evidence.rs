@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::kind::{Importance, Kind};
-use super::words::likeness;
+use super::words::Trigrams;
 use crate::time::Timestamp;
 
 /// Alike texts of one kind and file are one subject: the newer one replaces the older one. From 0 to 1.
@@ -263,30 +263,27 @@ fn of_hand(edit: &Edit) -> Option<Memory> {
     })
 }
 
-/// The standing of each memory, in the order of `memories`. All memories of the same file and kind must be there.
+/// The standing of each memory, in the order of `memories`. All memories of the same file and kind must be there. The cost grows with
+/// the square of the largest number of memories of one file and kind.
 pub fn standings(memories: &[Memory], accept: AcceptRule, now: Timestamp) -> Vec<Standing> {
-    let alone: Vec<Standing> = memories.iter().map(|memory| memory.standing_alone(accept, now)).collect();
-    let order = |memory: &Memory| (memory.last_seen, memory.id);
-    let replaced = |at: usize| {
-        let mine = &memories[at];
-        let is_newer = |other: &&(usize, &Memory)| {
-            let (n, other) = other;
-            *n != at
-                && alone[*n] == Standing::Active
-                && (mine.kind, &mine.path) == (other.kind, &other.path)
-                && order(other) > order(mine)
-                && likeness(&mine.text, &other.text) >= ALIKE
-        };
+    let mut standing: Vec<Standing> =
+        memories.iter().map(|memory| memory.standing_alone(accept, now)).collect();
+    let mut groups: BTreeMap<(Kind, Option<&str>), Vec<(usize, Trigrams)>> = BTreeMap::new();
+    for (at, memory) in memories.iter().enumerate() {
         // A command is not alike another one: each works.
-        let may = !matches!(mine.kind, Kind::Command) && alone[at] == Standing::Active;
-        memories
-            .iter()
-            .enumerate()
-            .filter(|_| may)
-            .filter(|other| is_newer(&other))
-            .max_by_key(|(_, m)| order(m))
-    };
-    (0..memories.len())
-        .map(|at| replaced(at).map_or(alone[at], |(_, by)| Standing::Superseded(by.id)))
-        .collect()
+        if standing[at] == Standing::Active && memory.kind != Kind::Command {
+            let group = groups.entry((memory.kind, memory.path.as_deref())).or_default();
+            group.push((at, Trigrams::of(&memory.text)));
+        }
+    }
+    for mut group in groups.into_values() {
+        group.sort_by_key(|(at, _)| std::cmp::Reverse((memories[*at].last_seen, memories[*at].id)));
+        for (n, (at, runs)) in group.iter().enumerate() {
+            let newer = group[..n].iter().find(|(_, other)| runs.likeness(other) >= ALIKE);
+            if let Some((by, _)) = newer {
+                standing[*at] = Standing::Superseded(memories[*by].id);
+            }
+        }
+    }
+    standing
 }

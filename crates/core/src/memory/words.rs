@@ -119,15 +119,33 @@ pub fn normal_error(line: &str) -> String {
 
 /// How alike two texts are, from 0 to 1: shared runs of three characters over all (Jaccard).
 pub fn likeness(a: &str, b: &str) -> f64 {
-    let (a, b) = (trigrams(a), trigrams(b));
-    let shared = a.intersection(&b).count();
-    let all = a.len() + b.len() - shared;
-    if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    Trigrams::of(a).likeness(&Trigrams::of(b))
 }
 
-fn trigrams(text: &str) -> BTreeSet<[char; 3]> {
-    let chars: Vec<char> = normal_form(text).chars().collect();
-    chars.windows(3).map(|three| [three[0], three[1], three[2]]).collect()
+/// The runs of three characters of a text, in order and each once. Three characters of 21 bits are one number.
+#[derive(Debug)]
+pub(super) struct Trigrams(Vec<u64>);
+
+impl Trigrams {
+    pub(super) fn of(text: &str) -> Self {
+        let chars: Vec<u64> = normal_form(text).chars().map(u64::from).collect();
+        let mut runs: Vec<u64> =
+            chars.windows(3).map(|three| three[0] << 42 | three[1] << 21 | three[2]).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        Self(runs)
+    }
+
+    /// The share of shared runs, from 0 to 1.
+    pub(super) fn likeness(&self, other: &Self) -> f64 {
+        let (mut a, mut b, mut shared) = (self.0.as_slice(), other.0.as_slice(), 0);
+        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
+            shared += usize::from(x == y);
+            (a, b) = (if x <= y { rest_a } else { a }, if y <= x { rest_b } else { b });
+        }
+        let all = self.0.len() + other.0.len() - shared;
+        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    }
 }
 
 #[cfg(test)]

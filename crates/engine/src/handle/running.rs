@@ -8,7 +8,7 @@ mod timelines;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -58,8 +58,9 @@ pub struct Handle {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     /// The sessions to which a prompt is on its way.
     prompts: Arc<Mutex<BTreeSet<SessionId>>>,
-    /// The store of the engine. Answers to hook processes must not wait for the loop.
-    store: Arc<OnceLock<Arc<SharedStore>>>,
+    /// The store of the engine: answers to hook processes must not wait for the loop. A handle that outlives the engine does
+    /// not keep the store open.
+    store: Arc<OnceLock<Weak<SharedStore>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
     /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.

@@ -14,7 +14,7 @@ impl Loop {
     pub(super) fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
-            self.own.set_store(persist.shelf());
+            self.own.set_store(&persist.shelf());
             let woken = Arc::clone(&self.woken);
             self.historian = Some(Historian::start(HistorianParts {
                 fs: self.engine.shared_fs(),

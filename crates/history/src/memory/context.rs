@@ -185,7 +185,7 @@ fn chosen(
 ) -> Result<Vec<(Chosen, Memory)>, StoreError> {
     let Question { payload, asked, place, now } = question;
     let budget = budget(store, settings, &payload.session_id)?;
-    let mut frequency = BTreeMap::new();
+    let (mut frequency, mut count) = (BTreeMap::new(), 0);
     let project = place.project;
     let (evidence, edits) = match asked {
         Asked::File(path) => store.memories_of_file(project, path)?,
@@ -193,6 +193,7 @@ fn chosen(
         Asked::Compacted => store.memories_by_id(project, &budget.lost)?,
         Asked::Prompt(text) => {
             frequency = store.word_frequencies(project, &words(text))?;
+            count = store.memory_count(project)?;
             let ids = store.memories_with_words(project, &frequency)?;
             store.memories_by_id(project, &ids)?
         }
@@ -204,7 +205,7 @@ fn chosen(
     let documents = documents(fs, payload, &place.root);
     let around = Around {
         frequency: &frequency,
-        memories: store.memory_count(project)?,
+        memories: count,
         documents: &documents,
         accept: settings.memory.accept,
         now: *now,

@@ -15,8 +15,8 @@ use crate::socket::access::CommandId;
 
 impl Handle {
     /// Sets the store of the engine, once. The demo has none.
-    pub(crate) fn set_store(&self, store: Arc<SharedStore>) {
-        let _ = self.store.set(store);
+    pub(crate) fn set_store(&self, store: &Arc<SharedStore>) {
+        let _ = self.store.set(Arc::downgrade(store));
     }
 
     /// Carries out a change of memories.
@@ -59,7 +59,7 @@ impl Handle {
 
     /// Calls `act` with the store; `None` if this engine does not write it, or a removal does just now.
     fn with_writer<T>(&self, what: &'static str, act: impl FnOnce(&mut Store) -> T) -> Option<T> {
-        let shared = self.store.get()?;
+        let shared = self.store.get()?.upgrade()?;
         if shared.is_written_apart() {
             return None;
         }

@@ -13,6 +13,8 @@ use crate::{Store, StoreError};
 const COMMON: i64 = 500;
 /// The most words of a prompt that are looked up: the rarest ones.
 const TERMS: usize = 12;
+/// The most rows of what the user said about no file.
+const NEWEST: i64 = 100;
 /// The most memories that a prompt finds.
 const FOUND: usize = 60;
 
@@ -144,7 +146,7 @@ impl Store {
         })
     }
 
-    /// What the user said that is about no file, and the edits of the project.
+    /// What the user said last that is about no file, and the edits of the project.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -153,9 +155,10 @@ impl Store {
             let evidence = sql
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} WHERE e.project = ?1 AND e.path IS NULL
-                        AND e.kind IN ('correction', 'refusal', 'note')"
+                        AND e.kind IN ('correction', 'refusal', 'note') AND e.importance = 'high'
+                     ORDER BY e.at DESC, e.memory LIMIT ?2"
                 ))?
-                .query_map([bits(project)], read)?
+                .query_map((bits(project), NEWEST), read)?
                 .collect::<rusqlite::Result<_>>()?;
             Ok((evidence, edits(sql, project)?))
         })
