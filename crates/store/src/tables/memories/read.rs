@@ -13,6 +13,8 @@ use crate::{Store, StoreError};
 const COMMON: i64 = 500;
 /// The most words of a prompt that are looked up: the rarest ones.
 const TERMS: usize = 12;
+/// A project with more rows of evidence is large. The count stops there.
+const MANY: i64 = 2_000;
 /// The most rows of what the user said about no file.
 const NEWEST: i64 = 100;
 /// The most memories that a prompt finds.
@@ -164,14 +166,17 @@ impl Store {
         })
     }
 
-    /// How many memories a project has.
+    /// How many memories a project has, counted up to a limit.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn memory_count(&self, project: u64) -> Result<u64, StoreError> {
         self.with_sql(|sql| {
-            sql.prepare_cached("SELECT count(DISTINCT memory) FROM memory_evidence WHERE project = ?1")?
-                .query_row([bits(project)], |row| row.get(0).map(uncount))
+            sql.prepare_cached(
+                "SELECT count(DISTINCT memory) FROM
+                    (SELECT memory FROM memory_evidence WHERE project = ?1 LIMIT ?2)",
+            )?
+            .query_row((bits(project), MANY), |row| row.get(0).map(uncount))
         })
     }
 
