@@ -263,12 +263,15 @@ fn of_hand(edit: &Edit) -> Option<Memory> {
     })
 }
 
+/// Memories that can replace each other: of one kind and file.
+type Group<'m> = (Kind, Option<&'m str>);
+
 /// The standing of each memory, in the order of `memories`. All memories of the same file and kind must be there. The cost grows with
 /// the square of the largest number of memories of one file and kind.
 pub fn standings(memories: &[Memory], accept: AcceptRule, now: Timestamp) -> Vec<Standing> {
     let mut standing: Vec<Standing> =
         memories.iter().map(|memory| memory.standing_alone(accept, now)).collect();
-    let mut groups: BTreeMap<(Kind, Option<&str>), Vec<(usize, Trigrams)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group<'_>, Vec<(usize, Trigrams)>> = BTreeMap::new();
     for (at, memory) in memories.iter().enumerate() {
         // A command is not alike another one: each works.
         if standing[at] == Standing::Active && memory.kind != Kind::Command {
