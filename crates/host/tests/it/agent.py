@@ -56,6 +56,7 @@ def until(is_so):
 
 
 def turn(uuid, words):
+    note("transcripts", SESSION)
     say(type="command_lifecycle", command_uuid=uuid, state="started")
     say(type="system", subtype="init", session_id=SESSION, model="stand-in", permissionMode="default", claude_code_version="0")
     STATE["interrupted"] = False
@@ -112,6 +113,10 @@ ARGS = sys.argv[1:]
 # A fork names both: the session that it copies, and its own.
 SESSION = next(ARGS[ARGS.index(word) + 1] for word in ("--session-id", "--resume") if word in ARGS)
 note("starts", " ".join(ARGS))
+if "--session-id" in ARGS and os.path.exists("transcripts"):
+    sys.exit(f"Error: Session ID {SESSION} is already in use.")
+if "--resume" in ARGS and not os.path.exists("transcripts"):
+    sys.exit(f"No conversation found with session ID: {SESSION}")
 note("environment", "\n".join(sorted(os.environ)))
 threading.Thread(target=listen, daemon=True).start()
 while True:
