@@ -170,6 +170,10 @@ impl State {
         if let (Some(id), Some(kind)) = (text(value, "agent_id"), owned(value, "subagent_type")) {
             self.subagents.insert(id.to_owned(), kind);
         }
+        // A client without `command_lifecycle` says only so that it began a prompt.
+        if value.get("isReplay").and_then(Value::as_bool) == Some(true) {
+            self.reached(text(value, "uuid").unwrap_or_default(), PromptPlace::Started, events);
+        }
         let content = value.get("message").unwrap_or(&Value::Null);
         for block in list(content, "content") {
             if text(block, "type") != Some("tool_result") {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use watchbill_drive::driver::{Driver, LogLine, Refusal};
 use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
-use watchbill_protocol::own::event::OwnWhat;
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnAgent;
 use watchbill_protocol::request::{RequestAnswer, RequestDecision};
 
@@ -217,4 +217,21 @@ fn a_request_that_the_agent_withdraws_cannot_be_answered() {
     assert!(said(&mut *driver, &cancel).is_empty());
     let answer = OwnCommand::Answer { request: "r1".into(), decision: RequestDecision::Allow };
     assert!(matches!(driver.command(&answer), Err(Refusal::Gone(_))));
+}
+
+#[test]
+fn a_client_that_tells_no_lifecycle_is_idle_after_its_turn_too() {
+    let mut driver = ready();
+    kept(&mut *driver, &prompt("p1", "one"));
+    let begun = json!({ "type": "system", "subtype": "status", "status": "requesting" });
+    let replayed = json!({ "type": "user", "uuid": "p1", "isReplay": true, "message": { "content": "one" } });
+    let result =
+        json!({ "type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed" });
+    let events: Vec<_> = [begun, replayed, result].iter().flat_map(|line| said(&mut *driver, line)).collect();
+    let places: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let OwnWhat::Prompt { place, .. } = event { Some(*place) } else { None })
+        .collect();
+    assert_eq!(places, [PromptPlace::Started, PromptPlace::Done]);
+    assert!(driver.is_idle());
 }
