@@ -43,7 +43,7 @@ const TERMINALS: &[&str] = &[
 /// The browser, and the fonts of the pictures.
 const BROWSER: &[&str] = &["chromium", "fonts-dejavu-core"];
 const NODE: &[&str] = &["nodejs", "npm"];
-const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
+const RIG: &[&str] = &["python3", "iproute2", "tmux", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
 const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
 const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];

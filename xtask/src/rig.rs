@@ -147,7 +147,9 @@ fn rig(tree: &Tree) -> Call {
 /// The reason why the client cannot be isolated here, if there is one.
 fn missing_requirement(tree: &Tree) -> Option<String> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
-    if let Some(missing) = ["python3", "unshare", "ip"].iter().find(|name| !on_path(&search_path, name)) {
+    if let Some(missing) =
+        ["python3", "unshare", "ip", "tmux"].iter().find(|name| !on_path(&search_path, name))
+    {
         return Some(format!("there is no `{missing}` here, and the rig needs it"));
     }
     let output = rig(tree).args(["--probe"]).command().output();

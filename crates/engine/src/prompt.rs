@@ -87,12 +87,16 @@ pub(crate) fn send(
         return Err(nothing("the session's process is not known".into()));
     };
     let typist = Typist { site, instance, pane, fs, world, objection };
-    let before = typist.before().map_err(|why| conflict(format!("nothing was typed: {why}")))?;
+    let untouched = |why: String| conflict(format!("nothing was typed: {why}"));
+    typist.idle().map_err(untouched)?;
     let form = if text.is_typed() { Form::Keys } else { Form::Paste };
+    let prepared = typist.pane.prepare(text.as_str(), form, world).map_err(untouched)?;
+    // The last look, with nothing between it and the first key.
+    let before = typist.before().map_err(untouched)?;
     let unsent = |why: String| {
         conflict(format!("the text may stand in the input of the terminal, and Enter was not pressed: {why}"))
     };
-    typist.pane.write(text.as_str(), form, world).map_err(unsent)?;
+    typist.pane.write(&prepared, world).map_err(unsent)?;
     std::thread::sleep(PAUSE);
     typist.idle().map_err(unsent)?;
     let at = SystemClock.now();
@@ -144,8 +148,8 @@ impl Typist<'_> {
     }
 
     fn before(&self) -> Result<Before, String> {
-        let entry = self.idle()?;
         let length = self.transcript().and_then(|path| Some(self.fs.stat(&path).ok()?.len));
+        let entry = self.idle()?;
         Ok(Before { status_at: entry.status_at, transcript_length: length.unwrap_or(0) })
     }
 

@@ -2,7 +2,7 @@
 
 use watchbill_core::ids::Instance;
 
-use crate::call::CallResult;
+use crate::call::{Call, CallResult};
 use crate::place::NestLevel;
 use crate::session_location::{Presence, SessionLocation};
 use crate::terminals::{Form, Program, Typing, program_of, typing_of};
@@ -60,15 +60,25 @@ impl Pane {
         }
     }
 
-    /// Writes a text. Presses no Enter.
+    /// Prepares a text, so that one call writes it: gives that call for [`Pane::write`]. Nothing is written yet.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn prepare(&self, text: &str, form: Form, world: &dyn World) -> Result<Call, String> {
+        let mut calls = (self.typing.write)(&self.place, text, form);
+        let last = calls.pop().ok_or("This terminal takes no text.")?;
+        for call in calls {
+            done(&world.run(&call), &call.program)?;
+        }
+        Ok(last)
+    }
+
+    /// Writes a prepared text. Presses no Enter.
     ///
     /// # Errors
     /// When the terminal refuses. Some of the text may have been written.
-    pub fn write(&self, text: &str, form: Form, world: &dyn World) -> Result<(), String> {
-        for call in (self.typing.write)(&self.place, text, form) {
-            done(&world.run(&call), &call.program)?;
-        }
-        Ok(())
+    pub fn write(&self, prepared: &Call, world: &dyn World) -> Result<(), String> {
+        done(&world.run(prepared), &prepared.program)
     }
 
     /// Presses Enter.

@@ -67,7 +67,7 @@ pub enum Raise {
 pub struct Typing {
     /// Whether the pane shows the session's process and passes keys on to it alone. The error is the reason, a sentence.
     pub takes: fn(&NestLevel, &dyn World) -> Result<(), String>,
-    /// The calls that write a text, as keys or as a paste; all of them are run, in order.
+    /// The calls that write a text, as keys or as a paste, at least one. They are run in order, and the last one writes.
     pub write: fn(&NestLevel, &str, Form) -> Vec<Call>,
     /// The call that presses Enter.
     pub enter: fn(&NestLevel) -> Call,
