@@ -78,11 +78,6 @@ fn killed_while_the_agent_starts() {
 }
 
 #[test]
-fn killed_after_a_prompt_was_sent() {
-    killed_at("slow", "the sending", |told, id| told.place(id) == Some(PromptPlace::Sent));
-}
-
-#[test]
 fn killed_in_a_turn() {
     killed_at("slow", "the turn", |told, id| told.place(id) == Some(PromptPlace::Started));
 }
