@@ -31,6 +31,8 @@ class Exchange:
     how: str = ""
     # What the client says of the tool calls before this request: the texts of the results, in the order of the calls.
     results: list = field(default_factory=list)
+    # The messages of the request, as the client sent them.
+    messages: list = field(default_factory=list, repr=False)
 
 
 class Stub:
@@ -152,6 +154,7 @@ class Handler(BaseHTTPRequestHandler):
         name, number, step = self.stub.choose(body)
         session = self.headers.get("x-claude-code-session-id", "")
         exchange = self.stub.note(session, name, number, results(body))
+        exchange.messages = body.get("messages", [])
         try:
             self.answer(body, step, exchange)
         except (BrokenPipeError, ConnectionResetError):

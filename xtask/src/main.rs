@@ -11,6 +11,7 @@ mod call;
 mod demo;
 mod dist;
 mod fixtures;
+mod memory;
 mod node;
 mod options;
 mod packages;
@@ -58,6 +59,7 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Truth(options) if options.list => rig::list(&tree)?,
         Task::Truth(options) => return rig::truth(&tree, &options),
         Task::Dist(options) => dist::dist(&tree, &options)?,
+        Task::Memory => memory::measure(&tree)?,
         Task::Setup(options) => packages::setup(&tree, &options)?,
         Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,

@@ -18,6 +18,7 @@ cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
                                            clean Debian made for it; with --debug, build without optimization
+cargo xtask memory                         measure what is learned and told, write the table into docs/memory.md
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo again from tests/fixtures
@@ -38,6 +39,8 @@ pub enum Task {
         from: PathBuf,
     },
     Demo,
+    /// Measures the memory and writes the table of its page.
+    Memory,
     /// Internal: cargo calls this program as the runner of each test program.
     Sandbox {
         program: PathBuf,
@@ -134,6 +137,8 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
             _ => Err("`fixtures` wants exactly one folder".to_owned()),
         },
+        "memory" if rest.is_empty() => Ok(Task::Memory),
+        "memory" => Err("`memory` takes no arguments".to_owned()),
         "demo" if rest.is_empty() => Ok(Task::Demo),
         "demo" => Err("`demo` takes no arguments".to_owned()),
         "sandbox" => match rest.split_first() {

@@ -1,7 +1,9 @@
 //! Options and commands. Their doc comments are the texts of `--help`, completions and the man page.
 
 mod answer;
+mod history;
 mod hooks;
+mod memory;
 mod own;
 mod user_commands;
 
@@ -10,8 +12,12 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::time_arguments::parse_time;
+
 pub use answer::{Answer, Prompt};
+pub use history::{Forget, Search};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
+pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
 pub use own::{Agent, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
@@ -239,6 +245,13 @@ pub enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Show what was learned from earlier sessions, and decide about it
+    ///
+    /// Rules find it in the stored history: corrections, cured errors, commands that work, agreed plans. Nothing is said
+    /// to an agent before you install `hooks install --context` and set `memory.context`.
+    Memory(Memory),
+    /// Sum up a session: request, investigated, learned, completed, next steps
+    Summary(SummaryOf),
     /// Remove sessions from the stored history for good
     ///
     /// The agent's own files are never touched. A forgotten session is not stored again, unless --again says so.
@@ -264,6 +277,9 @@ pub enum Command {
         /// Wait for your answer to a request, and print it
         #[arg(long)]
         answer: bool,
+        /// Print what was learned, for the agent
+        #[arg(long, conflicts_with = "answer")]
+        context: bool,
     },
     /// Install hooks into the agent's settings, remove them, or show their state
     Hooks {
@@ -291,61 +307,6 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-}
-
-/// The options of `search`.
-#[derive(Debug, Clone, Args)]
-pub struct Search {
-    /// The words to search for
-    #[arg(required = true)]
-    pub query: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// The most places to show
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
-    /// Only in projects whose folder has this in its path
-    #[arg(long, value_name = "P")]
-    pub project: Option<String>,
-    /// Only texts since this time: a date, a time (RFC 3339), or a span such as 7d
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub since: Option<watchbill_engine::Timestamp>,
-    /// Only texts of this role
-    #[arg(long, value_name = "ROLE", value_parser = clap::builder::PossibleValuesParser::new(watchbill_history::query::search::roles()))]
-    pub role: Option<String>,
-    /// Only input and output of this tool
-    #[arg(long, value_name = "TOOL")]
-    pub tool: Option<String>,
-    /// Only in this work chain: its id, the id of one of its sessions, or a unique beginning of one
-    #[arg(long, value_name = "SESSION")]
-    pub chain: Option<String>,
-    /// Search the stored history, without reading new records first
-    #[arg(long)]
-    pub as_stored: bool,
-}
-
-/// The options of `forget`.
-#[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
-pub struct Forget {
-    /// Id of a session or work chain, or a unique beginning of one; a chain means all its sessions
-    pub session: Option<String>,
-    /// Every session without activity since this time: a date, a time (RFC 3339), or a span such as 90d
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub before: Option<watchbill_engine::Timestamp>,
-    /// Do not ask
-    #[arg(long, short)]
-    pub yes: bool,
-    /// Only show what would be removed
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Let a forgotten session be stored again
-    #[arg(long, conflicts_with_all = ["before", "dry_run", "yes"])]
-    pub again: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Keys of the rows of statistics.
@@ -390,8 +351,4 @@ pub fn wrong_usage(command: &str, what: &str) -> ! {
     all.build();
     let mut command = all.find_subcommand(command).cloned().unwrap_or(all);
     command.error(ErrorKind::ValueValidation, what).exit()
-}
-
-fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
-    crate::time_arguments::parse(text).map_err(|error| error.to_string())
 }

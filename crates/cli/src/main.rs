@@ -23,6 +23,11 @@ fn main() -> std::process::ExitCode {
             commands::ask::run(words);
             return std::process::ExitCode::SUCCESS;
         }
+        if words.iter().any(|word| word == commands::inject::CONTEXT) {
+            commands::inject::run(words);
+            // A thread may still wait for the holder.
+            std::process::exit(0);
+        }
         watchbill_hooks::sender::run(&watchbill_hooks::sender::HookArguments::parse(words));
         return std::process::ExitCode::SUCCESS;
     }

@@ -15,6 +15,14 @@ pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     in_range(text, at)
 }
 
+/// The same for the value of an option: the error is text.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_time(text: &str) -> Result<Timestamp, String> {
+    parse(text).map_err(|error| error.to_string())
+}
+
 /// The future time that the text means. A span is counted from now; a clock time is the next such time in the user's
 /// time zone.
 ///

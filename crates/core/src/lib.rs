@@ -5,7 +5,7 @@
 //! records into the turn's state. [`evidence`] weighs that reading against the other witnesses: [`hook`] events, the
 //! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`person`] holds the user's
 //! commands about sessions, [`roster`] orders the rows, and [`attention`] decides which sessions need the user.
-//! [`deadlines`] keeps the times at which a session must be evaluated again.
+//! [`memory`] finds what was learned. [`deadlines`] keeps the times at which a session must be evaluated again.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod history;
 pub mod hook;
 pub mod ids;
+pub mod memory;
 mod nesting;
 pub mod own;
 pub mod person;

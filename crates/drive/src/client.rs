@@ -82,8 +82,14 @@ impl HostClient {
         };
         let (mut reader, writer) = halves(stream);
         reader.wait_at_most(Some(GREETING))?;
-        // A host that ends this moment closes what it has accepted.
-        let line = reader.line(u64::MAX)?.ok_or(HostError::NotRunning)?;
+        let line = match reader.line(u64::MAX) {
+            // A host that ends this moment closes what it has accepted, and what waited to be.
+            Ok(None) => return Err(HostError::NotRunning),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Err(HostError::NotRunning);
+            }
+            other => other?.unwrap_or_default(),
+        };
         let hello = read_hello(line)?;
         Ok(Self { hello, reader, writer })
     }

@@ -195,3 +195,69 @@ fn read_head(head: &[u8]) -> Option<(Record, usize)> {
     let length = words.next()?.parse().ok().filter(|length| *length <= LONGEST)?;
     words.next().is_none().then_some((Record { n, at, direction, bytes: Vec::new() }, length))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(path: &Path, contents: &[Vec<u8>]) -> Vec<Record> {
+        let mut log = LogWriter::open(path).unwrap();
+        let mut records = Vec::new();
+        for (number, bytes) in contents.iter().enumerate() {
+            let direction = Direction::ALL[number % 5].0;
+            let at = Timestamp::from_millis(1_764_000_000_000 + number as i64);
+            let n = log.append(at, direction, bytes).unwrap();
+            records.push(Record { n, at, direction, bytes: bytes.clone() });
+        }
+        records
+    }
+
+    fn all(path: &Path) -> Vec<Record> {
+        let mut log = LogReader::open(path).unwrap();
+        std::iter::from_fn(|| log.next(|_| true).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_reader_goes_on_where_the_writer_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut writer = LogWriter::open(&path).unwrap();
+        let mut reader = LogReader::open(&path).unwrap();
+        for number in 0..3_u64 {
+            assert_eq!(reader.next(|_| true).unwrap(), None);
+            writer.append(Timestamp::from_millis(7), Direction::Out, b"a\nb").unwrap();
+            let record = reader.next(|_| true).unwrap().unwrap();
+            assert_eq!((record.n, record.bytes.as_slice()), (number, b"a\nb".as_slice()));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn whatever_is_torn_off_the_whole_records_stay_and_the_rest_is_kept(
+            contents in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8),
+            cut in 0_usize..400,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("log");
+            let records = written(&path, &contents);
+            prop_assert_eq!(&all(&path), &records);
+            let bytes = std::fs::read(&path).unwrap();
+            let cut = cut.min(bytes.len());
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let whole = all(&path);
+            prop_assert_eq!(&whole[..], &records[..whole.len()]);
+            let mut log = LogWriter::open(&path).unwrap();
+            prop_assert_eq!(log.next(), whole.len() as u64);
+            let kept = std::fs::read(path.with_extension("torn")).unwrap_or_default();
+            prop_assert_eq!(std::fs::read(&path).unwrap().len() + kept.len(), cut);
+            log.append(Timestamp::from_millis(7), Direction::In, b"after").unwrap();
+            let after = all(&path);
+            prop_assert_eq!(after.len(), whole.len() + 1);
+            prop_assert_eq!(after.last().unwrap().bytes.as_slice(), b"after");
+        }
+    }
+}

@@ -32,6 +32,7 @@ impl Replay {
         if direction == Direction::Event {
             let Ok(what) = serde_json::from_slice::<OwnWhat>(bytes) else { return Vec::new() };
             if matches!(what, OwnWhat::Started { .. }) {
+                self.process_ended();
                 // A new process of the agent knows nothing of the one before.
                 self.driver = agents::driver(&self.spec);
             }

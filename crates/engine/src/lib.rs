@@ -18,6 +18,7 @@ pub mod hook_setup;
 pub mod index;
 pub mod input;
 mod live_state;
+pub mod memory;
 pub mod model;
 pub mod mute;
 mod own_hosts;

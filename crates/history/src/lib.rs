@@ -13,6 +13,7 @@ pub mod history_progress;
 pub mod index;
 mod lines;
 pub mod live_state;
+pub mod memory;
 pub mod query;
 pub mod reader;
 pub mod removal;

@@ -17,6 +17,7 @@ pub mod event;
 pub mod export;
 pub mod focus;
 pub mod hooks;
+pub mod memory;
 pub mod own;
 pub mod prompt;
 pub mod request;

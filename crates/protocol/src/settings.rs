@@ -95,6 +95,14 @@ keys! {
     HooksOffer = "hooks.offer",
     /// Scripts may answer requests: `watchbill answer` works without a terminal. An agent may not in any case.
     AnswersScripts = "answers.scripts",
+    /// Rules find in stored sessions what later ones can use.
+    MemoryEnabled = "memory.enabled",
+    /// Which findings count without you: person (none), rules, all.
+    MemoryAccept = "memory.accept",
+    /// What an agent with the hook of `hooks install --context` is told: off, files, all.
+    MemoryContext = "memory.context",
+    /// Tokens that one session is told at most.
+    MemorySessionTokens = "memory.session_tokens",
 }
 
 /// A setting's value. Spans of time are text such as `10m`, sizes such as `5GB`, hours such as `22:00-07:00`.

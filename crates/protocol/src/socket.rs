@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::command::UserCommand;
 use crate::error::ApiError;
+use crate::memory::{ContextCall, MemoryChange};
 use crate::prompt::PromptCall;
 use crate::request::AnswerCall;
 use crate::search::SearchQuery;
@@ -127,6 +128,18 @@ pub enum Request {
     /// Types a prompt into the terminal of a session. Reply: [`crate::prompt::PromptSent`], some seconds later. Refused for a
     /// caller that an agent started.
     Prompt(PromptCall),
+    /// Changes what was learned. Reply: [`crate::memory::MemoryChanged`], when it is stored.
+    Memory {
+        /// The change.
+        change: MemoryChange,
+    },
+    /// A hook process asks what to tell the agent. Reply: [`crate::memory::ContextText`], or `null` for nothing.
+    Context(ContextCall),
+    /// The hook process has printed the reply to its `context`. Reply: `null`.
+    ContextPrinted {
+        /// The id of the text.
+        answer: String,
+    },
     /// Raises the window. Reply: `null`.
     Open {
         /// The session that it selects.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
@@ -118,6 +119,7 @@ impl FixedSources {
             window: window(values),
             offer_hooks: values.flag(SettingKey::HooksOffer),
             scripts_answer: values.flag(SettingKey::AnswersScripts),
+            memory: memory(values),
             ..Settings::for_roots(roots)
         })
     }
@@ -199,6 +201,23 @@ fn archive(values: &FileValues) -> ArchiveSettings {
         after: values.span(SettingKey::ArchiveAfter),
         level: i32::try_from(values.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
         gives_up: usual.gives_up,
+    }
+}
+
+fn memory(values: &FileValues) -> MemorySettings {
+    MemorySettings {
+        enabled: values.flag(SettingKey::MemoryEnabled),
+        accept: match &*values.word(SettingKey::MemoryAccept) {
+            "person" => AcceptRule::Person,
+            "all" => AcceptRule::All,
+            _ => AcceptRule::Rules,
+        },
+        context: match &*values.word(SettingKey::MemoryContext) {
+            "files" => ContextChoice::Files,
+            "all" => ContextChoice::All,
+            _ => ContextChoice::Off,
+        },
+        session_tokens: usize::try_from(values.number(SettingKey::MemorySessionTokens)).unwrap_or_default(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use watchbill_core::attention::AttentionSettings;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
+use watchbill_core::memory::MemorySettings;
 use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub offer_hooks: bool,
     /// Scripts may answer requests: `watchbill answer` works without a terminal.
     pub scripts_answer: bool,
+    /// What is learned from stored sessions, and what an agent is told.
+    pub memory: MemorySettings,
     /// The path of the configuration file, whether the file exists or not.
     pub config_file: Option<PathBuf>,
     /// Mistakes in the configuration file; its wrong lines have no effect.
@@ -120,6 +123,7 @@ impl Settings {
             window: WindowSettings::default(),
             offer_hooks: true,
             scripts_answer: false,
+            memory: MemorySettings::default(),
             config_file: None,
             problems: Vec::new(),
             doubt: None,

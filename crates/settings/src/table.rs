@@ -2,6 +2,7 @@
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
+use watchbill_core::memory::MemorySettings;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingKey;
@@ -28,6 +29,9 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         K::WindowTheme => Kind::OneOf(&["system", "light", "dark"]),
         K::WindowTray => Kind::OneOf(&["colour", "dark", "light"]),
         K::StoreCut => Kind::Number(0, i64::MAX),
+        K::MemoryAccept => Kind::OneOf(&["person", "rules", "all"]),
+        K::MemoryContext => Kind::OneOf(&["off", "files", "all"]),
+        K::MemorySessionTokens => Kind::Number(0, 3_000),
         K::ArchiveLevel => Kind::Number(1, 19),
         K::ArchiveBudget => Kind::Size,
         K::StoreExclude => Kind::Patterns,
@@ -44,7 +48,8 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         | K::AlertsSound
         | K::WindowAlwaysOnTop
         | K::HooksOffer
-        | K::AnswersScripts => Kind::Flag,
+        | K::AnswersScripts
+        | K::MemoryEnabled => Kind::Flag,
     }
 }
 
@@ -83,7 +88,11 @@ pub(crate) fn default(key: SettingKey) -> Value {
         | K::AlertsDialog
         | K::AlertsError
         | K::AlertsFinished
-        | K::HooksOffer => Value::Flag(true),
+        | K::HooksOffer
+        | K::MemoryEnabled => Value::Flag(true),
+        K::MemoryAccept => Value::Word("rules".to_owned()),
+        K::MemoryContext => Value::Word("off".to_owned()),
+        K::MemorySessionTokens => number(MemorySettings::default().session_tokens),
         K::ArchiveEnabled | K::AlertsSound | K::WindowAlwaysOnTop | K::AnswersScripts => Value::Flag(false),
     }
 }

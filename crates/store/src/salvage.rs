@@ -14,13 +14,14 @@ use crate::tables::meta_names::{EXCLUDE_MARK, SALVAGED};
 use crate::{DATABASE, Store, StoreError, folder, forgotten_list, removal};
 
 /// Tables whose rows name a session by its id, or no session, with their columns.
-const TABLES_BY_SESSION_ID: [(&str, &str); 8] = [
+const TABLES_BY_SESSION_ID: [(&str, &str); 9] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
     ("chains", "chain_id, name"),
     ("links", "earlier, later, reason, confidence, at"),
     ("set_aside", "session_id, snoozed_until, away_active_at, away_since"),
     ("answers", "request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at"),
+    ("memory_edits", "memory, project, what, at, text, path"),
     ("engine_facts", "name, bytes"),
     ("recoveries", "at, what, session_id, detail"),
 ];

@@ -5,7 +5,7 @@ use rusqlite::config::DbConfig;
 
 use crate::tables::{
     activities, answers, archive, batches, chains, engine_states, excluded_files, files, folders, forgotten,
-    hook_events, links, meta, plans, recoveries, requests, segments, sessions, snapshots,
+    hook_events, links, memories, meta, plans, recoveries, requests, said, segments, sessions, snapshots,
     snoozed_or_put_away, texts, transitions,
 };
 
@@ -37,6 +37,7 @@ const VERSIONS: &[&[&str]] = &[
     &[batches::V5, activities::V5],
     &[requests::V6],
     &[answers::V7],
+    &[memories::V8, said::V8],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

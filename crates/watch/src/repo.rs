@@ -17,6 +17,31 @@ pub fn repo_root(fs: &dyn Fs, cwd: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// The longest file that names a git folder.
+const POINTER: u64 = 4_096;
+
+/// The git folder that all worktrees of a repository share. `root` is the top of a working tree, as [`repo_root`] gives it.
+pub fn common_git_dir(fs: &dyn Fs, root: &Path) -> PathBuf {
+    let git = root.join(".git");
+    let read = |path: &Path| {
+        let bytes = fs.read_small(path, POINTER).ok()?;
+        Some(PathBuf::from(String::from_utf8(bytes).ok()?.trim_end_matches(['\n', '\r'])))
+    };
+    // In a worktree `.git` is a file: `gitdir: FOLDER`.
+    let Some(pointer) = read(&git) else { return canonical(fs, git) };
+    let Some(folder) = pointer.to_str().and_then(|text| text.strip_prefix("gitdir:")) else {
+        return canonical(fs, git);
+    };
+    let folder = root.join(folder.trim());
+    let common = read(&folder.join("commondir")).map(|common| folder.join(common));
+    canonical(fs, common.unwrap_or(folder))
+}
+
+/// The real path; the path itself if it is gone.
+fn canonical(fs: &dyn Fs, path: PathBuf) -> PathBuf {
+    fs.canonical(&path).unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +59,21 @@ mod tests {
         assert_eq!(top("/home/dev/outer/gone/deep"), Some("/home/dev/outer".into()));
         assert_eq!(top("/home/dev/outer/inner/src"), Some("/home/dev/outer/inner".into()));
         assert_eq!(top("/home/dev/plain"), None);
+        assert_eq!(common_git_dir(&fs, Path::new("/home/dev/outer")), Path::new("/home/dev/outer/.git"));
         assert_eq!(top("home/dev/outer"), None, "a relative folder is relative to nothing that we know");
+    }
+
+    #[test]
+    fn worktrees_share_one_git_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (main, tree) = (top.join("main"), top.join("tree"));
+        std::fs::create_dir_all(main.join(".git/worktrees/tree")).unwrap();
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(main.join(".git/worktrees/tree/commondir"), "../..\n").unwrap();
+        let pointer = format!("gitdir: {}\n", main.join(".git/worktrees/tree").display());
+        std::fs::write(tree.join(".git"), pointer).unwrap();
+        let common = |root: &Path| common_git_dir(&crate::fs::StdFs, root);
+        assert_eq!((common(&main), common(&tree)), (main.join(".git"), main.join(".git")));
     }
 }

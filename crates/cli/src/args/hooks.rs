@@ -18,6 +18,9 @@ pub enum HooksCommand {
         /// Install the hook that waits for your answers instead: `watchbill answer` and the window can answer then
         #[arg(long, conflicts_with = "markers")]
         answer: bool,
+        /// Install the hook that tells the agent what was learned instead: see `memory.context`
+        #[arg(long, conflicts_with_all = ["markers", "answer"])]
+        context: bool,
         /// Version of the agent, if Watchbill cannot find it out: the agent skips a settings file that has events it
         /// does not know
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
@@ -31,6 +34,9 @@ pub enum HooksCommand {
         /// Remove the hook that waits for your answers instead
         #[arg(long)]
         answer: bool,
+        /// Remove the hook that tells the agent what was learned instead
+        #[arg(long, conflicts_with = "answer")]
+        context: bool,
     },
     /// Show where the hooks are installed, and whether events arrive
     Status {

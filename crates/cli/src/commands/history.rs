@@ -91,6 +91,20 @@ fn bring_up_to_date(settings: &Settings) -> anyhow::Result<bool> {
     })
 }
 
+/// Reads the new records here, or waits until the holder of the store has.
+///
+/// # Errors
+/// When records cannot be read, or the store cannot be written.
+pub(super) fn bring_up_to_date_anywhere(settings: &Settings) -> anyhow::Result<()> {
+    if bring_up_to_date(settings)? {
+        return Ok(());
+    }
+    if let Some(mut holder) = running::client(settings) {
+        holder.index(&mut |_| true)?;
+    }
+    Ok(())
+}
+
 /// Warns that new records are missing from the answer. `asked` says what was done with the stored ones.
 fn warn_only_stored(error: &anyhow::Error, asked: &str) {
     tracing::warn!(
@@ -303,7 +317,7 @@ fn confirm(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bo
 
 /// The settings, for a command that reads new records first. It warns of folders that cannot be read, as the roster
 /// does: "nothing found" would sound as if nothing were there. The command answers all the same.
-fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
+pub(super) fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
     let settings = stored_settings(global)?;
     // If storing is in doubt, the reason is reported in another place.
     let troubles = query::health::troubles_with_roots(&settings, &*real_world().fs);
@@ -315,7 +329,7 @@ fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
 
 /// The settings, for a command that needs the store. It warns of errors in them: with a misspelt `exclude`, the store
 /// would get text that the user wants excluded.
-fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
+pub(super) fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
     if global.demo {
         bail!(
             "the demo keeps no history: leave --demo out, or look into a session of it with `watchbill --demo show`"

@@ -6,8 +6,8 @@ use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
-    ANSWER_EVENT, HookCommand, Purpose, Scope, Version, change, client, events_for, install, quoted,
-    uninstall,
+    ANSWER_EVENT, CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, change, client, events_for, install,
+    quoted, uninstall,
 };
 use watchbill_hooks::places::{HookPaths, platform_data_dir};
 use watchbill_settings::Settings;
@@ -31,12 +31,10 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
         anyhow::bail!("{doubt}");
     }
     match command {
-        HooksCommand::Install { place, markers, answer, client_version } => {
+        HooksCommand::Install { place, markers, answer, context, client_version } => {
             let mut all = Setting::all(&settings, client_version, markers)?;
-            let purpose = if answer { Purpose::Answers } else { Purpose::Events };
-            if answer {
-                all.iter_mut().for_each(|setting| setting.command = setting.command.for_answers());
-            }
+            let purpose = purpose(answer, context);
+            all.iter_mut().for_each(|setting| setting.command = setting.command.for_purpose(purpose));
             each(&place, &all, |setting, file| add(setting, file, place.dry_run, paint))?;
             if place.dry_run {
                 Ok(())
@@ -44,8 +42,8 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
                 emit(&render::hooks::undo(&options_of(global, &place)?, purpose))
             }
         }
-        HooksCommand::Uninstall { place, answer } => {
-            let purpose = if answer { Purpose::Answers } else { Purpose::Events };
+        HooksCommand::Uninstall { place, answer, context } => {
+            let purpose = purpose(answer, context);
             let roots = settings.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
             let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
             each(&place, &roots, |_, file| take_out(file, purpose, data_dir.as_deref(), place.dry_run, paint))
@@ -55,6 +53,14 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
             let advice = |scope, path: &Path| advice(global, scope, path);
             emit(&if json { to_json(&report)? } else { render::hooks::render(&report, &advice, paint) })
         }
+    }
+}
+
+fn purpose(answer: bool, context: bool) -> Purpose {
+    match (answer, context) {
+        (true, _) => Purpose::Answers,
+        (false, true) => Purpose::Context,
+        (false, false) => Purpose::Events,
     }
 }
 
@@ -184,6 +190,7 @@ fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::R
     let events = match setting.command.purpose {
         Purpose::Events => events_for(setting.client, before),
         Purpose::Answers => vec![&ANSWER_EVENT],
+        Purpose::Context => CONTEXT_EVENTS.iter().collect(),
     };
     let text = install(before, &setting.command, &events).map_err(|error| file.refused(error))?;
     if dry_run {

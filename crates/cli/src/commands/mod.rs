@@ -8,7 +8,9 @@ pub mod focus;
 pub mod history;
 mod holder;
 pub mod hooks;
+pub mod inject;
 pub mod mcp;
+pub mod memory;
 pub mod open;
 mod output;
 pub mod own;
@@ -62,12 +64,14 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // `main` handles this before the options are parsed. It gets here only if options stand before the word.
-        Command::Hook { markers, answer } => {
+        Command::Hook { markers, answer, context } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
             let words = data_dir.into_iter().flatten().chain(words);
             if answer {
                 ask::run(words);
+            } else if context {
+                inject::run(words);
             } else {
                 sender::run(&sender::HookArguments::parse(words));
             }
@@ -84,6 +88,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Memory(wanted) => memory::memory(&global, &wanted, paint),
+        Command::Summary(wanted) => memory::summary(&global, &wanted),
         Command::Answer(wanted) => answer::answer(&global, &wanted),
         Command::Prompt(wanted) => own::prompt(&global, &wanted, paint),
         Command::Run(wanted) => own::run(&global, &wanted, paint),
@@ -197,6 +203,8 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Index { .. }
         | Command::Stats { .. }
         | Command::Forget(_)
+        | Command::Memory(_)
+        | Command::Summary(_)
         | Command::Export { .. }
         | Command::Completions { .. }
         | Command::Man { .. }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use watchbill_hooks::health::Health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
-use watchbill_hooks::install::{ANSWER_EVENT, EVENTS, Event, Purpose, Scope, Version};
+use watchbill_hooks::install::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Purpose, Scope, Version};
 
 use super::{local_date_time, plural, size};
 use crate::terminal_text::{Paint, Tone, lines, one_line};
@@ -70,6 +70,12 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
     if events.iter().all(|event| **event == ANSWER_EVENT) {
         return format!("the hook that waits for your answers is {done} {path}\n");
     }
+    if events.iter().all(|event| CONTEXT_EVENTS.contains(event)) {
+        return format!(
+            "the hook that tells the agent what was learned is {done} {path}\n\
+             it says nothing before `memory.context` is set to files or all\n"
+        );
+    }
     let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
     if events.len() < EVENTS.len() {
         let left_out: Vec<_> = EVENTS.iter().filter(|e| !events.contains(e)).map(|e| e.name).collect();
@@ -89,7 +95,11 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
 /// How to undo the installation. `place` has the options of `hooks` that name these settings, unless a path is not
 /// valid UTF-8.
 pub fn undo(place: &Option<String>, purpose: Purpose) -> String {
-    let answer = if purpose == Purpose::Answers { " --answer" } else { "" };
+    let answer = match purpose {
+        Purpose::Events => "",
+        Purpose::Answers => " --answer",
+        Purpose::Context => " --context",
+    };
     match place {
         Some(place) => typed(format!("undo: watchbill hooks uninstall{answer} {place}").trim_end()) + "\n",
         None => format!("undo: watchbill hooks uninstall{answer}, with the same options\n"),

@@ -7,6 +7,7 @@ pub mod export;
 pub mod history;
 pub mod hooks;
 mod markup;
+pub mod memory;
 mod quotation;
 pub mod roster;
 pub mod search;

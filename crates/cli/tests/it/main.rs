@@ -20,6 +20,7 @@ mod interrupt;
 mod killed_holder;
 mod large_pages;
 mod mcp;
+mod memory;
 #[cfg(target_os = "linux")]
 mod own;
 mod pages;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "roster",
     "watch",
     "serve",
@@ -27,6 +27,8 @@ const COMMANDS: [&str; 29] = [
     "index",
     "stats",
     "export",
+    "memory",
+    "summary",
     "forget",
     "status",
     "open",

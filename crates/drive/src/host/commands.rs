@@ -196,6 +196,7 @@ impl Session {
             }
             break;
         }
+        self.look_at_work();
         self.go_on_ending();
     }
 }

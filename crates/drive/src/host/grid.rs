@@ -199,3 +199,6 @@ fn cells(size: OwnSize) -> (NonZeroU16, NonZeroU16) {
     let fits = |count: u16| NonZeroU16::new(count.clamp(2, 1000)).unwrap_or(NonZeroU16::MIN);
     (fits(size.rows), fits(size.cols))
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,11 +14,15 @@ use super::grid::Grid;
 use super::names;
 use super::processes::{self, Process};
 use super::session::{Exit, Session};
+use super::strays;
 use crate::agents::{self, Launch};
 use crate::log::{Direction, LogReader};
 
 /// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// How often the processes are written down while the agent works.
+const LOOK_AT_WORK: Duration = Duration::from_secs(2);
 
 /// The size of a terminal that nobody has measured.
 const SIZE: OwnSize = OwnSize { rows: 24, cols: 80 };
@@ -42,12 +46,14 @@ impl Session {
             }
         }
         self.queue.recalled();
+        self.replay.process_ended();
         self.state.turn = false;
         Ok(())
     }
 
     /// What a host does first: it closes what an earlier host left open, and starts a terminal.
     pub(super) fn begin(&mut self) {
+        strays::end(&self.folder);
         let acts = self.queue.agent_gone();
         self.act(acts);
         self.close_requests();
@@ -64,7 +70,7 @@ impl Session {
         match started {
             Ok(agent) => {
                 let pid = agent.process.pid;
-                self.remember(&[agent.process]);
+                strays::remember(&self.folder, &[agent.process]);
                 self.agent = Some(agent);
                 self.event(&OwnWhat::Started { pid });
             }
@@ -144,6 +150,26 @@ impl Session {
         left
     }
 
+    /// Writes down from time to time what the agent has started, while it works.
+    pub(super) fn look_at_work(&mut self) {
+        let is_due = self.now() >= self.state.looked + LOOK_AT_WORK;
+        if !self.state.works || !is_due || self.state.ending.is_some() {
+            return;
+        }
+        (self.state.looked, self.state.works) = (self.now(), self.state.turn);
+        let left = self.all_left();
+        if self.state.written != left {
+            strays::remember(&self.folder, &left);
+            self.state.written = left;
+        }
+    }
+
+    /// When the loop looks at the work again.
+    pub(super) fn next_look(&self) -> Option<Duration> {
+        let until = self.state.looked + LOOK_AT_WORK;
+        self.state.works.then(|| until.saturating_sub(self.now()))
+    }
+
     /// Carries the end on, asked for or not.
     pub(super) fn go_on_ending(&mut self) {
         if self.state.is_over || (self.state.ending.is_none() && self.state.exit.is_none()) {
@@ -201,7 +227,7 @@ impl Session {
     fn tell_left(&mut self, left: &[Process]) {
         if !left.is_empty() && self.state.left != left {
             self.state.left = left.to_vec();
-            self.remember(left);
+            strays::remember(&self.folder, left);
             let left: Vec<OwnProcess> = left.iter().map(|process| processes::shown(*process)).collect();
             self.event(&OwnWhat::Ending { left });
         }
@@ -250,18 +276,5 @@ impl Session {
         });
         self.sync();
         self.state.is_over = true;
-    }
-
-    /// Writes down which processes belong to the session, for the case that this host is killed.
-    fn remember(&self, processes: &[Process]) {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let mut text = boot.trim().to_owned();
-        for process in processes {
-            text.push_str(&format!("\n{} {}", process.pid, process.start));
-        }
-        let (path, new) = (self.folder.path().join("processes"), self.folder.path().join("processes.new"));
-        if let Err(error) = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path)) {
-            tracing::warn!(%error, file = %path.display(), "the processes are not written down");
-        }
     }
 }

@@ -20,6 +20,7 @@ mod queue;
 mod screen;
 mod server;
 mod session;
+mod strays;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

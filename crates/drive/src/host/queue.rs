@@ -226,3 +226,6 @@ fn told(waiting: &Waiting, place: PromptPlace) -> OwnWhat {
         place,
     }
 }
+
+#[cfg(test)]
+mod tests;

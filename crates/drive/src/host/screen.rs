@@ -21,6 +21,7 @@ impl Session {
     pub(super) fn output(&mut self, bytes: &[u8]) {
         let Some(grid) = self.grid.as_mut() else { return };
         let fed = grid.feed(bytes);
+        self.state.works = true;
         if !fed.answers.is_empty()
             && let Some(agent) = &self.agent
         {

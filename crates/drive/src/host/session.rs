@@ -69,6 +69,12 @@ pub(super) struct State {
     pub asked: bool,
     /// What was told to be left.
     pub left: Vec<Process>,
+    /// What was written down as the agent's.
+    pub written: Vec<Process>,
+    /// The agent may have started processes since they were written down.
+    pub works: bool,
+    /// When they were written down, in the time of the loop.
+    pub looked: Duration,
     /// The last lines of standard error.
     pub words: VecDeque<String>,
     /// The last event was told.
@@ -140,10 +146,10 @@ impl Session {
         }
     }
 
-    /// How long the loop may sleep. Only an end, or the moment after the agent's exit, has a time.
+    /// How long the loop may sleep. Only an end, the moment after the agent's exit, and work have a time.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
-        timed.then_some(LOOK)
+        if timed { Some(LOOK) } else { self.next_look() }
     }
 
     /// The time of the loop.
@@ -240,7 +246,7 @@ impl Session {
 
     pub(super) fn note(&mut self, event: &OwnWhat) {
         match event {
-            OwnWhat::TurnStart => self.state.turn = true,
+            OwnWhat::TurnStart => (self.state.turn, self.state.works) = (true, true),
             OwnWhat::TurnEnd { .. } => self.state.turn = false,
             OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
             OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),

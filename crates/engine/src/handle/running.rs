@@ -1,13 +1,14 @@
 //! The handle of a running engine, for other threads: they subscribe, ask questions, give commands and stop the engine.
 
 mod access;
+mod memory;
 mod prompts;
 mod requests;
 mod timelines;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,9 +38,9 @@ use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
-use watchbill_history::Reach;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
+use watchbill_history::{Reach, SharedStore};
 use watchbill_settings::{Configuration, Settings};
 
 /// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
@@ -57,6 +58,9 @@ pub struct Handle {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     /// The sessions to which a prompt is on its way.
     prompts: Arc<Mutex<BTreeSet<SessionId>>>,
+    /// The store of the engine: answers to hook processes must not wait for the loop. A handle that outlives the engine does
+    /// not keep the store open.
+    store: Arc<OnceLock<Weak<SharedStore>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
     /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.
@@ -89,6 +93,7 @@ impl Handle {
             settings: Arc::new(RwLock::new(settings)),
             thread: Arc::default(),
             prompts: Arc::default(),
+            store: Arc::default(),
             opens: Opener::default(),
             _stopper: None,
         }

@@ -14,6 +14,7 @@ impl Loop {
     pub(super) fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
+            self.own.set_store(&persist.shelf());
             let woken = Arc::clone(&self.woken);
             self.historian = Some(Historian::start(HistorianParts {
                 fs: self.engine.shared_fs(),
@@ -22,6 +23,7 @@ impl Loop {
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,
                 archive: self.engine.settings().archive,
+                memory: self.engine.settings().memory.clone(),
                 data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),

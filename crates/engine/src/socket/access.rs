@@ -8,6 +8,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
@@ -100,6 +101,12 @@ pub trait Access {
     /// # Errors
     /// When it was not sent, or this program may not send it. A broken connection leaves it unknown; do not send it again.
     fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError>;
+
+    /// Changes what was learned.
+    ///
+    /// # Errors
+    /// When no memory fits the id, the text cannot be kept, or the store cannot be written.
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError>;
 
     /// Removes data from the stored history for good. Gives the report, if the removal has one.
     ///

@@ -13,6 +13,7 @@ use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
@@ -98,6 +99,22 @@ impl Client {
     /// When the connection breaks.
     pub fn printed(&mut self, request: &str) -> Result<(), AccessError> {
         self.call(Request::Printed { request_id: request.to_owned() }, SOON)
+    }
+
+    /// Asks what to tell the agent, for a hook process.
+    ///
+    /// # Errors
+    /// When the connection breaks, or the store cannot be used: nothing is to be printed then.
+    pub fn context(&mut self, call: ContextCall) -> Result<Option<ContextText>, AccessError> {
+        self.call(Request::Context(call), SOON)
+    }
+
+    /// Tells that the hook process has printed the reply to its [`Client::context`], and waits for no reply: the agent waits for the
+    /// process.
+    pub fn send_context_printed(&mut self, answer: &str) {
+        let request = Request::ContextPrinted { answer: answer.to_owned() };
+        // Without it, the text is shown as one that came too late.
+        let _ = self.writer.send(&Call { id: CommandId::new().to_string(), request });
     }
 
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
@@ -186,6 +203,13 @@ impl Access for Client {
 
     fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
         self.call(Request::Prompt(call.clone()), STORED)
+    }
+
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
+        // A first look at a long history takes minutes. The end of the holder ends the wait.
+        let at_most = if *change == MemoryChange::Learn { None } else { Some(STORED) };
+        let request = Request::Memory { change: change.clone() };
+        self.call_with(&CommandId::new(), request, at_most, &mut |_| true)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {

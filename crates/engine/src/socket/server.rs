@@ -272,6 +272,11 @@ impl<'s> Connection<'s> {
                     since.map(|since| Timestamp::parse(&since).ok_or_else(|| wrong(&since))).transpose();
                 self.reply(&id, since.map_err(AccessError::from).and_then(|since| engine.answers(since)))
             }
+            Request::Memory { change } => self.reply(&id, Access::memory(&mut engine, &change)),
+            Request::Context(call) => self.reply(&id, engine.context(&call).map_err(Into::into)),
+            Request::ContextPrinted { answer } => {
+                self.reply(&id, engine.context_printed(&answer).map_err(Into::into))
+            }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
     }

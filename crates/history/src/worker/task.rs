@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookMessage;
+use watchbill_core::memory::MemorySettings;
 use watchbill_protocol::error::ApiError;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::Clock;
@@ -29,6 +30,8 @@ pub struct HistorianParts {
     pub recovery: RecoverySettings,
     /// Whether and how transcripts are archived.
     pub archive: ArchiveSettings,
+    /// Whether the rules of memories run.
+    pub memory: MemorySettings,
     /// The data folder, which holds the archive.
     pub data_dir: PathBuf,
     /// The time.

@@ -22,6 +22,7 @@ use super::task::{HistorianParts, OnRemoved, OnSettled, Task};
 use super::wal_copy::WalCopy;
 use crate::archive::archive_work::ArchiveWork;
 use crate::history_progress::HistoryState;
+use crate::memory::learn::learn_one;
 use crate::removal::request::Removal;
 
 /// Pages of the index that are merged in one slice: some milliseconds of work.
@@ -54,6 +55,8 @@ pub(super) struct Worker {
     archiving: Option<ArchiveWork>,
     /// Large pieces of the index may wait to be merged.
     untidy: bool,
+    /// Turns may have ended that the rules of memories have not seen.
+    unlearned: bool,
     log: WalCopy,
 }
 
@@ -76,6 +79,7 @@ impl Worker {
             recoverer: Recoverer::default(),
             archiving: None,
             untidy: false,
+            unlearned: false,
             log: WalCopy::default(),
         }
     }
@@ -129,15 +133,15 @@ impl Worker {
             Task::Stored => {}
             Task::Settings(settings) => {
                 let parts = &mut self.parts;
-                (parts.settings, parts.recovery, parts.archive) =
-                    (settings.history, settings.recovery, settings.archive);
+                (parts.settings, parts.recovery, parts.archive, parts.memory) =
+                    (settings.history, settings.recovery, settings.archive, settings.memory);
                 // The states of files come from the old settings. Timed work is planned anew.
                 self.intake.forget();
                 self.archiving = None;
                 (self.schedule.recover, self.schedule.archive) = (None, None);
             }
             Task::Begin => {
-                (self.everything, self.untidy, self.at_rest) = (true, true, false);
+                (self.everything, self.untidy, self.unlearned, self.at_rest) = (true, true, true, false);
                 self.schedule.archive = self.parts.archive.enabled.then(|| self.parts.clock.now());
             }
         }
@@ -161,6 +165,7 @@ impl Worker {
         match (self.has_work(), self.retry.until()) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) if self.has_work_now() => Some(Duration::ZERO),
+            (_, None) if self.unlearned && !self.at_rest => Some(Duration::ZERO),
             _ => {
                 let due = self.schedule.next().map(|at| clock.until(at));
                 due.into_iter().chain(self.queues.patience()).min()
@@ -193,6 +198,7 @@ impl Worker {
             self.wrote |= read.wrote;
             self.missed |= read.missed;
             self.queues.done(batch, read.done);
+            self.unlearned |= read.wrote;
             self.schedule_recovery(now);
             return Ok(());
         }
@@ -204,6 +210,9 @@ impl Worker {
         if self.schedule.recover.is_some_and(|at| at <= now) {
             self.schedule.recover = None;
             return self.recover(now);
+        }
+        if self.unlearned && !self.at_rest {
+            return self.learn();
         }
         self.archive(now)
     }
@@ -219,6 +228,15 @@ impl Worker {
         } else {
             HistoryState::Current
         });
+    }
+
+    /// The rules see one session with new ended turns. No other work waits, except archiving.
+    fn learn(&mut self) -> Result<(), SliceError> {
+        let mut shelf = self.parts.shelf.in_turn("history: learn");
+        let store = require_writer(&mut shelf)?;
+        let enabled = self.parts.memory.enabled;
+        self.unlearned = enabled && learn_one(store, &*self.parts.fs, &self.parts.settings)?;
+        Ok(())
     }
 
     /// Carries out the pending removals and gives each outcome to its receiver.
@@ -277,6 +295,7 @@ impl Worker {
     fn hear(&mut self, now: Timestamp) -> Result<(), SliceError> {
         self.wrote = self.intake.store_hook_events(&self.parts, &self.heard)?;
         self.heard.clear();
+        self.unlearned |= self.wrote;
         self.schedule_recovery(now);
         Ok(())
     }

@@ -36,10 +36,18 @@ pub enum Purpose {
     Events,
     /// It waits for the user's answer to a request.
     Answers,
+    /// It tells the agent what was learned.
+    Context,
 }
 
 /// The option of handlers that wait for answers.
 const ANSWER: &str = "--answer";
+
+/// The option of handlers that tell the agent what was learned.
+const CONTEXT: &str = "--context";
+
+/// How long the client lets such a handler run, in seconds. The handler itself gives up earlier.
+const CONTEXT_TIMEOUT: u32 = 1;
 
 /// How long the client lets a handler wait for an answer, in seconds. After that its dialog goes on alone.
 const ANSWER_TIMEOUT: u32 = 3600;
@@ -80,6 +88,16 @@ impl HookCommand {
         Self { purpose: Purpose::Answers, markers: false, ..self.clone() }
     }
 
+    /// The same program and data folder, for another purpose.
+    #[must_use]
+    pub fn for_purpose(&self, purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Events => self.clone(),
+            Purpose::Answers => self.for_answers(),
+            Purpose::Context => Self { purpose, markers: false, ..self.clone() },
+        }
+    }
+
     /// The line for the client's shell.
     ///
     /// It is not the form with separate arguments. A client that does not know that form would run the program
@@ -93,8 +111,10 @@ impl HookCommand {
         if let Some(dir) = &self.data_dir {
             line.push_str(&format!(" --data-dir {}", quoted_for(dir, shell)));
         }
-        if self.purpose == Purpose::Answers {
-            line.push_str(&format!(" {ANSWER}"));
+        match self.purpose {
+            Purpose::Events => {}
+            Purpose::Answers => line.push_str(&format!(" {ANSWER}")),
+            Purpose::Context => line.push_str(&format!(" {CONTEXT}")),
         }
         if self.markers {
             line.push_str(" --markers");
@@ -108,10 +128,13 @@ impl HookCommand {
     /// The handler for one event, as JSON on one line.
     pub fn handler(&self, event: &Event) -> String {
         let line = serde_json::Value::from(self.line());
-        if self.purpose == Purpose::Answers {
-            return format!(
-                "{{ \"type\": \"command\", \"command\": {line}, \"timeout\": {ANSWER_TIMEOUT} }}"
-            );
+        let timeout = match self.purpose {
+            Purpose::Events => None,
+            Purpose::Answers => Some(ANSWER_TIMEOUT),
+            Purpose::Context => Some(CONTEXT_TIMEOUT),
+        };
+        if let Some(timeout) = timeout {
+            return format!("{{ \"type\": \"command\", \"command\": {line}, \"timeout\": {timeout} }}");
         }
         let wait = if event.waits { "" } else { ", \"async\": true" };
         format!("{{ \"type\": \"command\", \"command\": {line}{wait} }}")
@@ -160,8 +183,19 @@ fn called(words: &[String], shell: Shell) -> Option<HookTarget> {
     (ours && command == "hook").then(|| HookTarget {
         program: PathBuf::from(program),
         data_dir: HookArguments::parse(rest.iter().map(Into::into)).data_dir,
-        purpose: if rest.iter().any(|word| word == ANSWER) { Purpose::Answers } else { Purpose::Events },
+        purpose: purpose_of(rest),
     })
+}
+
+fn purpose_of(words: &[String]) -> Purpose {
+    let has = |option: &str| words.iter().any(|word| word == option);
+    if has(ANSWER) {
+        Purpose::Answers
+    } else if has(CONTEXT) {
+        Purpose::Context
+    } else {
+        Purpose::Events
+    }
 }
 
 /// `watchbill`, or that name with a version after it, as downloads are named. Earlier versions did not mark those.

@@ -40,21 +40,30 @@ pub struct Event {
     /// end, because an ending client kills the hooks it does not wait for. Of eight `Stop` events of print mode two
     /// were lost (2.1.329; anthropics/claude-code#83396).
     pub waits: bool,
+    /// The tools that it is for; `None`: all.
+    pub matcher: Option<&'static str>,
 }
 
 /// Every client that is still in use has these events: since 1.0.85, of August 2025.
 const ALWAYS: Version = Version(1, 0, 85);
 
 const fn event(name: &'static str, since: Version) -> Event {
-    Event { name, since, waits: false }
+    Event { name, since, waits: false, matcher: None }
 }
 
 const fn awaited_event(name: &'static str, since: Version) -> Event {
-    Event { name, since, waits: true }
+    Event { name, since, waits: true, matcher: None }
 }
 
 /// The event of handlers that wait for answers. The client goes on with its dialog meanwhile.
-pub const ANSWER_EVENT: Event = Event { name: "PermissionRequest", since: Version(2, 0, 45), waits: true };
+pub const ANSWER_EVENT: Event = awaited_event("PermissionRequest", Version(2, 0, 45));
+
+/// The events of handlers that tell the agent what was learned. An asynchronous hook cannot tell it anything.
+pub const CONTEXT_EVENTS: &[Event] = &[
+    awaited_event("SessionStart", ALWAYS),
+    awaited_event("UserPromptSubmit", ALWAYS),
+    Event { matcher: Some("Read|Edit|Write|MultiEdit|NotebookEdit"), ..awaited_event("PostToolUse", ALWAYS) },
+];
 
 /// All events that the hooks subscribe to. `WorktreeCreate` is never among them: a hook for it replaces git.
 pub const EVENTS: &[Event] = &[

@@ -20,7 +20,7 @@ use jsonc_parser::common::Ranged;
 
 pub use command::{HookCommand, HookTarget, Purpose, quoted};
 pub use error::SettingsError;
-pub use events::{ANSWER_EVENT, EVENTS, Event, Version, events_of};
+pub use events::{ANSWER_EVENT, CONTEXT_EVENTS, EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
 
@@ -202,7 +202,8 @@ fn is_all(text: &str, root: &Object<'_>) -> bool {
 
 /// Adds the handler for one event, in a group of its own.
 fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<String, SettingsError> {
-    let group = format!("{{ \"hooks\": [{}] }}", command.handler(event));
+    let matcher = event.matcher.map(|tools| format!("\"matcher\": \"{tools}\", ")).unwrap_or_default();
+    let group = format!("{{ {matcher}\"hooks\": [{}] }}", command.handler(event));
     let (mark, text) = without_mark(before.unwrap_or_default());
     let nl = newline(text);
     let unit = unit_of_indent(text);

@@ -26,6 +26,9 @@ pub struct Status {
     /// Whether a handler of ours waits for answers.
     #[serde(default)]
     pub answers: bool,
+    /// Whether handlers of ours tell the agent what was learned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub context: bool,
     /// The events that an installation would add.
     pub missing: Vec<String>,
     /// Events that the client does not know. Because of them it skips the whole file.
@@ -84,8 +87,9 @@ pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Sta
     };
     let (disabled, managed_only) = switches(text);
     let answers = find_ours(text, Purpose::Answers).is_ok_and(|answers| !answers.is_empty());
-    let found =
-        Status { path: path.to_owned(), exists: true, disabled, managed_only, answers, ..Status::default() };
+    let context = find_ours(text, Purpose::Context).is_ok_and(|context| !context.is_empty());
+    let path = path.to_owned();
+    let found = Status { path, exists: true, disabled, managed_only, answers, context, ..Status::default() };
     if ours.is_empty() {
         return found;
     }

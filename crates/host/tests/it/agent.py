@@ -25,6 +25,15 @@ def note(name, text):
         file.write(text + "\n")
 
 
+def is_known(session):
+    """Whether a turn of this session has begun in this folder."""
+    try:
+        with open("transcripts", encoding="utf-8") as file:
+            return session in file.read().split()
+    except FileNotFoundError:
+        return False
+
+
 def listen():
     for text in sys.stdin:
         line = json.loads(text)
@@ -56,6 +65,7 @@ def until(is_so):
 
 
 def turn(uuid, words):
+    note("transcripts", SESSION)
     say(type="command_lifecycle", command_uuid=uuid, state="started")
     say(type="system", subtype="init", session_id=SESSION, model="stand-in", permissionMode="default", claude_code_version="0")
     STATE["interrupted"] = False
@@ -112,6 +122,10 @@ ARGS = sys.argv[1:]
 # A fork names both: the session that it copies, and its own.
 SESSION = next(ARGS[ARGS.index(word) + 1] for word in ("--session-id", "--resume") if word in ARGS)
 note("starts", " ".join(ARGS))
+if "--session-id" in ARGS and is_known(SESSION):
+    sys.exit(f"Error: Session ID {SESSION} is already in use.")
+if "--resume" in ARGS and not is_known(ARGS[ARGS.index("--resume") + 1]):
+    sys.exit("No conversation found with that session ID")
 note("environment", "\n".join(sorted(os.environ)))
 threading.Thread(target=listen, daemon=True).start()
 while True:

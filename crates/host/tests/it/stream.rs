@@ -10,7 +10,7 @@ use watchbill_protocol::request::RequestDecision;
 use crate::stage::{Attached, Session, Stage, is_alive, new_id, wait_until};
 
 /// A session of the stand-in.
-fn spec(stage: &Stage) -> OwnSpec {
+pub fn spec(stage: &Stage) -> OwnSpec {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.py");
     stage.spec(OwnAgent::Claude, OwnKind::Stream, &["python3", "-B", script])
 }
@@ -21,7 +21,7 @@ fn prompt(id: &str, text: &str, when: PromptWhen) -> OwnCommand {
 
 impl Session {
     /// Sends a prompt and gives its id.
-    fn prompt(&self, text: &str, when: PromptWhen) -> String {
+    pub fn prompt(&self, text: &str, when: PromptWhen) -> String {
         let id = new_id();
         self.send(&prompt(&id, text, when)).unwrap();
         id
@@ -29,14 +29,14 @@ impl Session {
 }
 
 impl Attached {
-    fn place(&self, id: &str) -> Option<PromptPlace> {
+    pub fn place(&self, id: &str) -> Option<PromptPlace> {
         self.events.iter().rev().find_map(|event| match &event.what {
             OwnWhat::Prompt { id: of, place, .. } if of == id => Some(*place),
             _ => None,
         })
     }
 
-    fn until_at(&mut self, id: &str, place: PromptPlace) -> &mut Self {
+    pub fn until_at(&mut self, id: &str, place: PromptPlace) -> &mut Self {
         self.until(&format!("{id} at {place:?}"), |told| told.place(id) == Some(place))
     }
 
@@ -48,7 +48,7 @@ impl Attached {
         self.events.iter().filter_map(end).map(|reason| &*reason.leak()).collect()
     }
 
-    fn is_held(&self) -> bool {
+    pub fn is_held(&self) -> bool {
         self.events
             .iter()
             .rev()
@@ -61,7 +61,7 @@ impl Attached {
 }
 
 /// The prompts that the agent got, in order.
-fn received(stage: &Stage) -> Vec<String> {
+pub fn received(stage: &Stage) -> Vec<String> {
     let text = std::fs::read_to_string(stage.data().join("received")).unwrap_or_default();
     text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }

@@ -229,6 +229,7 @@ impl Store {
 
 impl Step<'_> {
     pub(super) fn mark_for_rereading(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.drop_memories_of(file)?;
         self.cut_snapshot(file, SnapshotKind::History, 0)?;
         self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file]).map(drop)
     }

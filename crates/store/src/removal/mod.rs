@@ -144,6 +144,7 @@ impl Step<'_> {
             self.remove_archived(path)?;
         }
         self.remove_mentions(mentions, removed)?;
+        self.drop_edits_without_evidence()?;
         for (path, head, instead) in heads {
             self.run("UPDATE states SET head = ?3 WHERE path = ?1 AND head = ?2", (path, head, instead))?;
         }
@@ -237,7 +238,8 @@ mod tests {
         }
         rest.retain(|table| !table.starts_with("texts_fts"));
         rest.sort();
-        // Chain names and engine facts are removed by their contents; of a forgotten session its id stays.
-        assert_eq!(rest, ["chains", "engine_facts", "forgotten", "meta"]);
+        // Chain names, engine facts and the user's texts of memories are removed by their contents; of a forgotten session its
+        // id stays.
+        assert_eq!(rest, ["chains", "engine_facts", "forgotten", "memory_edits", "meta"]);
     }
 }

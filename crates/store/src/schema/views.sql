@@ -28,6 +28,13 @@ CREATE VIEW v_answers AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', at / 1000, 'unixepoch') AS at, session_id, tool, shown, decision, surface, outcome
 FROM answers ORDER BY answers.at DESC;
 
+-- What was learned, by session; the newest first.
+CREATE VIEW v_memories AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', e.at / 1000, 'unixepoch') AS at, printf('%016x', e.memory) AS memory, e.kind, m.place,
+       e.path, e.text, e.times, s.session_id
+FROM memory_evidence e JOIN sessions s ON s.id = e.session LEFT JOIN memory_sessions m ON m.session = e.session
+ORDER BY e.at DESC;
+
 -- The plans, every version, the newest first.
 CREATE VIEW v_plans AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', p.at / 1000, 'unixepoch') AS at, s.session_id, s.project, p.plan,

@@ -146,14 +146,17 @@ impl Step<'_> {
                 .optional()
         })?;
         match known {
-            None => self.write_batch(
+            None => {
+                self.note_ended(session, told)?;
+                self.write_batch(
                 "INSERT INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
                     status, ended_at, error, active_at, response_at, response, plan)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                 session,
                 file,
                 told,
-            ),
+            )
+            }
             Some(mut known) => {
                 if let (None, Some(_)) = (known.file, file) {
                     self.run(
@@ -166,10 +169,19 @@ impl Step<'_> {
                 if before == known.batch {
                     return Ok(());
                 }
+                self.note_ended(session, &known.batch)?;
                 let changed = changed_columns(&before, &known.batch);
                 let sql = format!("UPDATE batches SET {changed} WHERE session = ?1 AND batch = ?3");
                 self.write_batch(&sql, session, file, &known.batch)
             }
+        }
+    }
+
+    /// The rules of memories look at a session after each change of an ended turn.
+    fn note_ended(&mut self, session: SessionKey, batch: &Batch) -> Result<(), StoreError> {
+        match &batch.ended {
+            Some(ended) if ended.status != BatchStatus::Active => self.note_memory_due(session),
+            _ => Ok(()),
         }
     }
 

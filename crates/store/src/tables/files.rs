@@ -148,6 +148,7 @@ impl Step<'_> {
     /// When the database cannot be written.
     pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.index_all()?;
+        self.run("INSERT OR IGNORE INTO memory_due SELECT session FROM files WHERE id = ?1", [file])?;
         for table in super::READ_FROM_FILES {
             self.run_composed(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }

@@ -12,6 +12,7 @@ mod kill;
 mod laws;
 mod locks;
 mod log;
+mod memories;
 mod mended;
 mod rig;
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
@@ -146,6 +147,10 @@ impl Access for Handle {
 
     fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {
         Self::prompt(self, call).map_err(|error| self.broken(error))
+    }
+
+    fn memory(&mut self, change: &MemoryChange) -> Result<MemoryChanged, AccessError> {
+        Ok(self.change_memory(change)?)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {

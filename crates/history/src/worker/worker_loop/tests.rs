@@ -9,6 +9,7 @@ use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::SessionId;
+use watchbill_core::memory::MemorySettings;
 use watchbill_core::time::Millis;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::clock::ManualClock;
@@ -82,6 +83,7 @@ impl WorkerFixture {
             settings: HistorySettings { exclude, ..HistorySettings::default() },
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),
+            memory: MemorySettings::default(),
             data_dir: self.folder.path().to_owned(),
             clock: Arc::new(self.clock.clone()),
             reach: Arc::clone(&self.reach),

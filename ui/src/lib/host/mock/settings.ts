@@ -43,6 +43,10 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "window.shortcut": "",
   "hooks.offer": true,
   "answers.scripts": false,
+  "memory.enabled": true,
+  "memory.accept": "rules",
+  "memory.context": "off",
+  "memory.session_tokens": 3000,
 };
 
 const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;

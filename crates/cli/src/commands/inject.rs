@@ -1,0 +1,104 @@
+//! `watchbill hook --context`: asks the program that holds the store what to tell the agent, and prints it.
+//!
+//! The agent waits meanwhile. So this process waits for one socket only, and not for long. When no program answers in time, it
+//! prints nothing. Its exit code is always 0.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use watchbill_engine::socket::client::Client;
+use watchbill_hooks::places;
+use watchbill_hooks::sender::HookArguments;
+use watchbill_protocol::memory::{ContextCall, ContextText};
+
+/// The option that makes `watchbill hook` tell the agent something.
+pub const CONTEXT: &str = "--context";
+/// Hidden option: another limit for the answer, in milliseconds. Tests use it on busy machines.
+const WITHIN: &str = "--within";
+
+/// The longest payload that is read, in bytes. It may hold a whole file that the agent wrote.
+const LONGEST_PAYLOAD: u64 = 8 << 20;
+/// Characters of a prompt that are passed on.
+const PROMPT: usize = 8_000;
+/// How long to wait for an answer at the start of a session, and else.
+const AT_START: Duration = Duration::from_millis(150);
+const ELSE: Duration = Duration::from_millis(40);
+
+/// The fields of a payload that are passed on: not the content of files.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Payload {
+    session_id: String,
+    hook_event_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_input: Option<Touched>,
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Touched {
+    #[serde(alias = "notebook_path", skip_serializing_if = "Option::is_none")]
+    file_path: Option<String>,
+}
+
+/// Reads a payload from standard input and prints what to tell the agent, if anything. It never fails and never panics out.
+pub fn run(words: impl IntoIterator<Item = OsString>) {
+    std::panic::set_hook(Box::new(|_| {}));
+    let words: Vec<OsString> = words.into_iter().collect();
+    let _ = std::panic::catch_unwind(|| tell(&words));
+}
+
+fn tell(words: &[OsString]) -> Option<()> {
+    let env = |name: &str| std::env::var_os(name);
+    // Print mode and programs that use the agent's library: nobody reads along.
+    let is_script =
+        env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"));
+    if is_script || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off") {
+        return None;
+    }
+    let within =
+        words.iter().position(|word| word == WITHIN).and_then(|at| words.get(at + 1)?.to_str()?.parse().ok());
+    let errand = HookArguments::parse(words.iter().cloned());
+    let data_dir = errand.data_dir.or_else(|| places::default_data_dir(&env))?;
+    let mut payload = String::new();
+    std::io::stdin().lock().take(LONGEST_PAYLOAD).read_to_string(&mut payload).ok()?;
+    let mut payload: Payload = serde_json::from_str(&payload).ok()?;
+    if let Some(prompt) = &mut payload.prompt {
+        prompt.truncate(prompt.floor_char_boundary(PROMPT));
+    }
+    let limit = match (within, &*payload.hook_event_name) {
+        (Some(millis), _) => Duration::from_millis(millis),
+        (None, "SessionStart") => AT_START,
+        (None, _) => ELSE,
+    };
+    let call = ContextCall { payload: serde_json::to_string(&payload).ok()? };
+    let (answered, answers) = channel::<(Client, ContextText)>();
+    // A holder that hangs keeps only this thread waiting, and the end of the process ends it.
+    std::thread::Builder::new()
+        .spawn(move || {
+            let mut client = Client::connect(&data_dir)?;
+            let text = client.context(call).ok()??;
+            answered.send((client, text)).ok()
+        })
+        .ok()?;
+    let (mut client, text) = answers.recv_timeout(limit).ok()?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", text.output).and_then(|()| out.flush()).ok()?;
+    client.send_context_printed(&text.answer);
+    Some(())
+}

@@ -1,0 +1,121 @@
+//! Memories, what was said, and summaries as text.
+
+use watchbill_protocol::memory::{MemoryDetail, MemoryEntry, MemoryList, SaidList, SessionSummary};
+
+use crate::terminal_text::{Paint, Tone, cut, one_line};
+
+/// Digits of an id that are shown.
+const SHORT: usize = 8;
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}
+
+/// One memory for each line.
+pub fn list(list: &MemoryList, width: usize, paint: Paint) -> String {
+    if list.memories.is_empty() {
+        return format!("nothing was learned in {} so far\n", one_line(&list.project));
+    }
+    list.memories.iter().map(|memory| line(memory, width, paint)).collect()
+}
+
+fn line(memory: &MemoryEntry, width: usize, paint: Paint) -> String {
+    let id = paint.tone(Tone::Dim, short(&memory.id));
+    let state = if memory.standing == "active" {
+        memory.kind.clone()
+    } else {
+        format!("{} {}", memory.standing, memory.kind)
+    };
+    let about = memory.path.as_deref().map(|path| format!("{}: ", one_line(path))).unwrap_or_default();
+    let day = memory.last_seen.get(..10).unwrap_or_default();
+    let text = format!("{about}{}", one_line(&memory.text));
+    let room = width.saturating_sub(SHORT + state.len() + 16).max(40);
+    let text = cut(&text, room);
+    format!("{id}  {day}  {state}  {text}\n")
+}
+
+/// A memory with its evidence.
+pub fn detail(detail: &MemoryDetail, _width: usize, paint: Paint) -> String {
+    let memory = &detail.memory;
+    let mut out = format!("{}\n", one_line(&memory.text));
+    let mut fact = |name: &str, value: String| {
+        out.push_str(&format!("{} {value}\n", paint.tone(Tone::Dim, &format!("{name:<11}"))))
+    };
+    fact("id", memory.id.clone());
+    fact("kind", memory.kind.clone());
+    if let Some(path) = &memory.path {
+        fact("file", one_line(path));
+    }
+    let by = memory.superseded_by.as_deref().map(|by| format!(" by {}", short(by))).unwrap_or_default();
+    fact("standing", format!("{}{by}", memory.standing));
+    fact("confidence", format!("{:.2}", memory.confidence));
+    if memory.suspect {
+        fact("note", "it may hold text that you did not write".to_owned());
+    }
+    if let Some(decision) = &memory.decision {
+        fact("decision", decision.clone());
+    }
+    fact("shown", format!("{} times in {} sessions", memory.times, memory.sessions));
+    fact("said", format!("{} times to {} sessions", detail.times_said, detail.sessions_told));
+    for evidence in &detail.evidence {
+        let byte = evidence.byte.map(|byte| format!(" at byte {byte}")).unwrap_or_default();
+        let at = evidence.at.get(..16).unwrap_or_default();
+        out.push_str(&format!(
+            "  {at}  session {}{byte}  {}\n",
+            one_line(&evidence.session_id),
+            one_line(&evidence.text)
+        ));
+    }
+    out
+}
+
+/// What was said to a session.
+pub fn said(said: &SaidList, paint: Paint) -> String {
+    if said.lines.is_empty() {
+        return format!("nothing was said to session {}\n", one_line(&said.session_id));
+    }
+    let mut out = String::new();
+    for line in &said.lines {
+        let at = line.at.get(..19).unwrap_or_default();
+        let late = if line.printed { "" } else { "  came too late" };
+        let lost = if line.lost { "  lost at a compaction" } else { "" };
+        let head =
+            format!("{at}  {}  {}  {} tokens{late}{lost}", line.event, short(&line.memory), line.tokens);
+        out.push_str(&format!("{}\n  {}\n", paint.tone(Tone::Dim, &head), one_line(&line.line)));
+    }
+    out.push_str(&format!("{} tokens in all\n", said.tokens));
+    out
+}
+
+/// The five fields.
+pub fn summary(summary: &SessionSummary) -> String {
+    let mut out = String::new();
+    let mut part = |name: &str, lines: &[&str]| {
+        for (n, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
+            let name = if n == 0 { name } else { "" };
+            out.push_str(&format!("{name:<13} {}\n", one_line(line)));
+        }
+    };
+    part("title", &[summary.title.as_deref().unwrap_or_default()]);
+    part("request", &[&summary.request]);
+    part("investigated", &[&summary.investigated]);
+    part("learned", &summary.learned.iter().map(String::as_str).collect::<Vec<_>>());
+    part("completed", &[&summary.completed]);
+    part("next steps", &summary.next_steps.iter().map(String::as_str).collect::<Vec<_>>());
+    if out.is_empty() { "nothing is stored of this session\n".to_owned() } else { out }
+}
+
+/// A hand-over: Markdown, each line cleaned.
+pub fn hand_over(text: &str) -> String {
+    text.lines().map(|line| one_line(line) + "\n").collect()
+}
+
+/// What is in force, as lines for a document of the agent.
+pub fn markdown(list: &MemoryList) -> String {
+    let line = |memory: &MemoryEntry| {
+        let about = memory.path.as_deref().map(|path| format!("`{}`: ", one_line(path))).unwrap_or_default();
+        let day = memory.last_seen.get(..10).unwrap_or_default();
+        format!("- {about}{} ({}, {day})\n", one_line(&memory.text), memory.kind)
+    };
+    format!("# What was learned\n\n{}", list.memories.iter().map(line).collect::<String>())
+}

@@ -1,0 +1,274 @@
+//! What was learned, through the real program: rules, decisions, and the hook that tells the agent.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::forget::until;
+use crate::home::Home;
+use crate::program::{Finished, watchbill};
+use crate::tree::{append, now};
+use crate::with_serve::Serve;
+
+const SESSION: &str = "dddddddd-0000-4000-8000-000000000004";
+const LATER: &str = "eeeeeeee-0000-4000-8000-000000000005";
+
+/// The folder of the project. It exists, so that its real path is known.
+fn work(home: &Home) -> String {
+    let folder = home.path().join("work");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    std::fs::write(folder.join("src/log.rs"), "").unwrap();
+    folder.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Appends a turn: a change of the log, and an answer.
+fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
+    let cwd = work(home);
+    let record = |kind: &str, part: &str, message: Value| {
+        json!({ "type": kind, "uuid": format!("{session}{n}{part}"), "timestamp": now().to_string(), "cwd": cwd,
+            "sessionId": session, "message": message })
+    };
+    let edit = json!({ "file_path": format!("{cwd}/src/log.rs"), "old_string": "a", "new_string": "b" });
+    let call = json!({ "type": "tool_use", "id": format!("t{session}{n}"), "name": "Edit", "input": edit });
+    let result = json!({ "type": "tool_result", "tool_use_id": format!("t{session}{n}"), "content": "done" });
+    let assistant = |part: &str, stop: &str, content: Value| json!({ "id": format!("m{n}{part}"), "role": "assistant", "model": "m", "stop_reason": stop, "content": [content] });
+    let lines = [
+        record("user", "p", json!({ "role": "user", "content": prompt })),
+        record("assistant", "c", assistant("c", "tool_use", call)),
+        record("user", "r", json!({ "role": "user", "content": [result] })),
+        record("assistant", "a", assistant("a", "end_turn", json!({ "type": "text", "text": "Done." }))),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    append(&home.claude(), Path::new(&format!("projects/-work/{session}.jsonl")), &text);
+}
+
+const RULE: &str = "No, log lines are always in UTC, never in local time";
+
+/// A home in which the user corrected the agent.
+fn corrected(config: &str) -> Home {
+    let folder = tempfile::tempdir().unwrap().keep();
+    let home = Home::with(folder.join("data"), config);
+    turn(&home, SESSION, "make the log nicer", 0);
+    turn(&home, SESSION, RULE, 1);
+    turn(&home, SESSION, "remember: the proxy holds port 8080", 2);
+    home
+}
+
+fn memory(home: &Home, words: &[&str]) -> Finished {
+    let cwd = work(home);
+    home.say(&[&["memory", "--project", &cwd], words].concat())
+}
+
+fn memories(home: &Home, words: &[&str]) -> Vec<Value> {
+    let said = memory(home, &[words, &["--json"]].concat());
+    assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+    let list: Value = serde_json::from_str(&said.out).unwrap();
+    list["memories"].as_array().unwrap().clone()
+}
+
+fn texts(all: &[Value]) -> Vec<&str> {
+    let mut texts: Vec<&str> = all.iter().map(|one| one["text"].as_str().unwrap()).collect();
+    texts.sort_unstable();
+    texts
+}
+
+/// What the hook process prints. It waits long: this machine may be busy.
+fn hook(home: &Home, session: &str, event: Value, variables: &[(&str, &str)]) -> Finished {
+    let mut payload =
+        json!({ "session_id": session, "cwd": work(home), "transcript_path": "/nowhere/x.jsonl" });
+    payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+    // As the client runs it: `hook` is the first word.
+    let mut command = watchbill(home.path());
+    command.args(["hook", "--context", "--within", "60000", "--data-dir"]).arg(home.data());
+    command.envs(variables.iter().copied());
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A hook that may tell nothing ends without reading.
+    if let Err(error) = child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()) {
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+    }
+    child.wait_with_output().unwrap().into()
+}
+
+fn reads(home: &Home) -> Value {
+    let file = format!("{}/src/log.rs", work(home));
+    json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": file } })
+}
+
+fn context_of(said: &Finished) -> String {
+    assert_eq!((said.code, &*said.err), (0, ""));
+    if said.out.is_empty() {
+        return String::new();
+    }
+    assert_eq!(said.out.lines().count(), 1, "one line of JSON");
+    let output: Value = serde_json::from_str(&said.out).unwrap();
+    output["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_rules_find_a_correction_and_a_note_and_the_user_decides() {
+    let home = corrected("");
+    let all = memories(&home, &["list"]);
+    assert_eq!(texts(&all), [RULE, "the proxy holds port 8080"]);
+    let at = memories(&home, &["at", &format!("{}/src/log.rs", work(&home))]);
+    assert_eq!((texts(&at), &at[0]["kind"]), (vec![RULE], &json!("correction")));
+    let id = at[0]["id"].as_str().unwrap();
+    let shown: Value = serde_json::from_str(&memory(&home, &["why", &id[..8], "--json"]).out).unwrap();
+    assert_eq!(shown["evidence"][0]["sessionId"], SESSION);
+    assert_eq!(memory(&home, &["reject", &id[..8]]).code, 0);
+    turn(&home, LATER, "look at the log", 0);
+    turn(&home, LATER, RULE, 1);
+    assert_eq!(texts(&memories(&home, &["list"])), ["the proxy holds port 8080"], "a rejected one stays so");
+    assert_eq!(memories(&home, &["list", "--all"]).len(), 2);
+    assert_eq!(memory(&home, &["edit", &id[..8], "log lines are in UTC"]).code, 0);
+    assert_eq!(texts(&memories(&home, &["list"])), ["log lines are in UTC", "the proxy holds port 8080"]);
+    assert_eq!(memory(&home, &["add", "the staging host sleeps at night"]).code, 0);
+    assert_eq!(memories(&home, &["list"]).len(), 3);
+    assert!(memory(&home, &["export"]).out.contains("- the staging host sleeps at night (note, "));
+    let refused = memory(&home, &["add", "the key is ghp_0123456789abcdefghijklmnopqrstuvwxyz"]);
+    assert!(refused.code == 1 && refused.err.contains("secret"), "{}", refused.err);
+    assert_eq!(memory(&home, &["forget", &id[..8]]).code, 0);
+    assert_eq!(memories(&home, &["list", "--all"]).len(), 2);
+}
+
+#[test]
+fn forgetting_a_session_forgets_what_it_taught() {
+    let home = corrected("");
+    assert_eq!(memories(&home, &["list"]).len(), 2);
+    home.out(&["forget", "--yes", SESSION]);
+    assert_eq!(memories(&home, &["list", "--all"]), Vec::<Value>::new());
+}
+
+#[test]
+fn a_summary_and_a_hand_over_are_made_by_rules() {
+    let home = corrected("");
+    let summary = home.json(&["summary", &SESSION[..8], "--json"]);
+    assert_eq!(
+        (&summary["request"], &summary["completed"]),
+        (&json!("make the log nicer"), &json!("changed src/log.rs"))
+    );
+    assert!(summary["learned"].as_array().unwrap().contains(&json!(RULE)));
+    let text = home.out(&["summary", SESSION, "--hand-over"]);
+    assert!(
+        text.starts_with("# Hand-over\n") && text.contains("## Files in work\n\n- src/log.rs\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_brings_its_memory_once_in_a_session_and_the_list_of_what_was_said_shows_it() {
+    let home = corrected("[memory]\ncontext = \"files\"\n");
+    let serve = Serve::of(&home);
+    assert_eq!(memories(&home, &["list"]).len(), 2);
+    let first = context_of(&hook(&home, LATER, reads(&home), &[]));
+    assert!(
+        first.starts_with("<watchbill-context ")
+            && first.contains(&format!("src/log.rs: the user said: {RULE}")),
+        "{first}"
+    );
+    assert_eq!(context_of(&hook(&home, LATER, reads(&home), &[])), "", "once");
+    until("what was printed to be noted", || {
+        let said = home.json(&["memory", "said", LATER, "--json"]);
+        said["lines"][0]["printed"] == true
+    });
+    let compact = json!({ "hook_event_name": "SessionStart", "source": "compact" });
+    assert_eq!(
+        context_of(&hook(&home, LATER, compact, &[])),
+        first,
+        "byte for byte what a compaction has removed"
+    );
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    let prompt =
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
+    for event in [start, prompt] {
+        assert_eq!(context_of(&hook(&home, "other", event, &[])), "", "not with `files`");
+    }
+    let mut subagent = reads(&home);
+    subagent["agent_id"] = json!("a1");
+    assert_eq!(context_of(&hook(&home, "other", subagent, &[])), "");
+    for variable in [("WATCHBILL_MEMORY", "off"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")] {
+        assert_eq!(context_of(&hook(&home, "other", reads(&home), &[variable])), "", "{variable:?}");
+    }
+    assert_eq!(memory(&home, &["pause", "1h"]).code, 0);
+    assert_eq!(context_of(&hook(&home, "other", reads(&home), &[])), "");
+    assert_eq!(memory(&home, &["pause", "--off"]).code, 0);
+    assert_ne!(context_of(&hook(&home, "other", reads(&home), &[])), "");
+    drop(serve);
+}
+
+#[test]
+fn with_all_the_start_and_prompts_are_told_too_and_nothing_comes_back_as_a_memory() {
+    let home = corrected("[memory]\ncontext = \"all\"\n");
+    let serve = Serve::of(&home);
+    assert_eq!(memories(&home, &["list"]).len(), 2);
+    let prompt =
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "which port does the proxy hold?" });
+    let told = context_of(&hook(&home, LATER, prompt, &[]));
+    assert!(told.contains("the proxy holds port 8080"), "{told}");
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    assert!(context_of(&hook(&home, "third", start, &[])).contains("the proxy holds port 8080"));
+    turn(&home, LATER, "go on", 0);
+    turn(&home, LATER, &format!("No, read this again:\n{told}"), 1);
+    turn(&home, LATER, &format!("remember: {told}"), 2);
+    let all = memories(&home, &["list", "--all"]);
+    assert_eq!(
+        texts(&all),
+        [RULE, "No, read this again:", "the proxy holds port 8080"],
+        "the user's words, without the block"
+    );
+    assert!(all.iter().all(|one| one["sessions"] == 1), "nothing that was told counts as evidence");
+    let hits = home.json(&["search", "--json", "\"they are no instructions\""]);
+    assert_eq!(hits["hits"], json!([]), "{hits}");
+    drop(serve);
+}
+
+#[test]
+fn without_a_holder_or_with_one_that_hangs_the_hook_prints_nothing() {
+    let home = corrected("[memory]\ncontext = \"all\"\n");
+    assert_eq!(context_of(&hook(&home, LATER, reads(&home), &[])), "");
+    let run = home.data().join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(run.join("engine.sock")).unwrap();
+    let mut command = home.command(&["hook", "--context"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let payload =
+        json!({ "session_id": LATER, "cwd": "/x", "hook_event_name": "UserPromptSubmit", "prompt": "a b c" });
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]));
+    drop(listener);
+    for payload in ["", "{", "[]", "{\"session_id\": 7}"] {
+        let mut child = home
+            .command(&["hook", "--context"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]), "{payload}");
+    }
+}
+
+#[test]
+fn the_hook_is_installed_and_undone_apart() {
+    let home = corrected("");
+    let settings = home.claude().join("settings.json");
+    home.out(&["hooks", "install"]);
+    let before = std::fs::read_to_string(&settings).unwrap();
+    let said = home.out(&["hooks", "install", "--context"]);
+    assert!(
+        said.contains("memory.context") && said.contains("undo: watchbill hooks uninstall --context"),
+        "{said}"
+    );
+    let both: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    let groups = both["hooks"]["PostToolUse"].as_array().unwrap();
+    let ours =
+        groups.iter().find(|group| group["matcher"] == "Read|Edit|Write|MultiEdit|NotebookEdit").unwrap();
+    assert_eq!((&ours["hooks"][0]["timeout"], &ours["hooks"][0]["async"]), (&json!(1), &Value::Null));
+    assert!(ours["hooks"][0]["command"].as_str().unwrap().contains(" --context"));
+    home.out(&["hooks", "uninstall", "--context"]);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
+}

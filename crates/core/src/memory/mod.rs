@@ -1,0 +1,25 @@
+//! What was learned from earlier sessions: rules find it in stored rows, and a few lines of it go back to the agent.
+//!
+//! [`signals`] applies the rules to the rows of one session. [`evidence`] joins the findings of several sessions to
+//! memories, and decides which of them are in force. [`choose`] selects the lines for one place within its budget. [`summary`] fills the
+//! five fields of a session's summary. [`secrets`] and [`plain`] keep out what must not be repeated.
+//!
+//! Text of tools never becomes a memory, except one line of an error. Texts come from the user, from the agent's answer and
+//! from plans that the user approved.
+
+pub mod choose;
+pub mod evidence;
+pub mod kind;
+pub mod plain;
+pub mod secrets;
+pub mod settings;
+pub mod signals;
+pub mod summary;
+pub mod words;
+
+pub use choose::{Budget, Chosen, Place, choose, render};
+pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Memory, Standing, gather, standings};
+pub use kind::{Importance, Kind};
+pub use settings::{ContextChoice, MemorySettings};
+pub use signals::{PlanRow, SessionRows, Signal, signals};
+pub use summary::{Summary, hand_over, summarize};

@@ -1,0 +1,33 @@
+//! The rules: rows of one session in, findings out. No model takes part, and nothing is guessed.
+
+mod corrections;
+mod errors;
+mod finding;
+mod plans;
+mod repeated;
+mod session_rows;
+
+pub use finding::{Signal, memory_id};
+use finding::{Told, join};
+pub(super) use session_rows::is_edit;
+pub use session_rows::{PlanRow, SessionRows};
+
+/// All findings of one session, sorted by id. The same rows give the same findings.
+///
+/// Only turns that have ended count. What a subagent did does not count. A finding that may hold a secret is dropped.
+pub fn signals(project: u64, rows: &SessionRows) -> Vec<Signal> {
+    let mut found = Vec::new();
+    let mut tell = |told: Told| {
+        if let Some(signal) = told.signal(project) {
+            found.push(signal);
+        }
+    };
+    errors::fixes(rows, &mut tell);
+    corrections::corrections(rows, &mut tell);
+    corrections::refusals(rows, &mut tell);
+    corrections::marks(rows, &mut tell);
+    repeated::commands(rows, &mut tell);
+    repeated::hot_files(rows, &mut tell);
+    plans::plans(rows, &mut tell);
+    join(found)
+}

@@ -1,0 +1,151 @@
+//! Rules 2, 3 and 7: what the user corrected, refused with a reason, or asked to remember.
+
+use super::finding::Told;
+use super::session_rows::{SessionRows, is_edit};
+use crate::history::rows::{Batch, BatchOrigin, BatchStatus, Outcome};
+use crate::memory::kind::{Importance, Kind};
+use crate::memory::plain::{cut, squeezed};
+
+/// How a correction begins, in lower case. English, German, French, Spanish.
+const OPENERS: &[&str] = &[
+    "no,",
+    "no.",
+    "no!",
+    "no ",
+    "nope",
+    "stop",
+    "don't",
+    "do not",
+    "dont ",
+    "not ",
+    "never",
+    "instead",
+    "wrong",
+    "revert",
+    "undo",
+    "that's wrong",
+    "that is wrong",
+    "we never",
+    "we always",
+    "please don't",
+    "please do not",
+    "nein",
+    "stopp",
+    "nicht ",
+    "niemals",
+    "falsch",
+    "non,",
+    "non ",
+    "arrête",
+    "jamais",
+    "faux",
+    "para,",
+    "nunca",
+    "mal,",
+];
+
+/// Beginnings that look like a correction and are none.
+const FRIENDLY: &[&str] = &[
+    "no problem",
+    "no worries",
+    "no need",
+    "not bad",
+    "no rush",
+    "no thanks",
+    "not sure",
+    "no idea",
+    "stop here",
+];
+
+/// A correction has this many words at least; "no" alone says nothing later.
+const LEAST_WORDS: usize = 4;
+/// A longer prompt is a task of its own, in characters.
+const LONGEST: usize = 600;
+
+pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    let mut before: Option<&Batch> = None;
+    for batch in &rows.batches {
+        let previous = before.replace(batch);
+        let is_persons = matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued));
+        let Some(prompt) = batch.prompt.as_deref().filter(|_| is_persons && !batch.private) else { continue };
+        // What is written first, before there is anything to correct, is a task.
+        let Some(previous) = previous else { continue };
+        let text = squeezed(prompt);
+        let low = text.to_lowercase();
+        let opens = OPENERS.iter().any(|opener| low.starts_with(opener))
+            && !FRIENDLY.iter().any(|friendly| low.starts_with(friendly));
+        let follows_stop =
+            previous.ended.as_ref().is_some_and(|ended| ended.status == BatchStatus::Interrupted)
+                || rows.calls_of(&previous.id).any(|call| call.outcome == Some(Outcome::Denied));
+        let is_short = text.split(' ').count() >= LEAST_WORDS && text.chars().count() <= LONGEST;
+        if !(opens || follows_stop) || !is_short || low.starts_with('/') {
+            continue;
+        }
+        let importance = if opens { Importance::High } else { Importance::Medium };
+        let path = file_in(rows, &text).or_else(|| last_edited(rows, previous));
+        tell(Told { path, importance, ..Told::new(Kind::Correction, text, batch) });
+    }
+}
+
+/// The file of this session that a text names: by its path, or by its name.
+fn file_in(rows: &SessionRows, text: &str) -> Option<String> {
+    let files = rows.calls.iter().filter_map(|call| rows.relative(call.file.as_deref()?));
+    let mut named: Vec<String> = files
+        .filter(|file| {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            text.contains(&**file) || (name.len() >= 5 && name.contains('.') && text.contains(name))
+        })
+        .collect();
+    named.sort_by_key(|file| (!text.contains(&**file), file.len(), file.clone()));
+    named.into_iter().next()
+}
+
+fn last_edited(rows: &SessionRows, batch: &Batch) -> Option<String> {
+    let edited = rows.calls_of(&batch.id).filter(|call| is_edit(call));
+    rows.relative(edited.filter_map(|call| call.file.as_deref()).last()?)
+}
+
+pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    for (id, reason) in &rows.refusals {
+        let Some(call) = rows.calls.iter().find(|call| call.id == *id && call.agent.is_none()) else {
+            continue;
+        };
+        let Some(batch) = rows.turn(call.batch.as_ref()) else { continue };
+        let reason = squeezed(reason);
+        if reason.split(' ').count() < 3 {
+            continue;
+        }
+        let path = call.file.as_deref().and_then(|path| rows.relative(path));
+        let what = match (&path, call.target.as_deref()) {
+            (None, Some(target)) => {
+                format!("`{}` was refused: ", cut(&squeezed(target), 60))
+            }
+            _ => String::new(),
+        };
+        let told = Told::new(Kind::Refusal, format!("{what}{reason}"), batch);
+        tell(Told {
+            path,
+            byte: call.result_offset.or(call.offset),
+            at: call.at.or(batch.started_at),
+            ..told
+        });
+    }
+}
+
+/// `remember: …` on a line of a prompt.
+pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    for batch in rows.batches.iter().filter(|batch| !batch.private) {
+        for line in batch.prompt.as_deref().unwrap_or_default().lines() {
+            let line = line.trim();
+            let Some(head) = line.get(..9).filter(|head| head.eq_ignore_ascii_case("remember:")) else {
+                continue;
+            };
+            let text = squeezed(&line[head.len()..]);
+            if text.is_empty() {
+                continue;
+            }
+            let path = file_in(rows, &text);
+            tell(Told { path, ..Told::new(Kind::Note, text, batch) });
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Rule 6: a plan that the user approved, and what was rejected before it.
+
+use super::finding::Told;
+use super::session_rows::SessionRows;
+use crate::history::rows::PlanState;
+use crate::memory::kind::Kind;
+use crate::memory::plain::{cut, squeezed};
+
+pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    for (n, plan) in rows.plans.iter().enumerate() {
+        let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanState::Approved);
+        let (Some((at, _)), Some(batch)) = (approved, rows.turn(plan.batch.as_ref())) else { continue };
+        let mut steps = lines(&plan.content);
+        let Some(title) = steps.next() else { continue };
+        let first: Vec<String> = steps.take(2).collect();
+        let mut text = format!("Plan agreed: {}", cut(&title, 80));
+        if !first.is_empty() {
+            text = format!("{text}: {}", cut(&first.join("; "), 90));
+        }
+        let rejected = rows.plans[..n].iter().rev().find(|earlier| {
+            earlier.plan == plan.plan && earlier.states.iter().any(|(_, state)| *state == PlanState::Rejected)
+        });
+        let dropped = rejected.and_then(|earlier| {
+            let kept: Vec<String> = lines(&plan.content).collect();
+            lines(&earlier.content).find(|line| !kept.contains(line))
+        });
+        if let Some(dropped) = dropped {
+            text = format!("{text}. Rejected before: {}", cut(&dropped, 60));
+        }
+        let told = Told::new(Kind::Plan, text, batch);
+        tell(Told {
+            // A plan that is agreed anew replaces the one of the same title.
+            key: Some(title),
+            suspect: rows.has_foreign_text(&batch.id),
+            at: at.or(batch.started_at),
+            ..told
+        });
+    }
+}
+
+/// The lines with words, without the marks of Markdown.
+fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.lines()
+        .map(|line| line.trim().trim_start_matches(|c: char| "#*->+0123456789.[] \t".contains(c)))
+        .map(squeezed)
+        .filter(|line| !line.is_empty())
+}

@@ -1,0 +1,73 @@
+//! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. One session gives a count; several decide.
+
+use super::errors::command_of;
+use super::finding::Told;
+use super::session_rows::{SessionRows, is_edit};
+use crate::history::rows::Outcome;
+use crate::memory::kind::{Importance, Kind};
+use crate::memory::plain::{cut, is_suspect, squeezed};
+use crate::memory::words::normal_error;
+
+/// Programs that only look, or that everyone knows.
+const LOOKING: &[&str] = &[
+    "ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "fd", "sed", "awk", "wc",
+    "which", "sleep", "ps", "mkdir", "rm", "cp", "mv", "touch", "chmod", "kill", "pkill", "curl", "wget",
+    "ssh", "sudo", "env", "export", "stat", "file", "du", "df", "tree", "less", "jq", "date", "true", "test",
+    "printf", "xargs", "sort", "diff", "git",
+];
+
+/// A longer command is a script of one occasion, in characters.
+const LONGEST: usize = 120;
+
+pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(Outcome::Ok)) {
+        let (Some(command), Some(batch)) = (command_of(call), rows.turn(call.batch.as_ref())) else {
+            continue;
+        };
+        let command = squeezed(command);
+        let program = command.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+        let is_plain = command.chars().count() <= LONGEST
+            && !LOOKING.contains(&program)
+            && !command.contains(['|', ';', '›', '‹', '$', '\\', '\''])
+            && !is_suspect(&command);
+        if !is_plain || command.split(' ').count() < 2 {
+            continue;
+        }
+        tell(Told {
+            importance: Importance::Medium,
+            suspect: rows.has_foreign_text(&batch.id),
+            byte: call.offset,
+            at: call.at.or(batch.started_at),
+            ..Told::new(Kind::Command, format!("`{command}` works here."), batch)
+        });
+    }
+}
+
+pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+    let mut edited: Option<String> = None;
+    for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
+        if is_edit(call) && call.outcome == Some(Outcome::Ok) {
+            edited = call.file.as_deref().and_then(|path| rows.relative(path));
+            continue;
+        }
+        let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
+        if outcome == Outcome::Ok {
+            // What passed is not the cause of a later error.
+            edited = None;
+        }
+        let (Outcome::Error, Some(error)) = (outcome, &call.error) else { continue };
+        let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
+        let error = cut(&squeezed(error), 120);
+        let symptom = normal_error(&error);
+        tell(Told {
+            key: Some(symptom.clone()),
+            path: Some(path),
+            symptom: Some(symptom),
+            importance: Importance::Medium,
+            suspect: rows.has_foreign_text(&batch.id) || is_suspect(&error),
+            byte: call.offset,
+            at: call.at.or(batch.started_at),
+            ..Told::new(Kind::HotFile, format!("Changes of this file often end in: {error}"), batch)
+        });
+    }
+}

@@ -1,0 +1,145 @@
+//! The summary of a session by rules: request, investigated, learned, completed, next steps; and a hand-over text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::plain::{cut, squeezed};
+use super::signals::{SessionRows, is_edit};
+use crate::history::rows::{Activity, BatchOrigin, BatchStatus, Outcome, PlanState};
+
+/// Longest field, in characters: about 60 words.
+const FIELD: usize = 360;
+/// The most files or commands in a field.
+const MOST: usize = 6;
+
+/// The five fields. A field without content is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// What the user asked first.
+    pub request: String,
+    /// The files that were read most and not changed.
+    pub investigated: String,
+    /// What later sessions can use: the texts of memories.
+    pub learned: Vec<String>,
+    /// Changed files, commits and passed commands.
+    pub completed: String,
+    /// What is left: the list at the end of the last answer, or an unfinished turn.
+    pub next_steps: Vec<String>,
+}
+
+/// Fills the fields. `learned` are the texts of the session's memories.
+pub fn summarize(rows: &SessionRows, learned: Vec<String>) -> Summary {
+    let asked = rows.batches.iter().filter(|batch| {
+        matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued)) && !batch.private
+    });
+    let request =
+        asked.filter_map(|batch| batch.prompt.as_deref()).map(squeezed).find(|text| !text.starts_with('/'));
+    let changed = files(rows, is_edit);
+    let read = files(rows, |call| call.tool.as_deref() == Some("Read"));
+    let read: Vec<String> = read.into_iter().filter(|file| !changed.contains(file)).collect();
+    let mut completed = Vec::new();
+    if !changed.is_empty() {
+        completed.push(format!("changed {}", listed(&changed)));
+    }
+    let commands = passed(rows);
+    if !commands.is_empty() {
+        completed.push(format!("passed: {}", listed(&commands)));
+    }
+    Summary {
+        request: cut(&request.unwrap_or_default(), FIELD),
+        investigated: if read.is_empty() { String::new() } else { format!("read {}", listed(&read)) },
+        learned,
+        completed: cut(&completed.join("; "), FIELD),
+        next_steps: next_steps(rows),
+    }
+}
+
+/// The files of these calls, the most frequent first.
+fn files(rows: &SessionRows, wanted: impl Fn(&Activity) -> bool) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for call in rows.calls.iter().filter(|call| wanted(call) && call.outcome == Some(Outcome::Ok)) {
+        if let Some(file) = call.file.as_deref().and_then(|path| rows.relative(path)) {
+            *counts.entry(file).or_default() += 1;
+        }
+    }
+    let mut files: Vec<(String, usize)> = counts.into_iter().collect();
+    files.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    files.into_iter().map(|(file, _)| file).collect()
+}
+
+/// The first of a list, and how many more there are.
+fn listed(all: &[String]) -> String {
+    let shown = all[..all.len().min(MOST)].join(", ");
+    match all.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Commits and test commands whose last run passed, in the order of their last runs.
+fn passed(rows: &SessionRows) -> Vec<String> {
+    let mut last: Vec<(String, bool)> = Vec::new();
+    for call in rows.calls.iter().filter(|call| call.tool.as_deref() == Some("Bash")) {
+        let Some(target) = call.target.as_deref().map(squeezed) else { continue };
+        let counts = target.starts_with("git commit")
+            || ["test", "check", "build", "lint"].iter().any(|w| target.contains(w));
+        if counts && !super::secrets::has_secret(&target) {
+            last.retain(|(known, _)| *known != target);
+            last.push((target, call.outcome == Some(Outcome::Ok)));
+        }
+    }
+    last.into_iter().filter(|(_, ok)| *ok).map(|(command, _)| format!("`{}`", cut(&command, 60))).collect()
+}
+
+/// The open ends: the points of the last answer, then the last unfinished turn.
+fn next_steps(rows: &SessionRows) -> Vec<String> {
+    let mut steps = Vec::new();
+    let last = rows.batches.iter().rev().find(|batch| batch.response.is_some());
+    if let Some((_, answer)) = last.and_then(|batch| batch.response.as_ref()) {
+        let points = answer.lines().map(str::trim).filter(|line| {
+            line.starts_with("- ")
+                || line.starts_with("* ")
+                || line.split_once(". ").is_some_and(|(n, _)| n.parse::<u8>().is_ok())
+        });
+        let words = |line: &str| squeezed(line.trim_start_matches(|c: char| "-*0123456789. ".contains(c)));
+        steps
+            .extend(points.map(words).filter(|line| !line.is_empty()).take(MOST).map(|line| cut(&line, 120)));
+    }
+    if let Some(batch) = rows.batches.last()
+        && !batch.private
+        && let (Some(prompt), Some(ended)) = (&batch.prompt, &batch.ended)
+        && matches!(ended.status, BatchStatus::Interrupted | BatchStatus::Failed)
+    {
+        steps.push(format!("unfinished: {}", cut(&squeezed(prompt), 120)));
+    }
+    steps
+}
+
+/// A text for a fresh session or another agent: what was asked, what is done, the plan, files in work, open ends.
+pub fn hand_over(rows: &SessionRows, summary: &Summary) -> String {
+    let mut out = String::from("# Hand-over\n");
+    let mut part = |title: &str, lines: &[String]| {
+        if !lines.is_empty() {
+            let _ = write!(out, "\n## {title}\n\n");
+            lines.iter().for_each(|line| _ = writeln!(out, "- {line}"));
+        }
+    };
+    let one = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+    part("Request", &one(&summary.request));
+    part("Done", &one(&summary.completed));
+    part("Looked at", &one(&summary.investigated));
+    let work: Vec<String> = files(rows, is_edit).into_iter().take(MOST).collect();
+    part("Files in work", &work);
+    let approved = rows
+        .plans
+        .iter()
+        .rev()
+        .find(|plan| plan.states.iter().any(|(_, state)| *state == PlanState::Approved));
+    let plan: Vec<String> =
+        approved.into_iter().flat_map(|plan| plan.content.lines()).map(squeezed).collect();
+    let plan: Vec<String> = plan.into_iter().filter(|line| !line.is_empty()).take(20).collect();
+    part("Plan", &plan);
+    part("Learned", &summary.learned);
+    part("Open ends", &summary.next_steps);
+    out
+}

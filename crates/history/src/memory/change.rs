@@ -1,0 +1,139 @@
+//! The user's decisions about memories.
+
+use std::path::Path;
+
+use watchbill_core::memory::plain::plain_line;
+use watchbill_core::memory::secrets::has_secret;
+use watchbill_core::memory::signals::memory_id;
+use watchbill_core::memory::words::normal_form;
+use watchbill_core::memory::{Edit, EditKind, Kind};
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
+use watchbill_settings::Settings;
+use watchbill_store::Store;
+use watchbill_watch::fs::Fs;
+
+use super::ids::{find, id_text};
+use super::learn::learn_all;
+use super::place::project_of;
+use crate::errors::store_api_error;
+
+/// The name of the fact until when nothing is said to any agent: milliseconds since the epoch.
+pub(super) const PAUSED_UNTIL: &str = "memory_paused_until";
+
+/// Carries out a change and stores it.
+///
+/// # Errors
+/// When no memory fits the id, the text cannot be kept, or the store cannot be written.
+pub fn change(
+    store: &mut Store,
+    fs: &dyn Fs,
+    settings: &Settings,
+    change: &MemoryChange,
+    now: Timestamp,
+) -> Result<MemoryChanged, ApiError> {
+    let edit = |id: &str, what, text| -> Result<(u64, Edit), ApiError> {
+        let (memory, project) = find(store, id)?;
+        Ok((project, Edit { memory, what, at: now, text, path: None }))
+    };
+    let (project, edit) = match change {
+        MemoryChange::Learn => {
+            let enabled = settings.memory.enabled;
+            let seen = if enabled { learn_all(store, fs, &settings.history) } else { Ok(0) };
+            let sessions = Some(seen.map_err(|error| store_api_error(&error))?);
+            return Ok(MemoryChanged { id: None, sessions });
+        }
+        MemoryChange::Pause { until } => return pause(store, until.as_deref()),
+        MemoryChange::Add { cwd, text, path } => added(fs, settings, cwd, text, path.as_deref(), now)?,
+        MemoryChange::Accept { id } => edit(id, EditKind::Accepted, None)?,
+        MemoryChange::Reject { id } => edit(id, EditKind::Rejected, None)?,
+        MemoryChange::Edit { id, text } => edit(id, EditKind::Edited, Some(checked(text)?))?,
+        MemoryChange::Forget { id } => edit(id, EditKind::Forgotten, None)?,
+    };
+    let edit = keep_own_text(store, project, edit)?;
+    let stored = store.step().and_then(|mut step| {
+        step.put_memory_edit(project, &edit)?;
+        step.commit()
+    });
+    stored.map_err(|error| store_api_error(&error))?;
+    Ok(MemoryChanged { id: Some(id_text(edit.memory)), sessions: None })
+}
+
+/// A text that the user wrote stays: accepting keeps it, and a memory that was added is edited in its place.
+fn keep_own_text(store: &Store, project: u64, edit: Edit) -> Result<Edit, ApiError> {
+    let (_, edits) =
+        store.memories_by_id(project, &Default::default()).map_err(|error| store_api_error(&error))?;
+    let Some(before) = edits.into_iter().find(|before| before.memory == edit.memory) else { return Ok(edit) };
+    let is_hand = before.what == EditKind::Added;
+    Ok(match edit.what {
+        EditKind::Accepted if before.text.is_some() => Edit { at: edit.at, ..before },
+        EditKind::Edited if is_hand => Edit { text: edit.text, at: edit.at, ..before },
+        // Nothing else shows it.
+        EditKind::Rejected if is_hand => Edit { what: EditKind::Forgotten, ..edit },
+        _ => edit,
+    })
+}
+
+fn added(
+    fs: &dyn Fs,
+    settings: &Settings,
+    cwd: &str,
+    text: &str,
+    path: Option<&str>,
+    now: Timestamp,
+) -> Result<(u64, Edit), ApiError> {
+    if settings.history.exclude.excludes(cwd) {
+        let message = format!("`exclude` leaves {cwd} out, so nothing is kept of it");
+        return Err(ApiError::new(ErrorCode::Invalid, message));
+    }
+    let text = checked(text)?;
+    let place = project_of(fs, cwd);
+    let path = path.map(|path| relative(fs, cwd, &place.root, path)).transpose()?;
+    let key = format!("{}\n{}", path.as_deref().unwrap_or_default(), normal_form(&text));
+    let memory = memory_id(place.project, Kind::Note, &key);
+    Ok((place.project, Edit { memory, what: EditKind::Added, at: now, text: Some(text), path }))
+}
+
+/// A path as memories have it.
+///
+/// # Errors
+/// When the file is outside of the project.
+pub(super) fn relative(fs: &dyn Fs, cwd: &str, root: &str, path: &str) -> Result<String, ApiError> {
+    let whole = Path::new(cwd).join(path);
+    let real = fs.canonical(&whole).unwrap_or(whole);
+    let inside = real.strip_prefix(root).ok().and_then(Path::to_str).filter(|path| !path.is_empty());
+    let outside = || ApiError::new(ErrorCode::Invalid, format!("{path} is not a file in {root}"));
+    inside.map(|path| path.replace('\\', "/")).ok_or_else(outside)
+}
+
+/// The text as it is kept.
+fn checked(text: &str) -> Result<String, ApiError> {
+    let line = plain_line(text);
+    if line.is_empty() {
+        return Err(ApiError::new(ErrorCode::Invalid, "the text is empty, or all of it is private"));
+    }
+    if has_secret(text) {
+        let message = "the text looks as if it held a secret, so it is not kept; leave the secret out";
+        return Err(ApiError::new(ErrorCode::Invalid, message));
+    }
+    Ok(line)
+}
+
+fn pause(store: &mut Store, until: Option<&str>) -> Result<MemoryChanged, ApiError> {
+    let wrong = |text| ApiError::new(ErrorCode::Invalid, format!("`{text}` is not an RFC 3339 time"));
+    let until = until.map(|text| Timestamp::parse(text).ok_or_else(|| wrong(text))).transpose()?;
+    let value = until.map_or(0, Timestamp::as_millis).to_string();
+    let stored = store.step().and_then(|mut step| {
+        step.set_meta(PAUSED_UNTIL, &value)?;
+        step.commit()
+    });
+    stored.map_err(|error| store_api_error(&error))?;
+    Ok(MemoryChanged::default())
+}
+
+/// Whether nothing is to be said now.
+pub(super) fn is_paused(store: &Store, now: Timestamp) -> bool {
+    let until = store.meta(PAUSED_UNTIL).ok().flatten().and_then(|until| until.parse().ok());
+    until.is_some_and(|until: i64| until > now.as_millis())
+}

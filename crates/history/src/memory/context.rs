@@ -1,0 +1,271 @@
+//! What a hook process tells the agent: chosen, noted as said, and given out once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::json;
+use watchbill_core::ids::SessionId;
+use watchbill_core::memory::choose::Around;
+use watchbill_core::memory::words::words;
+use watchbill_core::memory::{Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render};
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::memory::ContextText;
+use watchbill_settings::Settings;
+use watchbill_store::tables::memories::ProjectPlace;
+use watchbill_store::tables::said::SaidRow;
+use watchbill_store::{Store, StoreError};
+use watchbill_watch::fs::Fs;
+
+use super::change::is_paused;
+use super::place::project_of;
+
+/// Bytes of a document of the agent that are compared with memories.
+const DOCUMENT: u64 = 64 << 10;
+/// Characters of the block around the lines of one text.
+const AROUND_LINES: usize = 140;
+
+/// The fields of a hook payload that matter here (Claude Code 2.1.329).
+#[derive(Debug, Deserialize)]
+struct Payload {
+    session_id: String,
+    hook_event_name: String,
+    #[serde(default)]
+    cwd: Option<String>,
+    #[serde(default)]
+    transcript_path: Option<String>,
+    #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    prompt: Option<String>,
+    #[serde(default)]
+    tool_name: Option<String>,
+    #[serde(default)]
+    tool_input: Option<Touched>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Touched {
+    #[serde(default, alias = "notebook_path")]
+    file_path: Option<String>,
+}
+
+/// What is asked: the place, with its text owned.
+enum Asked {
+    Start,
+    Compacted,
+    Prompt(String),
+    File(String),
+}
+
+impl Asked {
+    fn place(&self) -> Place<'_> {
+        match self {
+            Self::Start => Place::Start,
+            Self::Compacted => Place::Compacted,
+            Self::Prompt(text) => Place::Prompt(text),
+            Self::File(path) => Place::File(path),
+        }
+    }
+}
+
+/// One question of a hook process, with the facts around it.
+struct Question<'q> {
+    payload: &'q Payload,
+    asked: Asked,
+    place: ProjectPlace,
+    now: Timestamp,
+}
+
+/// Chooses what to tell the agent for a hook payload. `None`: nothing. What is chosen is stored as said before it is returned, so
+/// that it is said once. `answer` is a new id for the text.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub fn context(
+    store: &mut Store,
+    fs: &dyn Fs,
+    settings: &Settings,
+    payload: &str,
+    answer: &str,
+    now: Timestamp,
+) -> Result<Option<ContextText>, StoreError> {
+    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Ok(None) };
+    let Some(cwd) = payload.cwd.as_deref() else { return Ok(None) };
+    let memory = &settings.memory;
+    let silent = !memory.enabled
+        || memory.context == ContextChoice::Off
+        || payload.agent_id.is_some()
+        || settings.history.exclude.excludes(cwd)
+        || is_paused(store, now)
+        || store.forgotten()?.iter().any(|id| id.as_str() == payload.session_id);
+    if silent {
+        return Ok(None);
+    }
+    let place = project_of(fs, cwd);
+    let Some(asked) = asked(fs, settings, &payload, cwd, &place) else { return Ok(None) };
+    if matches!(asked, Asked::Compacted) {
+        note_compaction(store, &payload.session_id)?;
+    }
+    let question = Question { payload: &payload, asked, place, now };
+    let chosen = chosen(store, fs, settings, &question)?;
+    if chosen.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<Chosen> = chosen.iter().map(|(chosen, _)| chosen.clone()).collect();
+    note_said(store, &question, &chosen, answer)?;
+    let output = json!({ "hookSpecificOutput": {
+        "hookEventName": payload.hook_event_name, "additionalContext": render(&lines) } });
+    Ok(Some(ContextText { answer: answer.to_owned(), output: output.to_string() }))
+}
+
+/// The place that a payload stands for, as far as the settings allow.
+fn asked(
+    fs: &dyn Fs,
+    settings: &Settings,
+    payload: &Payload,
+    cwd: &str,
+    place: &ProjectPlace,
+) -> Option<Asked> {
+    let all = settings.memory.context == ContextChoice::All;
+    match (&*payload.hook_event_name, payload.source.as_deref()) {
+        ("SessionStart", Some("startup" | "clear")) => all.then_some(Asked::Start),
+        ("SessionStart", Some("compact")) => Some(Asked::Compacted),
+        ("UserPromptSubmit", _) => {
+            let prompt = watchbill_core::history::strip_private(payload.prompt.as_deref()?).into_owned();
+            all.then_some(Asked::Prompt(prompt))
+        }
+        ("PostToolUse", _) => {
+            let tool = payload.tool_name.as_deref()?;
+            matches!(tool, "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit").then_some(())?;
+            let file = payload.tool_input.as_ref()?.file_path.as_deref()?;
+            if settings.history.exclude.excludes_in(Some(cwd), file) {
+                return None;
+            }
+            super::change::relative(fs, cwd, &place.root, file).ok().map(Asked::File)
+        }
+        _ => None,
+    }
+}
+
+fn note_compaction(store: &mut Store, session: &str) -> Result<(), StoreError> {
+    let Some(key) = store.session_key(&SessionId::new(session))? else { return Ok(()) };
+    let mut step = store.step()?;
+    step.note_said_lost(key)?;
+    step.commit()
+}
+
+/// What the session was told so far.
+fn budget(store: &Store, settings: &Settings, session: &str) -> Result<Budget, StoreError> {
+    let mut budget = settings.memory.budget();
+    let Some(key) = store.session_key(&SessionId::new(session))? else { return Ok(budget) };
+    let said = store.said(key)?;
+    let mut answer = "";
+    for row in &said {
+        budget.spent += row.line.chars().count() + 3;
+        budget.spent += if row.answer == answer { 0 } else { AROUND_LINES };
+        answer = &row.answer;
+        if row.lost {
+            budget.lost.extend(row.printed.then_some(row.memory));
+        } else {
+            budget.told.insert(row.memory);
+        }
+    }
+    Ok(budget)
+}
+
+/// The chosen lines, each with its memory.
+fn chosen(
+    store: &Store,
+    fs: &dyn Fs,
+    settings: &Settings,
+    question: &Question<'_>,
+) -> Result<Vec<(Chosen, Memory)>, StoreError> {
+    let Question { payload, asked, place, now } = question;
+    let budget = budget(store, settings, &payload.session_id)?;
+    let (mut frequency, mut count) = (BTreeMap::new(), 0);
+    let project = place.project;
+    let (evidence, edits) = match asked {
+        Asked::File(path) => store.memories_of_file(project, path)?,
+        Asked::Start => store.memories_without_file(project)?,
+        Asked::Compacted => store.memories_by_id(project, &budget.lost)?,
+        Asked::Prompt(text) => {
+            frequency = store.word_frequencies(project, &words(text))?;
+            count = store.memory_count(project)?;
+            let ids = store.memories_with_words(project, &frequency)?;
+            store.memories_by_id(project, &ids)?
+        }
+    };
+    let memories = gather(&evidence, &edits);
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let documents = documents(fs, payload, &place.root);
+    let around = Around {
+        frequency: &frequency,
+        memories: count,
+        documents: &documents,
+        accept: settings.memory.accept,
+        now: *now,
+    };
+    let chosen = choose(asked.place(), &memories, &budget, around).into_iter();
+    Ok(chosen
+        .filter_map(|line| {
+            let memory = memories.iter().find(|memory| memory.id == line.memory)?.clone();
+            Some((line, memory))
+        })
+        .collect())
+}
+
+/// Documents that the agent reads at each start: the project's instructions, and the agent's own memory.
+fn documents(fs: &dyn Fs, payload: &Payload, root: &str) -> Vec<String> {
+    let root = Path::new(root);
+    let own = payload.transcript_path.as_deref().and_then(|path| Path::new(path).parent());
+    [root.join("CLAUDE.md"), root.join(".claude/CLAUDE.md")]
+        .into_iter()
+        .chain(own.map(|folder| folder.join("memory/MEMORY.md")))
+        .filter_map(|path| String::from_utf8(fs.read_small(&path, DOCUMENT).ok()?).ok())
+        .collect()
+}
+
+fn note_said(
+    store: &mut Store,
+    question: &Question<'_>,
+    chosen: &[(Chosen, Memory)],
+    answer: &str,
+) -> Result<(), StoreError> {
+    let Question { payload, asked, now, .. } = question;
+    let place = match asked {
+        Asked::File(path) => Some(path.clone()),
+        _ => None,
+    };
+    let mut step = store.step()?;
+    let session = step.session_key(&SessionId::new(&payload.session_id))?;
+    for (line, memory) in chosen {
+        let row = SaidRow {
+            memory: line.memory,
+            source: memory.source.as_deref().map(str::to_owned),
+            answer: answer.to_owned(),
+            at: *now,
+            event: payload.hook_event_name.clone(),
+            place: place.clone(),
+            line: line.line.clone(),
+            printed: false,
+            lost: false,
+        };
+        step.put_said(session, &row)?;
+    }
+    step.commit()
+}
+
+/// The hook process has printed a text.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn printed(store: &mut Store, answer: &str) -> Result<(), StoreError> {
+    let mut step = store.step()?;
+    step.note_printed(answer)?;
+    step.commit()
+}

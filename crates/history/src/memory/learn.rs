@@ -1,0 +1,75 @@
+//! The rules see sessions that have new ended turns, one session at a time.
+
+use watchbill_core::history::HistorySettings;
+use watchbill_core::memory::{PlanRow, SessionRows, signals};
+use watchbill_store::{SessionKey, Store, StoreError};
+use watchbill_watch::fs::Fs;
+
+use super::place::project_of;
+
+/// The client's words before what the user said when a tool was refused (Claude Code 2.1.329).
+const USER_SAID: &str = "the user said:";
+
+/// Lets the rules see one session that is due, the newest first. Returns whether more may be due.
+///
+/// The evidence of the session is replaced as a whole, so the same rows always give the same evidence.
+///
+/// # Errors
+/// When the store cannot be read or written; the session stays due.
+pub fn learn_one(store: &mut Store, fs: &dyn Fs, settings: &HistorySettings) -> Result<bool, StoreError> {
+    let Some(session) = store.memory_due(1)?.into_iter().next() else { return Ok(false) };
+    let cwd = store.working_folder(session)?.filter(|cwd| !settings.exclude.excludes(cwd));
+    // Once known, the project stays: the folder may be gone later.
+    let known = store.memory_place(session)?;
+    let place = known.or_else(|| cwd.as_deref().map(|cwd| project_of(fs, cwd)));
+    let Some(place) = place else {
+        let mut step = store.step()?;
+        step.clear_memory_due(session)?;
+        step.commit()?;
+        return Ok(true);
+    };
+    let rows = session_rows(store, session, &place.root)?;
+    let found = signals(place.project, &rows);
+    let mut step = store.step()?;
+    step.put_evidence(session, &place, &found)?;
+    step.commit()?;
+    Ok(true)
+}
+
+/// Lets the rules see every session that is due. Returns how many were.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub fn learn_all(store: &mut Store, fs: &dyn Fs, settings: &HistorySettings) -> Result<u64, StoreError> {
+    let mut sessions = 0;
+    while learn_one(store, fs, settings)? {
+        sessions += 1;
+    }
+    Ok(sessions)
+}
+
+/// The rows of a session as the rules read them.
+pub(super) fn session_rows(
+    store: &Store,
+    session: SessionKey,
+    root: &str,
+) -> Result<SessionRows, StoreError> {
+    let plans = store.plans(session)?.into_iter().map(|plan| PlanRow {
+        plan: plan.plan.to_string(),
+        content: plan.content,
+        batch: plan.batch,
+        states: plan.words,
+    });
+    let refusals = store.refusal_texts(session)?.into_iter().filter_map(|(call, text)| {
+        let at = text.find(USER_SAID)? + USER_SAID.len();
+        let reason = text[at..].split("\n\nNote:").next()?.trim();
+        (!reason.is_empty()).then(|| (call, reason.to_owned()))
+    });
+    Ok(SessionRows {
+        root: root.to_owned(),
+        batches: store.batches(session)?.into_iter().map(|stored| stored.batch).collect(),
+        calls: store.activities(session)?.into_iter().map(|stored| stored.activity).collect(),
+        plans: plans.collect(),
+        refusals: refusals.collect(),
+    })
+}

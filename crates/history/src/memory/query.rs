@@ -1,0 +1,225 @@
+//! Lists, explains and summarizes what was learned.
+
+use std::collections::BTreeSet;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::memory::choose::tokens;
+use watchbill_core::memory::{
+    Evidence, Memory, SessionRows, Standing, Summary, gather, hand_over, standings, summarize,
+};
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::memory::{
+    MemoryDetail, MemoryEntry, MemoryEvidence, MemoryList, SaidLine, SaidList, SessionSummary,
+};
+use watchbill_settings::Settings;
+use watchbill_store::tables::memories::{Found, ProjectPlace};
+use watchbill_store::{Mode, SessionKey, Store, StoreError};
+use watchbill_watch::fs::Fs;
+
+use super::ids::{find, id_text};
+use super::learn::session_rows;
+use super::place::project_of;
+use crate::errors::{data_dir, store_api_error};
+use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
+
+/// A store that is only read, with what the answers depend on.
+pub struct Reader<'r> {
+    store: Store,
+    fs: &'r dyn Fs,
+    settings: &'r Settings,
+    now: Timestamp,
+}
+
+impl<'r> Reader<'r> {
+    /// Opens the store for reading.
+    ///
+    /// # Errors
+    /// When nothing is stored, or the store cannot be read.
+    pub fn open(settings: &'r Settings, fs: &'r dyn Fs, now: Timestamp) -> Result<Self, ApiError> {
+        let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| store_api_error(&error))?;
+        Ok(Self { store, fs, settings, now })
+    }
+
+    /// The memories of the project of a working folder. `all`: also those that are not in force.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list(&self, cwd: &str, all: bool) -> Result<MemoryList, ApiError> {
+        let place = project_of(self.fs, cwd);
+        let found = self.store.memories_of_project(place.project).map_err(|error| store_api_error(&error))?;
+        Ok(self.entries(place, found, |_, standing| all || is_open(standing)))
+    }
+
+    /// What is known of one file.
+    ///
+    /// # Errors
+    /// When the file is outside of the project, or the store cannot be read.
+    pub fn at(&self, cwd: &str, path: &str) -> Result<MemoryList, ApiError> {
+        let place = project_of(self.fs, cwd);
+        let path = super::change::relative(self.fs, cwd, &place.root, path)?;
+        let found = self.store.memories_of_file(place.project, &path);
+        let found = found.map_err(|error| store_api_error(&error))?;
+        Ok(self.entries(place, found, |memory, standing| {
+            memory.path.as_deref() == Some(&*path) && is_open(standing)
+        }))
+    }
+
+    fn entries(
+        &self,
+        place: ProjectPlace,
+        (evidence, edits): Found,
+        wanted: impl Fn(&Memory, Standing) -> bool,
+    ) -> MemoryList {
+        let memories = gather(&evidence, &edits);
+        let standing = standings(&memories, self.settings.memory.accept, self.now);
+        let mut shown: Vec<(&Memory, Standing)> =
+            memories.iter().zip(standing).filter(|(memory, standing)| wanted(memory, *standing)).collect();
+        shown.sort_by_key(|(memory, standing)| {
+            (*standing != Standing::Active, std::cmp::Reverse(memory.last_seen), memory.id)
+        });
+        let memories =
+            shown.into_iter().map(|(memory, standing)| entry(memory, standing, self.now)).collect();
+        MemoryList { project: place.place, memories }
+    }
+
+    /// One memory with its evidence.
+    ///
+    /// # Errors
+    /// When no memory fits the id, or the store cannot be read.
+    pub fn show(&self, asked: &str) -> Result<MemoryDetail, ApiError> {
+        let (id, project) = find(&self.store, asked)?;
+        let read = || -> Result<_, StoreError> {
+            let (evidence, edits) = self.store.memories_of_project(project)?;
+            Ok((evidence, edits, self.store.times_said(id)?))
+        };
+        let (evidence, edits, (times_said, sessions_told)) =
+            read().map_err(|error| store_api_error(&error))?;
+        let memories = gather(&evidence, &edits);
+        let standing = standings(&memories, self.settings.memory.accept, self.now);
+        let found = memories.iter().zip(standing).find(|(memory, _)| memory.id == id);
+        let missing = || {
+            let message = format!("no session shows memory {} any more", id_text(id));
+            ApiError::new(watchbill_protocol::error::ErrorCode::NotFound, message)
+        };
+        let (memory, standing) = found.ok_or_else(missing)?;
+        let mut evidence: Vec<&Evidence> = evidence.iter().filter(|one| one.memory == id).collect();
+        evidence.sort_by_key(|one| (std::cmp::Reverse(one.at), one.session.clone()));
+        let evidence = evidence.into_iter().map(|one| MemoryEvidence {
+            session_id: one.session.to_string(),
+            batch: one.batch.to_string(),
+            byte: one.byte,
+            at: one.at.to_string(),
+            times: one.times,
+            text: one.text.clone(),
+        });
+        Ok(MemoryDetail {
+            memory: entry(memory, standing, self.now),
+            evidence: evidence.collect(),
+            times_said,
+            sessions_told,
+        })
+    }
+
+    /// What was said to a session.
+    ///
+    /// # Errors
+    /// When no session fits the id, or the store cannot be read.
+    pub fn said(&self, asked: &str) -> Result<SaidList, ApiError> {
+        let (session_id, key) = self.session(asked)?;
+        let rows = self.store.said(key).map_err(|error| store_api_error(&error))?;
+        let lines: Vec<SaidLine> = rows
+            .into_iter()
+            .map(|row| SaidLine {
+                at: row.at.to_string(),
+                event: row.event,
+                place: row.place,
+                memory: id_text(row.memory),
+                tokens: tokens(row.line.chars().count()) as u64,
+                line: row.line,
+                printed: row.printed,
+                lost: row.lost,
+            })
+            .collect();
+        let tokens = lines.iter().filter(|line| line.printed).map(|line| line.tokens).sum();
+        Ok(SaidList { session_id, lines, tokens })
+    }
+
+    /// The summary of a session.
+    ///
+    /// # Errors
+    /// When no session fits the id, or the store cannot be read.
+    pub fn summary(&self, asked: &str) -> Result<SessionSummary, ApiError> {
+        let (session_id, key) = self.session(asked)?;
+        let (_, summary) = self.summarized(&session_id, key).map_err(|error| store_api_error(&error))?;
+        let row = self.store.session_of(key).map_err(|error| store_api_error(&error))?;
+        let Summary { request, investigated, learned, completed, next_steps } = summary;
+        let title = row.and_then(|row| row.title);
+        Ok(SessionSummary { session_id, title, request, investigated, learned, completed, next_steps })
+    }
+
+    /// A text with what a fresh session needs to go on.
+    ///
+    /// # Errors
+    /// When no session fits the id, or the store cannot be read.
+    pub fn hand_over(&self, asked: &str) -> Result<String, ApiError> {
+        let (session_id, key) = self.session(asked)?;
+        let summarized = self.summarized(&session_id, key).map_err(|error| store_api_error(&error))?;
+        Ok(hand_over(&summarized.0, &summarized.1))
+    }
+
+    fn summarized(&self, session: &str, key: SessionKey) -> Result<(SessionRows, Summary), StoreError> {
+        let place = match self.store.memory_place(key)? {
+            Some(place) => place,
+            None => project_of(self.fs, &self.store.working_folder(key)?.unwrap_or_default()),
+        };
+        let rows = session_rows(&self.store, key, &place.root)?;
+        let (evidence, edits) = self.store.memories_of_project(place.project)?;
+        let here: BTreeSet<u64> =
+            evidence.iter().filter(|one| &*one.session == session).map(|one| one.memory).collect();
+        let memories = gather(&evidence, &edits);
+        let standing = standings(&memories, self.settings.memory.accept, self.now);
+        let learned = memories.iter().zip(standing).filter(|(memory, standing)| {
+            here.contains(&memory.id) && matches!(standing, Standing::Active | Standing::Faded)
+        });
+        let learned = learned.map(|(memory, _)| memory.text.clone()).collect();
+        let summary = summarize(&rows, learned);
+        Ok((rows, summary))
+    }
+
+    /// The stored session that the user names.
+    fn session(&self, asked: &str) -> Result<(String, SessionKey), ApiError> {
+        let begin =
+            self.store.session_ids(asked, MAX_CANDIDATES + 1).map_err(|error| store_api_error(&error))?;
+        let id = resolve_one(IdScope::Stored, asked, &begin)?.clone();
+        let key = self.store.session_key(&SessionId::new(&id)).map_err(|error| store_api_error(&error))?;
+        let unknown = || crate::query::named::unknown_id_error(IdScope::Stored, asked);
+        Ok((id, key.ok_or_else(unknown)?))
+    }
+}
+
+/// Whether a list shows it without being asked for everything.
+fn is_open(standing: Standing) -> bool {
+    matches!(standing, Standing::Active | Standing::Proposed)
+}
+
+fn entry(memory: &Memory, standing: Standing, now: Timestamp) -> MemoryEntry {
+    MemoryEntry {
+        id: id_text(memory.id),
+        kind: memory.kind.word().to_owned(),
+        text: memory.text.clone(),
+        path: memory.path.clone(),
+        standing: standing.word().to_owned(),
+        superseded_by: match standing {
+            Standing::Superseded(by) => Some(id_text(by)),
+            _ => None,
+        },
+        confidence: (memory.confidence(now) * 100.0).round() / 100.0,
+        importance: memory.importance.word().to_owned(),
+        suspect: memory.suspect,
+        decision: memory.decision.map(|decision| decision.word().to_owned()),
+        sessions: memory.sessions as u64,
+        times: memory.times,
+        last_seen: memory.last_seen.to_string(),
+    }
+}

@@ -1,0 +1,171 @@
+//! The host is killed at every step: nothing that was received is lost, no prompt goes twice, no process is left.
+
+use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+
+use crate::stage::{Attached, Session, Stage, is_alive, wait_until};
+use crate::stream::{kill, received, spec};
+
+/// The processes that run in the folder of the stage.
+fn processes(stage: &Stage) -> Vec<u32> {
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));
+        cwd.is_ok_and(|cwd| cwd == stage.data()) && is_alive(*pid)
+    })
+    .collect()
+}
+
+/// Kills the host when `is` is the case, and goes on with a new one.
+fn killed_at(text: &str, what: &str, is: impl Fn(&Attached, &str) -> bool) {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let mut told = session.attach();
+    let host = session.host();
+    let first = session.prompt(text, PromptWhen::Queue);
+    let second = session.prompt("second", PromptWhen::Queue);
+    told.until(what, |told| is(told, &first));
+    kill(host);
+    wait_until("the end of the host", || !is_alive(host));
+    wait_until("the end of the agent", || processes(&stage).is_empty());
+    while told.next() {}
+    // What was told is in the log, in the same order.
+    let log = session.log();
+    assert_eq!(log[..told.events.len()], told.events[..], "killed at {what}");
+    go_on(&stage, &spec.session, [&first, &second], what);
+}
+
+fn go_on(stage: &Stage, session: &str, [first, second]: [&str; 2], what: &str) {
+    let session: Session = stage.resume(session);
+    let mut told = session.attach();
+    told.until("the present", |told| told.caught_up);
+    let waits = told.place(second) == Some(PromptPlace::Queued);
+    assert_eq!(waits, told.is_held(), "what waits is held: killed at {what}");
+    session.send(&OwnCommand::ReleaseQueue).unwrap();
+    let last = session.prompt("last", PromptWhen::Queue);
+    told.until_at(&last, PromptPlace::Done);
+    let places = [first, second].map(|id| told.place(id));
+    assert!(
+        places.iter().all(|place| !matches!(place, Some(PromptPlace::Queued | PromptPlace::Sent))),
+        "{places:?}"
+    );
+    let got = received(stage);
+    for id in [first, second, &last] {
+        let times = got.iter().filter(|received| *received == id).count();
+        assert!(times <= 1, "a prompt went twice: killed at {what}");
+    }
+    session.send(&OwnCommand::Stop).unwrap();
+    told.until("the end", |told| {
+        told.ends() > 0 && matches!(told.events.last().unwrap().what, OwnWhat::SessionEnded { .. })
+    });
+    session.wait_for_end();
+    assert_eq!(session.log(), told.events);
+    wait_until("no process is left", || processes(stage).is_empty());
+}
+
+#[test]
+fn killed_before_the_agent_is_there() {
+    killed_at("one", "the queue", |told, id| told.place(id).is_some());
+}
+
+#[test]
+fn killed_while_the_agent_starts() {
+    killed_at("one", "the start", |told, _| {
+        told.events.iter().any(|event| matches!(event.what, OwnWhat::Started { .. }))
+    });
+}
+
+#[test]
+fn killed_in_a_turn() {
+    killed_at("slow", "the turn", |told, id| told.place(id) == Some(PromptPlace::Started));
+}
+
+#[test]
+fn killed_while_text_streams() {
+    killed_at("many 20000", "the text", |told, _| {
+        told.events.iter().filter(|event| matches!(event.what, OwnWhat::Text { .. })).count() > 100
+    });
+}
+
+#[test]
+fn killed_between_turns() {
+    killed_at("one", "the end of a turn", |told, id| told.place(id) == Some(PromptPlace::Done));
+}
+
+#[test]
+fn what_a_dead_host_wrote_down_is_ended_by_the_next_one() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let host = session.host();
+    session.prompt("child", PromptWhen::Queue);
+    let number =
+        |name: &str| std::fs::read_to_string(stage.data().join(name)).ok()?.trim().parse::<u32>().ok();
+    wait_until("the child", || number("child").is_some());
+    let child = number("child").unwrap();
+    wait_until("it is written down", || {
+        let text = std::fs::read_to_string(session.folder.path().join("processes")).unwrap_or_default();
+        text.lines().any(|line| line.starts_with(&format!("{child} ")))
+    });
+    kill(host);
+    wait_until("the end of the host", || !is_alive(host));
+    assert!(is_alive(child));
+    let session = stage.resume(&spec.session);
+    wait_until("the end of the child", || !is_alive(child));
+    session.attach().until("the present", |told| told.caught_up);
+}
+
+#[test]
+fn the_system_ends_a_host_in_order() {
+    let stage = Stage::new();
+    let session = stage.start(&spec(&stage));
+    let mut told = session.attach();
+    session.prompt("slow", PromptWhen::Queue);
+    told.until_event("the turn", |what| matches!(what, OwnWhat::TurnStart));
+    let host = session.host().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &host]).status().unwrap().success());
+    let end = told.until_end();
+    assert!(
+        matches!(&end, OwnWhat::SessionEnded { asked: false, words: Some(words), .. } if words.contains("system")),
+        "{end:?}"
+    );
+    wait_until("no process is left", || processes(&stage).is_empty());
+}
+
+#[test]
+fn two_hosts_do_not_keep_one_session() {
+    let stage = Stage::new();
+    let session = stage.start(&spec(&stage));
+    let second = std::process::Command::new(Stage::program())
+        .arg("--keep")
+        .arg(session.folder.path())
+        .output()
+        .unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains("another host keeps this session"), "{said}");
+    let id = session.prompt("one", PromptWhen::Queue);
+    session.attach().until_at(&id, PromptPlace::Done);
+}
+
+#[test]
+fn a_torn_log_goes_on() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let host = session.host();
+    let id = session.prompt("one", PromptWhen::Queue);
+    session.attach().until_at(&id, PromptPlace::Done);
+    kill(host);
+    wait_until("the end of the host", || !is_alive(host));
+    use std::io::Write as _;
+    let mut log = std::fs::OpenOptions::new().append(true).open(session.folder.log()).unwrap();
+    log.write_all(b"99 1764000000000 out 500\n{\"type\":\"assis").unwrap();
+    let session = stage.resume(&spec.session);
+    let next = session.prompt("two", PromptWhen::Queue);
+    session.attach().until_at(&id, PromptPlace::Done).until_at(&next, PromptPlace::Done);
+    let torn = std::fs::read_to_string(session.folder.path().join("log.torn")).unwrap();
+    assert!(torn.ends_with("assis"), "{torn}");
+}

@@ -1,0 +1,216 @@
+//! `memory` and `summary`: what was learned, what was said to the agent, and the user's decisions about it.
+
+use serde::{Deserialize, Serialize};
+
+/// `memory list --json`, `memory at --json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryList {
+    /// The project: the repository's common git folder, else the working folder.
+    pub project: String,
+    /// The memories: those in force first, then by their newest evidence.
+    pub memories: Vec<MemoryEntry>,
+}
+
+/// One memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryEntry {
+    /// 16 hexadecimal digits.
+    pub id: String,
+    /// `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`.
+    pub kind: String,
+    /// One line.
+    pub text: String,
+    /// The file, relative to the top of the working tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `active`, `proposed`, `counting`, `faded`, `superseded`, `rejected`.
+    pub standing: String,
+    /// The newer memory that replaces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// From 0 to 1, in hundredths.
+    pub confidence: f64,
+    /// `medium`, `high`.
+    pub importance: String,
+    /// It may hold text that the user did not write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspect: bool,
+    /// The user's last decision: `added`, `accepted`, `rejected`, `edited`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// How many sessions show it.
+    pub sessions: u64,
+    /// How often they show it.
+    pub times: u64,
+    /// The newest evidence.
+    pub last_seen: String,
+}
+
+/// `memory show --json`, `memory why --json`: a memory with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryDetail {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: MemoryEntry,
+    /// What shows it, the newest first.
+    pub evidence: Vec<MemoryEvidence>,
+    /// How often a line of it was said.
+    pub times_said: u64,
+    /// To how many sessions.
+    pub sessions_told: u64,
+}
+
+/// A finding in one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryEvidence {
+    /// The session.
+    pub session_id: String,
+    /// The turn.
+    pub batch: String,
+    /// Where the record begins in the session's transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte: Option<u64>,
+    /// When.
+    pub at: String,
+    /// How often.
+    pub times: u64,
+    /// The text there.
+    pub text: String,
+}
+
+/// `memory said --json`: what was said to one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaidList {
+    /// The session.
+    pub session_id: String,
+    /// The lines, oldest first.
+    pub lines: Vec<SaidLine>,
+    /// Tokens of all lines that were printed, estimated as a quarter of the characters.
+    pub tokens: u64,
+}
+
+/// A line that was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaidLine {
+    /// When.
+    pub at: String,
+    /// The agent's name of the hook.
+    pub event: String,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The memory.
+    pub memory: String,
+    /// The line, verbatim.
+    pub line: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Whether the hook process has printed it. If not, it came too late.
+    pub printed: bool,
+    /// Whether a compaction has removed it from the agent's context since.
+    pub lost: bool,
+}
+
+/// `summary --json`: the five fields, by rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    /// The session.
+    pub session_id: String,
+    /// The title that the user or the agent gave, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the user asked first.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub request: String,
+    /// The files that were read and not changed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub investigated: String,
+    /// What was learned.
+    pub learned: Vec<String>,
+    /// Changed files, commits and passed commands.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub completed: String,
+    /// What is left.
+    pub next_steps: Vec<String>,
+}
+
+/// A change of memories by the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum MemoryChange {
+    /// Let the rules see all sessions that they have not seen.
+    Learn,
+    /// Add a memory by hand.
+    Add {
+        /// The working folder.
+        cwd: String,
+        /// The text.
+        text: String,
+        /// The file that it is about: absolute, or relative to the working folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
+    /// Accept a memory.
+    Accept {
+        /// Its id, or a unique beginning.
+        id: String,
+    },
+    /// Reject a memory.
+    Reject {
+        /// Its id, or a unique beginning.
+        id: String,
+    },
+    /// Give a memory another text.
+    Edit {
+        /// Its id, or a unique beginning.
+        id: String,
+        /// The text.
+        text: String,
+    },
+    /// Remove a memory for good.
+    Forget {
+        /// Its id, or a unique beginning.
+        id: String,
+    },
+    /// Say nothing to any agent until a time.
+    Pause {
+        /// RFC 3339; absent: the pause ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+    },
+}
+
+/// The result of a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryChanged {
+    /// The id of the memory, if the change was about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// How many sessions the rules have seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
+}
+
+/// What a hook process that injects asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextCall {
+    /// The hook payload as the client wrote it.
+    pub payload: String,
+}
+
+/// What the hook process prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextText {
+    /// The id of the text.
+    pub answer: String,
+    /// One line of JSON for the client.
+    pub output: String,
+}

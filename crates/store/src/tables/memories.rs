@@ -1,0 +1,207 @@
+//! Memories: what sessions show of them, the words by which they are found, and what the user decided.
+//!
+//! No table holds a memory itself. It is all evidence with one id, joined by `core::memory`. So a memory goes with the last
+//! session that shows it. Words are rows of a plain table and no second full-text index: they go by the same foreign key, and
+//! the table tells how many memories of a project have a word.
+
+use watchbill_core::memory::signals::Signal;
+use watchbill_core::memory::words::words;
+use watchbill_core::memory::{Edit, EditKind};
+
+use super::{At, FileKey, SessionKey, bits, count};
+use crate::{Step, StoreError};
+
+mod read;
+
+pub use read::Found;
+
+pub(crate) const V8: &str = "
+-- What a session shows of a memory: the finding of one rule. All rows with one id are one memory.
+CREATE TABLE IF NOT EXISTS memory_evidence (
+    memory     INTEGER NOT NULL,   -- hash of project, rule and what was found
+    session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    project    INTEGER NOT NULL,   -- hash of memory_sessions.place
+    kind       TEXT NOT NULL,      -- fix, correction, refusal, command, hot_file, plan, note
+    batch      TEXT NOT NULL,      -- batches.batch
+    byte       INTEGER,            -- where the record begins in the session's transcript
+    at         INTEGER NOT NULL,
+    times      INTEGER NOT NULL,   -- how often the session shows it
+    text       TEXT NOT NULL,
+    path       TEXT,               -- relative to memory_sessions.root
+    symptom    TEXT,               -- an error line without what differs from run to run
+    importance TEXT NOT NULL,      -- medium, high
+    suspect    INTEGER NOT NULL,   -- 1: it may hold text that the person did not write
+    PRIMARY KEY (memory, session)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS memory_evidence_session ON memory_evidence (session);
+CREATE INDEX IF NOT EXISTS memory_evidence_path ON memory_evidence (project, path);
+
+-- The words by which a prompt finds a memory.
+CREATE TABLE IF NOT EXISTS memory_words (
+    project INTEGER NOT NULL,
+    word    TEXT NOT NULL,
+    memory  INTEGER NOT NULL,
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    PRIMARY KEY (project, word, memory, session)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS memory_words_session ON memory_words (session);
+
+-- What the person decided about a memory. A text is there only if the person wrote one.
+CREATE TABLE IF NOT EXISTS memory_edits (
+    memory  INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL,
+    what    TEXT NOT NULL,         -- added, accepted, rejected, edited, forgotten
+    at      INTEGER NOT NULL,
+    text    TEXT,
+    path    TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS memory_edits_project ON memory_edits (project);
+
+-- The project of a session.
+CREATE TABLE IF NOT EXISTS memory_sessions (
+    session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    project INTEGER NOT NULL,      -- hash of the place
+    place   TEXT NOT NULL,         -- the repository's common git folder, else the working folder
+    root    TEXT NOT NULL          -- the folder that paths are relative to
+) STRICT;
+CREATE INDEX IF NOT EXISTS memory_sessions_project ON memory_sessions (project);
+
+-- Sessions with an ended turn that the rules have not seen.
+CREATE TABLE IF NOT EXISTS memory_due (
+    session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE
+) STRICT;
+INSERT OR IGNORE INTO memory_due SELECT DISTINCT session FROM batches WHERE status <> 'active';
+";
+
+/// Where a session works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectPlace {
+    /// Hash of `place`.
+    pub project: u64,
+    /// The repository's common git folder, else the working folder.
+    pub place: String,
+    /// The folder that paths are relative to.
+    pub root: String,
+}
+
+impl Step<'_> {
+    /// Notes that the rules must see a session again.
+    pub(crate) fn note_memory_due(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.run("INSERT OR IGNORE INTO memory_due (session) VALUES (?1)", [session]).map(drop)
+    }
+
+    /// The session is due no longer.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn clear_memory_due(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.run("DELETE FROM memory_due WHERE session = ?1", [session]).map(drop)
+    }
+
+    /// Replaces all evidence of a session. Findings that the user has forgotten are left out. The session is due no longer.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_evidence(
+        &mut self,
+        session: SessionKey,
+        place: &ProjectPlace,
+        found: &[Signal],
+    ) -> Result<(), StoreError> {
+        self.drop_evidence(session)?;
+        self.clear_memory_due(session)?;
+        self.run(
+            "INSERT OR REPLACE INTO memory_sessions (session, project, place, root) VALUES (?1, ?2, ?3, ?4)",
+            (session, bits(place.project), &place.place, &place.root),
+        )?;
+        for signal in found {
+            self.put_signal(session, place, signal)?;
+        }
+        Ok(())
+    }
+
+    fn put_signal(
+        &mut self,
+        session: SessionKey,
+        place: &ProjectPlace,
+        signal: &Signal,
+    ) -> Result<(), StoreError> {
+        let stored = self.run(
+            "INSERT INTO memory_evidence (memory, session, project, kind, batch, byte, at, times, text, path, symptom,
+                importance, suspect)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+             WHERE NOT EXISTS (SELECT 1 FROM memory_edits WHERE memory = ?1 AND what = 'forgotten')",
+            rusqlite::params![
+                bits(signal.id),
+                session,
+                bits(place.project),
+                signal.kind.word(),
+                &*signal.batch,
+                signal.byte.map(count),
+                At(signal.at),
+                count(signal.times),
+                signal.text,
+                signal.path,
+                signal.symptom,
+                signal.importance.word(),
+                signal.suspect
+            ],
+        )?;
+        let name = signal.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+        for word in words(&format!("{} {name}", signal.text)).iter().filter(|_| stored > 0) {
+            self.run(
+                "INSERT INTO memory_words (project, word, memory, session) VALUES (?1, ?2, ?3, ?4)",
+                (bits(place.project), word, bits(signal.id), session),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn drop_evidence(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.run("DELETE FROM memory_evidence WHERE session = ?1", [session])?;
+        self.run("DELETE FROM memory_words WHERE session = ?1", [session])?;
+        Ok(())
+    }
+
+    /// Rows of the file's session are removed: so are its evidence and what was said of it. The rules see the session again.
+    pub(crate) fn drop_memories_of(&mut self, file: FileKey) -> Result<(), StoreError> {
+        let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
+        self.drop_evidence(session)?;
+        self.run("DELETE FROM said WHERE source = ?1", [session])?;
+        self.note_memory_due(session)
+    }
+
+    /// Removes the user's texts of memories that no session shows any more. The bare decisions stay, so that a rejected
+    /// memory does not come back.
+    pub(crate) fn drop_edits_without_evidence(&mut self) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM memory_edits WHERE what = 'edited'
+                AND NOT EXISTS (SELECT 1 FROM memory_evidence e WHERE e.memory = memory_edits.memory)",
+            [],
+        )
+        .map(drop)
+    }
+
+    /// Stores the user's decision about a memory. A forgotten one loses its evidence, and what was said of it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_memory_edit(&mut self, project: u64, edit: &Edit) -> Result<(), StoreError> {
+        let memory = bits(edit.memory);
+        self.run(
+            "INSERT OR REPLACE INTO memory_edits (memory, project, what, at, text, path) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (memory, bits(project), edit.what.word(), At(edit.at), &edit.text, &edit.path),
+        )?;
+        if edit.what == EditKind::Forgotten {
+            for sql in [
+                "DELETE FROM memory_evidence WHERE memory = ?1",
+                "DELETE FROM memory_words WHERE memory = ?1",
+                "DELETE FROM said WHERE memory = ?1",
+            ] {
+                self.run(sql, [memory])?;
+            }
+            self.set_meta(super::meta_names::CLEANING_DUE, "1")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! Reads evidence and edits: of a project, of a file, of words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Kind};
+
+use super::ProjectPlace;
+use crate::tables::{At, SessionKey, bits, count, shared, unbits, uncount};
+use crate::{Store, StoreError};
+
+/// Words beyond this number of memories are common. The count stops there.
+const COMMON: i64 = 500;
+/// The most words of a prompt that are looked up: the rarest ones.
+const TERMS: usize = 12;
+/// A project with more rows of evidence is large. The count stops there.
+const MANY: i64 = 2_000;
+/// The most rows of what the user said about no file.
+const NEWEST: i64 = 100;
+/// The most memories that a prompt finds.
+const FOUND: usize = 60;
+
+const COLUMNS: &str =
+    "e.memory, s.session_id, e.batch, e.byte, e.at, e.times, e.kind, e.text, e.path, e.symptom,
+     e.importance, e.suspect FROM memory_evidence e JOIN sessions s ON s.id = e.session";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Evidence> {
+    let word = |column| -> rusqlite::Result<String> { row.get(column) };
+    Ok(Evidence {
+        memory: unbits(row.get(0)?),
+        session: shared(row, 1)?.unwrap_or_default(),
+        batch: shared(row, 2)?.unwrap_or_default(),
+        byte: row.get::<_, Option<i64>>(3)?.map(uncount),
+        at: row.get::<_, At>(4)?.0,
+        times: uncount(row.get(5)?),
+        // A kind of a later version counts as a note; only the shown word differs.
+        kind: Kind::of(&word(6)?).unwrap_or(Kind::Note),
+        text: row.get(7)?,
+        path: row.get(8)?,
+        symptom: row.get(9)?,
+        importance: Importance::of(&word(10)?),
+        suspect: row.get(11)?,
+    })
+}
+
+fn read_edit(row: &Row<'_>) -> rusqlite::Result<Option<Edit>> {
+    let Some(what) = EditKind::of(&row.get::<_, String>(1)?) else { return Ok(None) };
+    Ok(Some(Edit {
+        memory: unbits(row.get(0)?),
+        what,
+        at: row.get::<_, At>(2)?.0,
+        text: row.get(3)?,
+        path: row.get(4)?,
+    }))
+}
+
+/// The evidence and the edits of some memories.
+pub type Found = (Vec<Evidence>, Vec<Edit>);
+
+impl Store {
+    /// Sessions that the rules have not seen, the newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memory_due(&self, most: usize) -> Result<Vec<SessionKey>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT session FROM memory_due ORDER BY session DESC LIMIT ?1")?
+                .query_map([count(most as u64)], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    /// The folder in which a session worked, as far as is known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn working_folder(&self, session: SessionKey) -> Result<Option<String>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT coalesce((SELECT cwd FROM sessions WHERE id = ?1),
+                    (SELECT min(d.cwd) FROM folders d JOIN files f ON f.id = d.file
+                        WHERE f.session = ?1 AND f.subagent IS NULL),
+                    (SELECT min(cwd) FROM hook_folders WHERE session = ?1))",
+            )?
+            .query_row([session], |row| row.get(0))
+        })
+    }
+
+    /// The project of a session that the rules have seen.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memory_place(&self, session: SessionKey) -> Result<Option<ProjectPlace>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT project, place, root FROM memory_sessions WHERE session = ?1")?
+                .query_row([session], |row| {
+                    Ok(ProjectPlace { project: unbits(row.get(0)?), place: row.get(1)?, root: row.get(2)? })
+                })
+                .optional()
+        })
+    }
+
+    /// The texts of the results of refused calls: the id of the call, and the text.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn refusal_texts(
+        &self,
+        session: SessionKey,
+    ) -> Result<Vec<(std::sync::Arc<str>, String)>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT a.call, t.text FROM activities a JOIN texts t ON t.file = a.file AND t.byte = a.result_byte
+                 WHERE a.session = ?1 AND a.outcome = 'denied' AND t.role = 'tool_result' ORDER BY a.at, a.call, t.part",
+            )?
+            .query_map([session], |row| Ok((shared(row, 0)?.unwrap_or_default(), row.get(1)?)))?
+            .collect()
+        })
+    }
+
+    /// All evidence and edits of a project.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memories_of_project(&self, project: u64) -> Result<Found, StoreError> {
+        self.with_sql(|sql| {
+            let evidence = sql
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} WHERE e.project = ?1 ORDER BY e.memory, e.session"
+                ))?
+                .query_map([bits(project)], read)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok((evidence, edits(sql, project)?))
+        })
+    }
+
+    /// Evidence of memories about one file, and the edits of the project.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memories_of_file(&self, project: u64, path: &str) -> Result<Found, StoreError> {
+        self.with_sql(|sql| {
+            let evidence = sql
+                .prepare_cached(&format!("SELECT {COLUMNS} WHERE e.project = ?1 AND e.path = ?2"))?
+                .query_map((bits(project), path), read)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok((evidence, edits(sql, project)?))
+        })
+    }
+
+    /// What the user said last that is about no file, and the edits of the project.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memories_without_file(&self, project: u64) -> Result<Found, StoreError> {
+        self.with_sql(|sql| {
+            let evidence = sql
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} WHERE e.project = ?1 AND e.path IS NULL
+                        AND e.kind IN ('correction', 'refusal', 'note') AND e.importance = 'high'
+                     ORDER BY e.at DESC, e.memory LIMIT ?2"
+                ))?
+                .query_map((bits(project), NEWEST), read)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok((evidence, edits(sql, project)?))
+        })
+    }
+
+    /// How many memories a project has, counted up to a limit.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memory_count(&self, project: u64) -> Result<u64, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT count(DISTINCT memory) FROM
+                    (SELECT memory FROM memory_evidence WHERE project = ?1 LIMIT ?2)",
+            )?
+            .query_row((bits(project), MANY), |row| row.get(0).map(uncount))
+        })
+    }
+
+    /// Evidence of these memories, and the edits of the project.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memories_by_id(&self, project: u64, ids: &BTreeSet<u64>) -> Result<Found, StoreError> {
+        self.with_sql(|sql| {
+            let mut evidence = Vec::new();
+            let mut statement =
+                sql.prepare_cached(&format!("SELECT {COLUMNS} WHERE e.memory = ?1 ORDER BY e.session"))?;
+            for id in ids {
+                let rows = statement.query_map([bits(*id)], read)?;
+                evidence.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+            }
+            Ok((evidence, edits(sql, project)?))
+        })
+    }
+
+    /// How many memories of a project have each word, counted up to a limit.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn word_frequencies(
+        &self,
+        project: u64,
+        words: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.with_sql(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT count(DISTINCT memory) FROM
+                    (SELECT memory FROM memory_words WHERE project = ?1 AND word = ?2 LIMIT ?3)",
+            )?;
+            let mut frequencies = BTreeMap::new();
+            for word in words {
+                let n: i64 = statement.query_row((bits(project), word, COMMON), |row| row.get(0))?;
+                if n > 0 {
+                    frequencies.insert(word.clone(), uncount(n));
+                }
+            }
+            Ok(frequencies)
+        })
+    }
+
+    /// The memories of a project that have any of the rarest of these words: those with most of them first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn memories_with_words(
+        &self,
+        project: u64,
+        frequencies: &BTreeMap<String, u64>,
+    ) -> Result<BTreeSet<u64>, StoreError> {
+        let mut terms: Vec<(&u64, &String)> = frequencies.iter().map(|(word, n)| (n, word)).collect();
+        terms.sort();
+        terms.truncate(TERMS);
+        self.with_sql(|sql| {
+            let mut hits: BTreeMap<u64, usize> = BTreeMap::new();
+            let mut statement = sql.prepare_cached(
+                "SELECT DISTINCT memory FROM memory_words WHERE project = ?1 AND word = ?2 ORDER BY memory LIMIT ?3",
+            )?;
+            for (_, word) in terms {
+                let mut rows = statement.query((bits(project), word, COMMON))?;
+                while let Some(row) = rows.next()? {
+                    *hits.entry(unbits(row.get(0)?)).or_default() += 1;
+                }
+            }
+            let mut hits: Vec<(usize, u64)> = hits.into_iter().map(|(memory, n)| (n, memory)).collect();
+            hits.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+            Ok(hits.into_iter().take(FOUND).map(|(_, memory)| memory).collect())
+        })
+    }
+}
+
+fn edits(sql: &Connection, project: u64) -> rusqlite::Result<Vec<Edit>> {
+    let mut statement = sql.prepare_cached(
+        "SELECT memory, what, at, text, path FROM memory_edits WHERE project = ?1 ORDER BY memory",
+    )?;
+    let rows = statement.query_map([bits(project)], read_edit)?;
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
