@@ -47,7 +47,8 @@ def prompt_idle(desk):
 
 @cell("a prompt of five lines with an empty last one: one record")
 def prompt_lines(desk):
-    arrives(desk, "one\ntwo\n\tthree\n\nfive\n", "one\ntwo\n\tthree\n\nfive")
+    # The client makes four spaces of a tab.
+    arrives(desk, "one\ntwo\n\tthree\n\nfive\n", "one\ntwo\n    three\n\nfive")
 
 
 @cell("a prompt of six thousand characters arrives whole")
