@@ -1,6 +1,7 @@
 """Prompts from `watchbill prompt` into the real client in tmux: what arrives, and where nothing may be typed."""
 
 import json
+import re
 import threading
 import time
 
@@ -9,9 +10,13 @@ from desk import DONE
 from pane import Pane
 from replies import Step, bash, text
 
+# The client puts a long paste between two lines of its own.
+MARK = re.compile(r'^</?pasted_content id="\w+">\n?', re.M)
+
 
 def prompted(desk, client, words, fails=False):
     """`watchbill prompt`; what it says, as JSON where it succeeds."""
+    desk.must("the session is shown", lambda: desk.engine.states.get(client.session))
     said = desk.engine.say("prompt", client.session, "--json", words)
     desk.expect((said.code != 0) == fails, f"`prompt` gives {said.code}: {said.out}{said.err}")
     return said.err if fails else json.loads(said.out)
@@ -35,7 +40,7 @@ def arrives(desk, words, recorded=None):
     sent = prompted(desk, client, words)
     desk.expect((sent["outcome"], sent.get("proof"), sent.get("whole")) == ("submitted", "transcript", True), f"{sent}")
     desk.status(client, "idle")
-    found = users(desk, client)
+    found = [MARK.sub("", one).strip() for one in users(desk, client)]
     desk.expect(found == [words.rstrip() if recorded is None else recorded], f"one record of exactly the text, but {found!r}")
     desk.expect(sent["by"] == "tmux", f"by tmux, not {sent['by']}")
 
@@ -73,14 +78,20 @@ def prompt_command(desk):
     client = desk.client(terminal=Pane)
     prompted(desk, client, "say hello")
     desk.status(client, "idle")
-    sent = prompted(desk, client, "/cost")
-    desk.note(f"/cost: {sent.get('proof')}")
-    desk.expect(sent["outcome"] == "submitted", f"{sent}")
-    count = desk.stub.count("none", 0)
+    count = len(desk.stub.exchanges)
     sent = prompted(desk, client, "!echo made > made.txt")
     desk.note(f"!echo: {sent.get('proof')}")
     desk.until("the shell command to run", lambda: desk.made("made.txt") == "made\n")
-    desk.note(f"{desk.stub.count('none', 0) - count} more requests to the model")
+    desk.status(client, "idle")
+    sent = prompted(desk, client, "/context")
+    desk.note(f"/context: {sent.get('proof')}; {len(desk.stub.exchanges) - count} more requests to the model")
+    desk.status(client, "idle")
+    # This one opens a dialog.
+    sent = prompted(desk, client, "/cost")
+    desk.note(f"/cost: {sent.get('proof')}")
+    desk.waits(client)
+    said = prompted(desk, client, "say more", fails=True)
+    desk.expect("nothing was typed" in said and "waits for you" in said, f"it is refused, but {said!r}")
 
 
 @cell("what stood in the input already is told")
@@ -93,13 +104,12 @@ def prompt_after_draft(desk):
 
 
 def refused(desk, client, why):
-    """A prompt is refused and changes nothing on the screen."""
-    before = client.screen
-    said = prompted(desk, client, "1", fails=True)
+    """A prompt is refused, and nothing of it comes to the screen."""
+    said = prompted(desk, client, "1 and unheard words", fails=True)
     desk.expect("nothing was typed" in said and why in said, f"it is refused, but {said!r}")
     time.sleep(1)
     desk.expect(desk.registry(client).get("status", "waiting") == "waiting", "the dialog stays")
-    desk.expect(client.screen == before, "the screen stays as it was")
+    desk.expect(b"unheard" not in client.screen, "the words are nowhere on the screen")
 
 
 @cell("a session at a permission dialog gets no key")
@@ -159,6 +169,8 @@ def prompt_no_way(desk):
 @cell("four prompts at once reach four sessions, each its own")
 def prompt_four(desk):
     clients = [desk.client(terminal=Pane) for _ in range(4)]
+    for client in clients:
+        desk.must("the session is shown", lambda client=client: desk.engine.states.get(client.session))
     sent = {}
 
     def send(number):

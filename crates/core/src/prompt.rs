@@ -60,10 +60,16 @@ impl PromptText {
         self.is_command() && !self.0.contains(['\n', '\t'])
     }
 
-    /// Whether a recorded prompt is this text, whole. The client may write line feeds as carriage returns, and a tab as
-    /// spaces.
+    /// Whether a recorded prompt is this text, whole. The client puts a long paste between two lines of its own (recorded
+    /// from client 2.1.329); it may write line feeds as carriage returns, and a tab as spaces.
     pub fn is_whole(&self, recorded: &str) -> bool {
-        plain(recorded) == plain(&self.0)
+        let is_mark = |line: &&str| {
+            let line = line.trim();
+            ["<pasted_content id=", "</pasted_content id="].iter().any(|mark| line.starts_with(mark))
+                && line.ends_with('>')
+        };
+        let unmarked = || recorded.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n");
+        plain(recorded) == plain(&self.0) || plain(&unmarked()) == plain(&self.0)
     }
 }
 
@@ -123,6 +129,8 @@ mod tests {
     fn a_record_is_compared_whole() {
         let text = PromptText::new("one\n\ttwo  three").expect("it can be typed");
         assert!(text.is_whole("one\r\n    two  three\n") && text.is_whole("one\n\ttwo  three"));
+        let marked = "\n\n<pasted_content id=\"aea5\">\none\n\ttwo  three\n</pasted_content id=\"aea5\">\n";
+        assert!(text.is_whole(marked) && !text.is_whole(&marked.replace("two", "too")));
         for other in ["one", "one two three", "and one\n\ttwo  three", ""] {
             assert!(!text.is_whole(other), "{other:?}");
         }

@@ -33,8 +33,8 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
     let folder = match target::hosted(&data_dir, &wanted.session)? {
         Some(folder) => folder,
         None => {
-            let row = target::row(global, &wanted.session)?;
-            let Some(own) = &row.own_id else {
+            let row = target::found_row(global, &wanted.session)?;
+            let Some((row, own)) = row.as_ref().and_then(|row| Some((row, row.own_id.as_ref()?))) else {
                 if wanted.now || wanted.steer || wanted.wait {
                     bail!(
                         "--now, --steer and --wait need a session of your own; this one runs in a terminal"

@@ -45,11 +45,12 @@ pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
     Ok(found.pop())
 }
 
-/// The row of a session, as a running Watchbill or a look of our own shows it.
+/// The row of a session, as a running Watchbill or a look of our own shows it. `None`: it has no row yet, for example because its
+/// terminal was opened a moment ago.
 ///
 /// # Errors
 /// When no session matches, or several do.
-pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
+pub fn found_row(global: &Global, asked: &str) -> anyhow::Result<Option<TrackedSession>> {
     let (id, roster) = match running::client(&settings(global)?) {
         Some(mut client) => (client.why(asked)?.session_id, client.roster(true)?),
         None => {
@@ -58,8 +59,15 @@ pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
             (engine.find(asked)?.to_string(), snapshot(&engine.current(true)))
         }
     };
-    let row = roster.sessions.into_iter().find(|row| row.session_id == id);
-    row.with_context(|| format!("session {} has no row", one_line(asked)))
+    Ok(roster.sessions.into_iter().find(|row| row.session_id == id))
+}
+
+/// The row of a session that has one.
+///
+/// # Errors
+/// As [`found_row`], or when it has none.
+pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
+    found_row(global, asked)?.with_context(|| format!("session {} has no row", one_line(asked)))
 }
 
 /// The folder of a session of our own. `running`: its host has to run.
