@@ -192,6 +192,10 @@ async fn detail(hands: &KeyboardUser) -> Result<()> {
     let places: Vec<_> =
         wanted.iter().map(|name| passed.iter().position(|at| at.starts_with(name))).collect();
     ensure!(places.iter().all(Option::is_some) && places.is_sorted(), "{passed:?}");
+    // First its tab, then the timeline itself.
+    hands.tab_to("Timeline").await?;
+    let in_it = "return document.activeElement.getAttribute('role')";
+    hands.becomes("the focus in the timeline", in_it, json!("region")).await?;
 
     let top = "return document.querySelector('[role=region][aria-label=Timeline]').scrollTop === 0";
     hands.press(&["Home"]).await?;
