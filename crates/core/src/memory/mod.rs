@@ -1,7 +1,7 @@
 //! What was learned from earlier sessions: rules find it in stored rows, and a few lines of it go back to the agent.
 //!
-//! [`signals`] applies the rules to the rows of one session. [`evidence`] joins the findings of several sessions to
-//! memories, and decides which of them are in force. [`choose`] selects the lines for one place within its budget. [`summary`] fills the
+//! [`mod@signals`] applies the rules to the rows of one session. [`evidence`] joins the findings of several sessions to
+//! memories, and decides which of them are in force. [`mod@choose`] selects the lines for one place within its budget. [`summary`] fills the
 //! five fields of a session's summary. [`secrets`] and [`plain`] keep out what must not be repeated.
 //!
 //! Text of tools never becomes a memory, except one line of an error. Texts come from the user, from the agent's answer and

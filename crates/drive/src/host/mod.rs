@@ -1,7 +1,7 @@
 //! The host: the process that keeps one own session. The program `watchbill-host` is [`main`].
 //!
 //! It is started three times for a session. The first process makes the host and waits until it listens, so that whatever
-//! starts a session does not become its parent. The second is the host. The third becomes the agent ([`exec`]).
+//! starts a session does not become its parent. The second is the host. The third becomes the agent (`exec`).
 
 mod agent;
 mod commands;
