@@ -44,13 +44,16 @@ mod linux {
     const PATIENCE: Duration = Duration::from_millis(20);
     /// So many looks in a row must find the same process.
     const LOOKS: u32 = 5;
+    /// The system writes its list in pieces. While other programs lock and unlock, a lock that stays may be missing in one
+    /// reading. So a look that finds nothing reads the list again.
+    const READINGS: u32 = 4;
 
     /// A process that holds the write lock for a while and is none of ours.
     pub fn holder(data_dir: &Path) -> Option<u32> {
         // If the log's index is missing, no process has the database open.
         let index = data_dir.join(format!("{}-shm", crate::names::DATABASE)).canonicalize().ok()?;
         let inode = fs::metadata(&index).ok()?.ino();
-        let look = || {
+        let read = || {
             let locks = fs::read_to_string("/proc/locks").ok()?;
             let ours = [Some(std::process::id()), crate::last_writer(data_dir)];
             let mut holders = writers(&locks, inode).filter(|pid| !ours.contains(&Some(*pid)));
@@ -58,6 +61,7 @@ mod linux {
             // (btrfs, overlays) report another one here than in the file's metadata.
             holders.find(|pid| has_open(*pid, &index))
         };
+        let look = || (0..READINGS).find_map(|_| read());
         let first = look()?;
         for _ in 1..LOOKS {
             sleep(PATIENCE);
