@@ -293,9 +293,8 @@ fn without_a_running_watchbill_the_hook_says_nothing() {
 fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
     let desk = Desk::new();
     let mut hook = desk.runs("ls");
-    until("the session to wait", || desk.row().unwrap()["state"] == "waiting_for_approval");
-    // The client ignores keys in the first half second of its dialog.
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    // After a second of waiting the row needs the user. By then the dialog takes keys, which it does after half a second.
+    until("the need to have lasted", || desk.row().unwrap()["needs"] == "approval");
     assert!(hook.waits());
     desk.client.says(SESSION, "busy");
     assert_eq!(hook.end(), (String::new(), 0));

@@ -17,7 +17,7 @@ use watchbill_history::archive::{offer, offer_at};
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
-use watchbill_settings::Settings;
+use watchbill_settings::{Settings, WatchSetting};
 use watchbill_store::{Mode, Store};
 
 fn line(session: &str, id: &str, text: &str) -> String {
@@ -133,7 +133,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
 
 #[test]
 fn a_lost_database_is_rebuilt_from_the_archive() {
-    let running = Running::with_archive_enabled(true);
+    let running = Running::with_archive_enabled(true, WatchSetting::Auto);
     let (root, timeline) = (running.root.clone(), running.timeline());
     running.engine.stop();
     std::fs::remove_dir_all(running.project()).unwrap();
@@ -207,12 +207,13 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
 struct Running {
     _folder: tempfile::TempDir,
     root: PathBuf,
+    watch: WatchSetting,
     engine: Handle,
 }
 
 impl Running {
     /// Enables the archive before the start, or while the engine runs.
-    fn with_archive_enabled(before: bool) -> Self {
+    fn with_archive_enabled(before: bool, watch: WatchSetting) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = root.join("claude/projects/p");
@@ -220,13 +221,14 @@ impl Running {
         std::fs::write(project.join("s.jsonl"), line("s", "1", "long ago") + &line("s", "2", "and more"))
             .unwrap();
         age(&project.join("s.jsonl"), 20);
-        let engine = start(settings(&root, before)).unwrap();
+        let with_archive = |enabled| Settings { watch, ..settings(&root, enabled) };
+        let engine = start(with_archive(before)).unwrap();
         if !before {
             engine.roster(true).unwrap();
-            engine.apply(&settings(&root, true));
+            engine.apply(&with_archive(true));
         }
         assert_eq!(archived(&root.join("data"), 1), 1);
-        Self { _folder: folder, root, engine }
+        Self { _folder: folder, root, watch, engine }
     }
 
     fn project(&self) -> PathBuf {
@@ -234,7 +236,8 @@ impl Running {
     }
 
     /// Waits until the engine has noticed all file changes: it adds one more session, and waits until the roster
-    /// shows it.
+    /// shows it. With events, the event of its file comes after those of the changes. Without events, only a look at
+    /// everything finds it, and that look finds the changes too.
     fn wait_until_noticed(&self, sign: &str) {
         let other = self.root.join("claude/projects/other");
         std::fs::create_dir_all(&other).unwrap();
@@ -242,12 +245,11 @@ impl Running {
         let until = Instant::now() + Duration::from_secs(60);
         while !self.sessions().iter().any(|id| id == sign) {
             assert!(Instant::now() < until, "{sign} is never seen");
+            if matches!(self.watch, WatchSetting::Poll(_)) {
+                self.engine.look_again();
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Effects of the folder's removal may still follow. A look at everything comes after all of them. The engine
-        // skips a look that follows the last one within a second.
-        std::thread::sleep(Duration::from_millis(1_100));
-        self.engine.look_again();
     }
 
     fn sessions(&self) -> Vec<String> {
@@ -276,8 +278,10 @@ impl Running {
 
 #[test]
 fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
-    for before in [true, false] {
-        let running = Running::with_archive_enabled(before);
+    // By events, and by looks at everything alone.
+    let ways = [WatchSetting::Auto, WatchSetting::Poll(Duration::from_secs(3600))];
+    for (before, watch) in ways.into_iter().flat_map(|watch| [(true, watch), (false, watch)]) {
+        let running = Running::with_archive_enabled(before, watch);
         let timeline = running.timeline();
         assert_eq!(timeline.items.len(), 2);
         let text = std::fs::read(running.project().join("s.jsonl")).unwrap();
