@@ -8,7 +8,7 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
+    CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -96,7 +96,7 @@ impl HookSetup {
         }
         let places = HookPaths::new(&self.data_dir);
         match (step, &plan.after) {
-            (HooksStep::Install, Some(text)) => {
+            (HooksStep::Install | HooksStep::InstallContext, Some(text)) => {
                 change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
@@ -114,13 +114,21 @@ impl HookSetup {
     fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
-        let events = events_for(self.client, file.text.as_deref());
+        let purpose = match step {
+            HooksStep::Install | HooksStep::Uninstall => Purpose::Events,
+            HooksStep::InstallContext | HooksStep::UninstallContext => Purpose::Context,
+        };
+        let events = match purpose {
+            Purpose::Context => CONTEXT_EVENTS.iter().collect(),
+            _ => events_for(self.client, file.text.as_deref()),
+        };
         let after = match (step, &file.text) {
-            (HooksStep::Install, text) => {
-                install(text.as_deref(), self.command.as_ref().map_err(Clone::clone)?, &events).map(Some)
+            (HooksStep::Install | HooksStep::InstallContext, text) => {
+                let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
+                install(text.as_deref(), &command, &events).map(Some)
             }
-            (HooksStep::Uninstall, Some(text)) => uninstall(text, Purpose::Events),
-            (HooksStep::Uninstall, None) => Ok(None),
+            (_, Some(text)) => uninstall(text, purpose),
+            (_, None) => Ok(None),
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
         let mut hasher = DefaultHasher::new();
@@ -251,6 +259,7 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         }
         .to_owned(),
         root: root.to_string_lossy().into_owned(),
+        context: found.context,
         problem: found.problem,
     }
 }
@@ -291,6 +300,25 @@ mod tests {
             let places = HookPaths::new(&home.path().join("data"));
             assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
         }
+    }
+
+    #[test]
+    fn the_hook_that_tells_what_was_learned_comes_and_goes_apart() {
+        let home = tempfile::tempdir().unwrap();
+        let (root, bin) = (home.path().join("claude"), home.path().join("bin"));
+        let mut settings = Settings::for_roots(vec![root.clone()]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::create_dir(&bin).unwrap();
+        std::fs::write(bin.join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let read = || std::fs::read_to_string(root.join("settings.json")).unwrap();
+        make(&settings, &bin, HooksStep::Install).unwrap();
+        let observed = read();
+        make(&settings, &bin, HooksStep::InstallContext).unwrap();
+        assert!(read().contains("--context") && !observed.contains("--context"));
+        let found = every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
+        assert!(found[0].context && found[0].state == "installed", "{found:?}");
+        make(&settings, &bin, HooksStep::UninstallContext).unwrap();
+        assert_eq!(read(), observed);
     }
 
     #[test]

@@ -12,6 +12,7 @@ export class MockHooks {
   readonly done: HooksStep[] = [];
 
   #installed: boolean;
+  #context = false;
 
   constructor(installed: boolean) {
     this.#installed = installed;
@@ -19,13 +20,16 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, ...(this.#context ? { context: true } : {}) }];
   }
 
   preview(step: HooksStep): HooksPreview {
-    const kind = step === "install" ? "added" : "removed";
-    const ours = ['  "hooks": {', '    "Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', "  }"];
-    const changes = (step === "install") !== this.#installed;
+    const kind = step.startsWith("install") ? "added" : "removed";
+    const context = step.endsWith("context");
+    const ours = context
+      ? ['  "hooks": {', '    "PostToolUse": [{ "hooks": [{ "type": "command", "command": "watchbill hook --context", "timeout": 1 }] }]', "  }"]
+      : ['  "hooks": {', '    "Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', "  }"];
+    const changes = step.startsWith("install") !== (context ? this.#context : this.#installed);
     return {
       path: PATH,
       root: MOCK_ROOT,
@@ -35,13 +39,14 @@ export class MockHooks {
         : [],
       program: "/usr/bin/watchbill",
       client: "2.1.329",
-      token: `${step}-${String(this.#installed)}`,
+      token: `${step}-${String(this.#installed)}-${String(this.#context)}`,
     };
   }
 
   change(step: HooksStep, token: string): void {
     if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
-    this.#installed = step === "install";
+    if (step.endsWith("context")) this.#context = step === "install_context";
+    else this.#installed = step === "install";
     this.done.push(step);
   }
 }
