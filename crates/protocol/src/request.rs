@@ -62,6 +62,14 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[ts(as = "Option<u32>", optional)]
     pub more: u32,
+    /// How often the session has asked for the same, this time included; absent at the first time.
+    #[serde(default, skip_serializing_if = "is_at_most_one")]
+    #[ts(as = "Option<u32>", optional)]
+    pub times: u32,
+}
+
+fn is_at_most_one(count: &u32) -> bool {
+    *count <= 1
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -180,11 +188,12 @@ pub struct AnswerRecord {
     pub shown: String,
     /// The decision in words.
     pub decision: String,
-    /// `window`, `notification`, `tray` or `command`.
+    /// `window`, `notification`, `tray` or `command`; `none` for a request that expired.
     pub surface: String,
     /// When it was given.
     pub at: String,
-    /// `sent`, `taken`, `effect`, `no_effect` or `lost`.
+    /// `sent`, `taken`, `effect`, `no_effect` or `lost`; `expired` for a request that ended with its session, unanswered;
+    /// `refused` for the attempt of a program that may not answer.
     pub outcome: String,
     /// When that was known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,6 +250,7 @@ impl From<&Asked> for Request {
             }
             .into(),
             more: asked.more,
+            times: asked.times,
         }
     }
 }

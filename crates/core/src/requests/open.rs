@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ids::SessionId;
+use crate::ids::{SessionId, stable_hash};
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
@@ -32,6 +32,9 @@ const EFFECT: Millis = Millis(5_000);
 
 /// The requests of one session that wait at most. More is a client gone wrong.
 const MOST: usize = 64;
+
+/// The inputs of a session that are remembered, to tell how often it asks the same.
+const REMEMBERED: usize = 32;
 
 /// Where a request stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +78,7 @@ pub enum Refusal {
 }
 
 /// What the caller has to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
@@ -83,6 +86,8 @@ pub enum Effect {
     Closed(SessionId, RequestId, Closing),
     /// What came of an answer, to be stored with it.
     Outcome(RequestId, Outcome),
+    /// Nobody answered it, and nobody can any more. To be stored as that.
+    Expired(Arc<Request>),
 }
 
 /// What came of an answer.
@@ -107,6 +112,8 @@ pub struct OpenRequest {
     pub progress: Progress,
     /// The session was seen to wait since it asked.
     has_waited: bool,
+    /// How often the session has asked for the same.
+    times: u32,
 }
 
 /// The oldest request of a session, as its row has it.
@@ -118,12 +125,16 @@ pub struct Asked {
     pub progress: Progress,
     /// How many more of the session wait.
     pub more: u32,
+    /// How often the session has asked for the same, this time included: 1 at the first time.
+    pub times: u32,
 }
 
 /// All open requests, oldest first in each session.
 #[derive(Debug, Default)]
 pub struct OpenRequests {
     sessions: BTreeMap<SessionId, Vec<OpenRequest>>,
+    /// What each session asked for, newest last, and how often. Until the session ends.
+    asked: BTreeMap<SessionId, Vec<(u64, u32)>>,
 }
 
 impl OpenRequests {
@@ -143,10 +154,13 @@ impl OpenRequests {
         if requests.len() >= MOST {
             effects.push(Effect::Release(request.id));
         } else {
+            let times = self.asked.entry(request.session.clone()).or_default();
+            let times = count(times, stable_hash(format!("{} {}", request.tool, request.input).as_bytes()));
             requests.push(OpenRequest {
                 request: Arc::new(request),
                 progress: Progress::Open,
                 has_waited: false,
+                times,
             });
         }
         effects
@@ -259,10 +273,19 @@ impl OpenRequests {
         effects
     }
 
+    /// The process of the session has ended. What it asked expires: it was neither allowed nor denied.
+    pub fn session_ended(&mut self, session: &SessionId) -> Vec<Effect> {
+        let open = self.of(session).iter().filter(|one| one.progress == Progress::Open);
+        let mut effects: Vec<_> = open.map(|one| Effect::Expired(Arc::clone(&one.request))).collect();
+        effects.extend(self.session_gone(session));
+        effects
+    }
+
     /// The session has ended, or nothing shows it any more: nobody can answer it here.
     pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.close(session, &mut effects, |_| true);
+        self.asked.remove(session);
         effects
     }
 
@@ -284,8 +307,8 @@ impl OpenRequests {
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
         let (first, rest) = self.of(session).split_first()?;
-        let OpenRequest { request, progress, .. } = first.clone();
-        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX) })
+        let OpenRequest { request, progress, times, .. } = first.clone();
+        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX), times })
     }
 
     /// When [`OpenRequests::verdict`] can change something of a session without a new fact.
@@ -309,9 +332,9 @@ impl OpenRequests {
             .map(|(session, _)| session)
     }
 
-    /// Whether nothing is asked at all.
+    /// Whether nothing is asked at all, and no session that runs has asked before.
     pub fn is_empty(&self) -> bool {
-        self.sessions.is_empty()
+        self.sessions.is_empty() && self.asked.is_empty()
     }
 
     fn find(&mut self, id: &RequestId) -> Option<&mut OpenRequest> {
@@ -357,6 +380,16 @@ impl OpenRequests {
             self.sessions.remove(session);
         }
     }
+}
+
+/// Counts one more time for an input, and gives the count. The input that came least recently goes first.
+fn count(asked: &mut Vec<(u64, u32)>, input: u64) -> u32 {
+    let before = asked.iter().position(|(of, _)| *of == input).map_or(0, |at| asked.remove(at).1);
+    if asked.len() >= REMEMBERED {
+        asked.remove(0);
+    }
+    asked.push((input, before.saturating_add(1)));
+    before.saturating_add(1)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
 use crate::socket::access::CommandId;
 use crate::source::Source;
-use crate::step::requests::Answer;
+use crate::step::requests::{Answer, RefusedCaller};
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
 use crate::witnesses::own::OwnInput;
@@ -97,6 +97,8 @@ pub(crate) enum Message {
     Undelivered(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
+    /// A program that may not answer requests or send prompts has tried to.
+    CallerRefused(RefusedCaller),
     /// The holder of the store has stored a command.
     CommandsStored,
     /// The holder of the store has ended, or no longer listens.

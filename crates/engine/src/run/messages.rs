@@ -162,6 +162,7 @@ impl Loop {
             Message::Own(news) => self.step(Input::Own(news)),
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, told) => told(self.answer(&answer)),
+            Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
             Message::CommandsStored => self.read_commands(),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),

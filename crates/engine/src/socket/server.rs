@@ -255,12 +255,12 @@ impl<'s> Connection<'s> {
                 self.reply(&id, Ok(()))
             }
             Request::Answer(call) => {
-                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
+                let allowed = self.check_caller(&call.session, "answer");
                 let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {
-                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
+                let allowed = self.check_caller(&call.session, "prompt");
                 let sent = allowed.and_then(|()| self.shared.handle.prompt(&call));
                 self.reply(&id, sent.map_err(AccessError::from))
             }
@@ -279,6 +279,10 @@ impl<'s> Connection<'s> {
             }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
+    }
+
+    fn check_caller(&self, session: &str, what: &'static str) -> Result<(), ApiError> {
+        self.shared.handle.check_caller(&caller::look(self.reader.stream()), session, what)
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {

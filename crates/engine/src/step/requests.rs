@@ -43,6 +43,17 @@ pub struct Fitting {
     pub decision: String,
 }
 
+/// An attempt of a program that may not answer or send prompts, such as an agent.
+#[derive(Debug, Clone)]
+pub struct RefusedCaller {
+    /// The session that it named.
+    pub session: SessionId,
+    /// `answer` or `prompt`.
+    pub what: &'static str,
+    /// Why it was refused.
+    pub why: String,
+}
+
 /// The answers of the user, as the loop gives them.
 pub(crate) struct Requests<'e>(pub(super) &'e mut Rooms);
 
@@ -58,6 +69,36 @@ impl Requests<'_> {
     /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
     pub fn send(&mut self, session: &SessionId, id: &RequestId) -> bool {
         sent(self.0, session, id)
+    }
+
+    /// Notes a refused attempt for the list of answers: the newest of each session and kind, so that a program that tries again
+    /// and again fills nothing.
+    pub fn note_refused(&mut self, attempt: &RefusedCaller) {
+        let rooms = &mut *self.0;
+        let RefusedCaller { session, what, why } = attempt;
+        let asked = rooms.requests.asked(session);
+        if asked.is_none() && rooms.sessions.get(session).is_none() {
+            return;
+        }
+        let request = asked.as_ref().map(|asked| &*asked.request).filter(|_| *what == "answer");
+        let (id, decision) = (format!("refused-{what}-{session}"), format!("refused: {why}"));
+        let row = match request {
+            Some(request) => {
+                AnswerRow { request_id: id, ..row_of(rooms, request, &decision, "command", "refused") }
+            }
+            None => AnswerRow {
+                request_id: id,
+                session_id: session.to_string(),
+                tool: (*what).to_owned(),
+                shown: String::new(),
+                decision,
+                surface: "command".to_owned(),
+                at: rooms.env.now(),
+                outcome: "refused".to_owned(),
+                outcome_at: None,
+            },
+        };
+        rooms.pending.answer(AnswerChange::Given(row));
     }
 
     /// The noted answer cannot be stored and does not go out.
@@ -110,7 +151,7 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     }
     let (id, now) = (row.session_id.clone(), rooms.env.now());
     let effects = match row.state {
-        State::Ended => rooms.requests.session_gone(&id),
+        State::Ended => rooms.requests.session_ended(&id),
         _ => rooms.requests.verdict(&id, waits(row), now),
     };
     for effect in effects {
@@ -123,9 +164,9 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     rooms.requests.deadline(&id, now)
 }
 
-/// Nothing is shown of a session any more.
+/// Nothing is known of a session any more: its process has ended, and it has no transcript.
 pub(super) fn session_gone(rooms: &mut Rooms, id: &SessionId, out: &mut Vec<Output>) {
-    let effects = rooms.requests.session_gone(id);
+    let effects = rooms.requests.session_ended(id);
     carry_out(rooms, effects, out);
 }
 
@@ -143,18 +184,24 @@ fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
         Via::Host => None,
     };
     let decision = decision.in_words(&request);
-    rooms.pending.answer(AnswerChange::Given(AnswerRow {
-        request_id: request.id.to_string(),
-        session_id: session.to_string(),
-        tool: request.tool.to_string(),
-        shown: storable(rooms, &request),
-        decision: decision.clone(),
-        surface: (*surface).to_owned(),
-        at: rooms.env.now(),
-        outcome: "sent".to_owned(),
-        outcome_at: None,
-    }));
+    let row = row_of(rooms, &request, &decision, surface, "sent");
+    rooms.pending.answer(AnswerChange::Given(row));
     Ok(Fitting { output, decision })
+}
+
+/// A row of the list of answers: what came of a request, as far as it is known now.
+fn row_of(rooms: &Rooms, request: &Request, decision: &str, surface: &str, outcome: &str) -> AnswerRow {
+    AnswerRow {
+        request_id: request.id.to_string(),
+        session_id: request.session.to_string(),
+        tool: request.tool.to_string(),
+        shown: storable(rooms, request),
+        decision: decision.to_owned(),
+        surface: surface.to_owned(),
+        at: rooms.env.now(),
+        outcome: outcome.to_owned(),
+        outcome_at: None,
+    }
 }
 
 /// The shown text as far as it may be stored: no private text, and nothing that names an excluded folder.
@@ -189,6 +236,10 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<O
         match effect {
             Effect::Release(id) => out.push(Output::Release(id)),
             Effect::Closed(session, _, _) => rooms.rows.mark(session),
+            Effect::Expired(request) => {
+                let row = row_of(rooms, &request, "expired, not answered", "none", "expired");
+                rooms.pending.answer(AnswerChange::Given(row));
+            }
             Effect::Outcome(id, outcome) => {
                 let at = rooms.env.now();
                 rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));

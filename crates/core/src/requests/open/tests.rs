@@ -61,6 +61,39 @@ fn an_answer_that_takes_effect_closes_the_request() {
 }
 
 #[test]
+fn what_ends_with_its_session_unanswered_expires() {
+    let (mut all, request) = one_open();
+    let effects = all.session_ended(&request.session);
+    assert_eq!(effects[0], Effect::Expired(Arc::new(request.clone())));
+    assert_eq!(answer(&mut all, &request, 10), Err(Refusal::NotOpen));
+    let (mut all, request) = one_open();
+    answer(&mut all, &request, 10).unwrap();
+    assert!(!all.session_ended(&request.session).iter().any(|effect| matches!(effect, Effect::Expired(_))));
+}
+
+#[test]
+fn a_request_that_comes_again_is_counted_until_the_session_ends() {
+    let mut all = OpenRequests::default();
+    let mut times = |session: &str, id: usize, input: &str, ends: bool| {
+        let asks = Request { input: input.into(), ..request(id, session, None, 0) };
+        all.ask(asks);
+        let times = all.asked(&SessionId::new(session)).unwrap().times;
+        if ends {
+            all.session_gone(&SessionId::new(session));
+        }
+        times
+    };
+    assert_eq!([times("s", 1, "a", false), times("s", 2, "a", false), times("s", 3, "b", false)], [1, 2, 1]);
+    assert_eq!(times("t", 4, "a", false), 1, "another session");
+    assert_eq!(times("s", 5, "a", true), 3);
+    assert_eq!(times("s", 6, "a", false), 1, "a session that begins anew");
+    for other in 0..100 {
+        times("s", 10 + other, &format!("other {other}"), false);
+    }
+    assert_eq!(times("s", 200, "a", false), 1, "the memory is bounded");
+}
+
+#[test]
 fn a_decision_in_the_terminal_releases_the_hook() {
     let (mut all, request) = one_open();
     assert_eq!(all.verdict(&request.session, true, at(100)), [], "of the request before");
@@ -132,6 +165,7 @@ enum Act {
     Printed(usize),
     Gone(usize),
     Verdict(usize, bool),
+    Ended(usize),
     ReleaseAll,
 }
 
@@ -142,6 +176,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => (0..40usize).prop_map(Act::Printed),
         2 => (0..40usize).prop_map(Act::Gone),
         4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
+        1 => (0..3usize).prop_map(Act::Ended),
         1 => Just(Act::ReleaseAll),
     ]
 }
@@ -180,6 +215,7 @@ proptest! {
                     all.hook_gone(&one.id)
                 }).unwrap_or_default(),
                 Act::Verdict(session, waits) => all.verdict(&SessionId::new(&session.to_string()), waits, at(now)),
+                Act::Ended(session) => all.session_ended(&SessionId::new(&session.to_string())),
                 Act::ReleaseAll => all.release_all(),
             };
             for effect in effects {
@@ -192,6 +228,7 @@ proptest! {
                         prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
                         prop_assert!(closed.insert(id, closing).is_none());
                     }
+                    Effect::Expired(one) => prop_assert!(!sent.contains(&one.id), "{} was answered", one.id),
                     Effect::Outcome(id, _) => prop_assert!(sent.contains(&id), "{} was never answered", id),
                 }
             }

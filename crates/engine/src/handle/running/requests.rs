@@ -16,7 +16,7 @@ use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
 use crate::run::message::{AskSink, Message};
-use crate::step::requests::Answer;
+use crate::step::requests::{Answer, RefusedCaller};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
@@ -93,17 +93,26 @@ impl Handle {
         guarded.map_err(|holder| ApiError::new(ErrorCode::Conflict, holder.to_string()))
     }
 
-    /// Checks that a program at the socket may answer requests and send prompts.
+    /// Checks that a program at the socket may do something for the user: `answer` or `prompt`. A refusal is listed with the
+    /// answers.
     ///
     /// # Errors
     /// When the program may not: an agent started it, or no person uses its terminal.
-    pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
+    pub(crate) fn check_caller(
+        &self,
+        caller: &Caller,
+        session: &str,
+        what: &'static str,
+    ) -> Result<(), ApiError> {
         let scripts = self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
         check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            tracing::warn!(%refused, "a caller was refused");
+            tracing::warn!(%refused, session, what, "a caller was refused");
+            let attempt = RefusedCaller { session: SessionId::new(session), what, why: refused.to_string() };
+            // If the loop has ended, there is no list to note it in.
+            let _ = self.inbox.send(Message::CallerRefused(attempt));
             ApiError::new(ErrorCode::Refused, refused.to_string())
         })
     }
