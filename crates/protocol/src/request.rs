@@ -62,6 +62,10 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[ts(as = "Option<u32>", optional)]
     pub more: u32,
+    /// Files that the request names and that were changed after it was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub changed_files: Vec<String>,
     /// How often the session has asked for the same, this time included; absent at the first time.
     #[serde(default, skip_serializing_if = "is_at_most_one")]
     #[ts(as = "Option<u32>", optional)]
@@ -250,6 +254,7 @@ impl From<&Asked> for Request {
             }
             .into(),
             more: asked.more,
+            changed_files: request.changed.iter().map(texts).collect(),
             times: asked.times,
         }
     }

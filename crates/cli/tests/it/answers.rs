@@ -280,6 +280,26 @@ fn an_answer_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
+fn a_file_that_was_changed_after_the_request_is_shown_anew() {
+    let desk = Desk::new();
+    let file = desk.home.path().join("script.sh");
+    std::fs::write(&file, "echo harmless").unwrap();
+    let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
+    let seen = desk.request().unwrap();
+    std::fs::write(&file, "rm -rf build").unwrap();
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert_eq!((said.code, &*said.out), (1, ""));
+    assert!(said.err.contains("script.sh was changed after the session asked"), "{}", said.err);
+    assert!(hook.waits());
+    until("the change to be shown", || desk.request().unwrap().get("changedFiles").is_some());
+    let now = desk.request().unwrap();
+    assert_eq!((&now["id"], &now["changedFiles"]), (&seen["id"], &json!([file])));
+    assert_ne!(now["digest"], seen["digest"], "what was shown before counts no more");
+    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(decision(&hook.end().0)["behavior"], "allow");
+}
+
+#[test]
 fn without_a_running_watchbill_the_hook_says_nothing() {
     let home = Home::empty();
     let mut command = home.command(&["hook", "--answer"]);

@@ -17,7 +17,7 @@ use crate::ids::{SessionId, stable_hash};
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
-use super::request::{Digest, Request, RequestId, Via};
+use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
 /// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
 /// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
@@ -187,6 +187,21 @@ impl OpenRequests {
         }
         decision.check(&one.request)?;
         Ok(Arc::clone(&one.request))
+    }
+
+    /// Files that an open request names were changed: it shows that, and what was shown before can be answered no more.
+    /// `files`: all its files, as they are now.
+    pub fn files_changed(&mut self, id: &RequestId, files: Vec<NamedFile>) {
+        let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) else { return };
+        let request = Arc::make_mut(&mut one.request);
+        for (before, now) in request.files.iter().zip(&files) {
+            if before != now && !request.changed.contains(&now.path) {
+                request.changed.push(Arc::clone(&now.path));
+            }
+        }
+        request.files = files;
+        request.digest =
+            Digest(stable_hash(format!("{:x} {:?}", request.digest.0, request.files).as_bytes()));
     }
 
     /// The answer that was checked is stored and goes to the hook process. `false`: it is not open any more.

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::SessionCommand;
-use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
@@ -97,6 +97,8 @@ pub(crate) enum Message {
     Undelivered(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
+    /// Files that an open request names were changed; all its files, as they are now.
+    FilesChanged(SessionId, RequestId, Vec<NamedFile>),
     /// A program that may not answer requests or send prompts has tried to.
     CallerRefused(RefusedCaller),
     /// The holder of the store has stored a command.

@@ -7,7 +7,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{Effect, Outcome, Refusal};
-use watchbill_core::requests::request::{Digest, Request, RequestId, Via};
+use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
@@ -69,6 +69,12 @@ impl Requests<'_> {
     /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
     pub fn send(&mut self, session: &SessionId, id: &RequestId) -> bool {
         sent(self.0, session, id)
+    }
+
+    /// Files that an open request names were changed. Its row is made anew.
+    pub fn files_changed(&mut self, session: &SessionId, id: &RequestId, files: Vec<NamedFile>) {
+        self.0.requests.files_changed(id, files);
+        self.0.rows.mark(session.clone());
     }
 
     /// Notes a refused attempt for the list of answers: the newest of each session and kind, so that a program that tries again

@@ -166,6 +166,8 @@ pub fn asked(spec: &OwnSpec, session: &SessionId, at: Timestamp, request: &Reque
         cwd: texts(Some(&spec.cwd)),
         opened_at: Timestamp::parse(&request.opened_at).unwrap_or(at),
         digest: seen(&request.digest).unwrap_or(Digest(0)),
+        files: Vec::new(),
+        changed: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::requests::request::RequestKind;
+use crate::requests::request::{FileState, RequestKind};
 
 fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
     Request {
@@ -27,6 +27,8 @@ fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request
         cwd: None,
         opened_at: Timestamp::from_millis(at),
         digest: Digest(id as u64),
+        files: Vec::new(),
+        changed: Vec::new(),
     }
 }
 
@@ -58,6 +60,24 @@ fn an_answer_that_takes_effect_closes_the_request() {
     let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Answered);
     assert_eq!(effects, [Effect::Outcome(request.id.clone(), Outcome::Effect), closed]);
     assert_eq!(answer(&mut all, &request, 1_400), Err(Refusal::NotOpen));
+}
+
+#[test]
+fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
+    let file = |length| NamedFile {
+        path: "/p/a.sh".into(),
+        state: Some(FileState { length, modified: at(1), hash: Some(length) }),
+    };
+    let mut all = OpenRequests::default();
+    let before = Request { files: vec![file(1)], ..request(1, "s", None, 0) };
+    all.ask(before.clone());
+    all.files_changed(&before.id, vec![file(2)]);
+    assert_eq!(answer(&mut all, &before, 10), Err(Refusal::Changed));
+    let now = all.asked(&before.session).unwrap().request;
+    assert_eq!(now.changed, ["/p/a.sh".into()]);
+    assert_eq!(answer(&mut all, &now, 10), Ok(true));
+    all.files_changed(&before.id, vec![file(3)]);
+    assert_eq!(all.asked(&before.session).unwrap().request, now, "it was answered");
 }
 
 #[test]
@@ -262,5 +282,5 @@ fn a_host_says_itself_when_its_requests_are_over() {
     assert_eq!(all.closed(&first.id), []);
     let withdrawn = all.closed(&of_host(2).id);
     assert!(withdrawn.contains(&Effect::Closed(SessionId::new("s"), of_host(2).id, Closing::Elsewhere)));
-    assert!(all.is_empty());
+    assert!(all.of(&SessionId::new("s")).is_empty());
 }

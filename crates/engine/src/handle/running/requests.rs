@@ -5,7 +5,9 @@ use std::path::Path;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::caller::{Caller, check};
+use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
 use watchbill_hooks::ancestors::terminal_of;
@@ -15,12 +17,14 @@ use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
+use crate::named_files;
 use crate::run::message::{AskSink, Message};
 use crate::step::requests::{Answer, RefusedCaller};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
-    pub(crate) fn ask(&self, request: Request, message: HookMessage, sink: AskSink) {
+    pub(crate) fn ask(&self, mut request: Request, message: HookMessage, sink: AskSink) {
+        request.files = named_files::of(&request, &*self.fs);
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request), message, sink));
     }
@@ -48,6 +52,9 @@ impl Handle {
             decision: call.decision.clone().into(),
             surface,
         };
+        if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
+            self.check_files(&answer.session, &answer.request)?;
+        }
         self.wait_for(|told| Message::Answer(answer, told))?
     }
 
@@ -72,6 +79,26 @@ impl Handle {
                 }
             });
         });
+    }
+
+    /// Looks again at the files that an open request names. After a change it has to be shown anew.
+    fn check_files(&self, session: &SessionId, id: &RequestId) -> Result<(), ApiError> {
+        let asked = session.clone();
+        let asked = self.ask_loop(move |engine, _| engine.asked(&asked))?;
+        let Some(request) = asked.map(|asked| asked.request).filter(|request| request.id == *id) else {
+            // The loop says why it cannot be answered.
+            return Ok(());
+        };
+        let Some(files) = named_files::changed(&request.files, &*self.fs) else { return Ok(()) };
+        let changed = request.files.iter().zip(&files).filter(|(before, now)| before != now);
+        let paths: Vec<_> = changed.map(|(file, _)| &*file.path).collect();
+        let message = format!(
+            "nothing was answered: {} was changed after the session asked; look at it, and answer again",
+            visible_line(&paths.join(", "), 400)
+        );
+        // If the loop has ended, the request has ended with it.
+        let _ = self.inbox.send(Message::FilesChanged(session.clone(), id.clone(), files));
+        Err(ApiError::new(ErrorCode::Conflict, message))
     }
 
     /// The first open request of a session, if Watchbill can answer it.
