@@ -2,9 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::{Chosen, Decision};
 use watchbill_core::requests::open::{Asked, Progress};
-use watchbill_core::requests::request::{Digest, Question, RequestKind, Via};
+use watchbill_core::requests::request::{
+    self, Choice, Digest, Question, RequestId, RequestKind, Standing, Via,
+};
+use watchbill_core::time::Timestamp;
 
 use crate::error::{ApiError, ErrorCode};
 
@@ -260,9 +264,76 @@ impl From<&Asked> for Request {
     }
 }
 
+impl Request {
+    /// The request as an engine keeps it that got it from the holder of the store. It has all that is shown, and not
+    /// what makes the output of the hook process. `None`: the time or the digest cannot be read.
+    pub fn asked_by(&self, session: &SessionId) -> Option<Asked> {
+        let opened_at = Timestamp::parse(&self.opened_at)?;
+        let via = if self.answerable == "stream" { Via::Host } else { Via::Hook };
+        let request =
+            request::Request { digest: seen(&self.digest).ok()?, ..self.shown_by(session, via, opened_at) };
+        let progress = match &*self.progress {
+            "sending" => Progress::Sending(opened_at),
+            "taken" => Progress::Taken(opened_at),
+            "failed" => Progress::Failed(opened_at),
+            _ => Progress::Open,
+        };
+        Some(Asked { request: request.into(), progress, more: self.more, times: self.times })
+    }
+
+    /// All of the request that is shown. `at`: when it was asked, if it does not say so.
+    pub(crate) fn shown_by(&self, session: &SessionId, via: Via, at: Timestamp) -> request::Request {
+        let kind = match &*self.kind {
+            _ if self.answerable == "no" => RequestKind::Unknown,
+            "permission" => RequestKind::Permission,
+            "question" if !self.questions.is_empty() => {
+                RequestKind::Questions(self.questions.iter().map(Question::from).collect())
+            }
+            "plan" => RequestKind::Plan(Some((&*self.shown).into())),
+            _ => RequestKind::Unknown,
+        };
+        let rule = |one: &RequestRule| Standing { rule: (&*one.rule).into(), place: (&*one.place).into() };
+        request::Request {
+            id: RequestId::new(&self.id),
+            via,
+            session: session.clone(),
+            subagent: self.subagent.as_deref().map(Into::into),
+            subagent_id: self.subagent.as_deref().map(Into::into),
+            tool: (&*self.tool).into(),
+            input: self.input.to_string().into(),
+            shown: (&*self.shown).into(),
+            summary: (&*self.summary).into(),
+            kind,
+            always: self.always.iter().map(rule).collect(),
+            suggestions: "null".into(),
+            mode: self.mode.as_deref().map(Into::into),
+            cwd: None,
+            opened_at: Timestamp::parse(&self.opened_at).unwrap_or(at),
+            digest: seen(&self.digest).unwrap_or(Digest(0)),
+            files: Vec::new(),
+            changed: self.changed_files.iter().map(|path| (&**path).into()).collect(),
+        }
+    }
+}
+
+impl From<&RequestQuestion> for Question {
+    fn from(question: &RequestQuestion) -> Self {
+        let option = |one: &RequestOption| Choice {
+            label: (&*one.label).into(),
+            description: one.description.as_deref().map(Into::into),
+        };
+        Self {
+            text: (&*question.question).into(),
+            header: question.header.as_deref().map(Into::into),
+            options: question.options.iter().map(option).collect(),
+            several: question.several,
+        }
+    }
+}
+
 impl From<&Question> for RequestQuestion {
     fn from(question: &Question) -> Self {
-        let option = |one: &watchbill_core::requests::request::Choice| RequestOption {
+        let option = |one: &Choice| RequestOption {
             label: one.label.to_string(),
             description: one.description.as_ref().map(ToString::to_string),
         };

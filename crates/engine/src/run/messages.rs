@@ -167,6 +167,7 @@ impl Loop {
             }
             Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
             Message::CommandsStored => self.read_commands(),
+            Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),
             Message::Removed => {

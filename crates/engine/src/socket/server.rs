@@ -27,6 +27,7 @@ use super::address_of;
 use super::ask::asked;
 use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
+use super::surface;
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -35,9 +36,6 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// Limit of subscriptions per connection, more than one program needs. Each has a thread and a mailbox.
 const MOST_SUBSCRIPTIONS: usize = 8;
-
-/// The surface of answers that come through the socket.
-const COMMAND: &str = "command";
 
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
@@ -254,9 +252,11 @@ impl<'s> Connection<'s> {
                 self.shared.handle.printed(RequestId::new(&request_id));
                 self.reply(&id, Ok(()))
             }
-            Request::Answer(call) => {
-                let allowed = self.check_caller(&call.session, "answer");
-                let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
+            Request::Answer { call, surface } => {
+                let stream = self.reader.stream();
+                let surface =
+                    surface::allowed(&self.shared.handle, stream, &call.session, surface.as_deref());
+                let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {
@@ -282,7 +282,7 @@ impl<'s> Connection<'s> {
     }
 
     fn check_caller(&self, session: &str, what: &'static str) -> Result<(), ApiError> {
-        self.shared.handle.check_caller(&caller::look(self.reader.stream()), session, what)
+        self.shared.handle.check_caller(&caller::look(self.reader.stream()), false, session, what)
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {

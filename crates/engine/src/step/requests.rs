@@ -1,12 +1,13 @@
 //! What sessions ask: requests from waiting hook processes, the answers to them, and their ends.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::open::{Effect, Outcome, Refusal};
+use watchbill_core::requests::open::{Asked, Effect, Outcome, Refusal};
 use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
@@ -143,6 +144,19 @@ pub(super) fn undelivered(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Outpu
     carry_out(rooms, effects, out);
 }
 
+/// The holder of the store shows these requests, and no others.
+pub(super) fn take_holders(rooms: &mut Rooms, asked: BTreeMap<SessionId, Asked>) {
+    let before = std::mem::replace(&mut rooms.holder_requests, asked);
+    let now = &rooms.holder_requests;
+    let changed = before.keys().chain(now.keys()).filter(|id| before.get(*id) != now.get(*id));
+    rooms.rows.mark_all(changed.cloned().collect::<Vec<_>>());
+}
+
+/// The first request of a session that can be answered.
+pub(super) fn asked(rooms: &Rooms, session: &SessionId) -> Option<Asked> {
+    rooms.requests.asked(session).or_else(|| rooms.holder_requests.get(session).cloned())
+}
+
 /// Every hook process is to end with nothing.
 pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
     let effects = rooms.requests.release_all();
@@ -152,7 +166,9 @@ pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
 /// Compares a row that was just made with the requests of its session, and puts the one to show into it. Says when to look
 /// again though nothing happens.
 pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -> Option<Timestamp> {
+    let of_holder = rooms.holder_requests.get(&row.session_id).filter(|_| waits(row)).cloned();
     if rooms.requests.is_empty() {
+        row.request = of_holder;
         return None;
     }
     let (id, now) = (row.session_id.clone(), rooms.env.now());
@@ -166,7 +182,7 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
             carry_out(rooms, vec![effect], out);
         }
     }
-    row.request = rooms.requests.asked(&id);
+    row.request = rooms.requests.asked(&id).or(of_holder);
     rooms.requests.deadline(&id, now)
 }
 

@@ -19,6 +19,8 @@ use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 use super::Handle;
 use crate::named_files;
 use crate::run::message::{AskSink, Message};
+use crate::socket::access::AccessError;
+use crate::socket::client::Client;
 use crate::step::requests::{Answer, RefusedCaller};
 
 impl Handle {
@@ -40,7 +42,7 @@ impl Handle {
     }
 
     /// Answers a request that this program or a socket client has shown to the user. On return, the answer is stored
-    /// and on its way to the hook process.
+    /// and on its way to the hook process. If another program holds the store, that program is asked.
     ///
     /// # Errors
     /// When the request is no longer open, or when the answer does not fit or cannot be stored.
@@ -55,7 +57,20 @@ impl Handle {
         if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
             self.check_files(&answer.session, &answer.request)?;
         }
-        self.wait_for(|told| Message::Answer(answer, told))?
+        match self.wait_for(|told| Message::Answer(answer, told))?? {
+            Some(given) => Ok(given),
+            None => self.answer_there(call, surface),
+        }
+    }
+
+    /// Sends an answer to the holder of the store, once: after a broken connection the row shows what came of it.
+    fn answer_there(&self, call: &AnswerCall, surface: &str) -> Result<AnswerGiven, ApiError> {
+        let client = self.settings().data_dir.as_deref().and_then(Client::connect);
+        let gone = || {
+            let message = "the Watchbill that shows this request does not answer; answer in the terminal";
+            ApiError::new(ErrorCode::NotReady, message)
+        };
+        client.ok_or_else(gone)?.answer_from(surface, call).map_err(AccessError::into_api)
     }
 
     /// Gives an answer to the host of its session, on a thread of its own.
@@ -122,16 +137,19 @@ impl Handle {
 
     /// Checks that a program at the socket may do something for the user: `answer` or `prompt`. A refusal is listed with the
     /// answers.
+    /// `is_window`: it is the window of this installation.
     ///
     /// # Errors
     /// When the program may not: an agent started it, or no person uses its terminal.
     pub(crate) fn check_caller(
         &self,
         caller: &Caller,
+        is_window: bool,
         session: &str,
         what: &'static str,
     ) -> Result<(), ApiError> {
-        let scripts = self.settings().scripts_answer;
+        // A window needs no terminal either.
+        let scripts = is_window || self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
