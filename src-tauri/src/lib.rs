@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alerts;
+mod answer;
 mod autostart;
 mod bridge;
 #[cfg(target_os = "linux")]
