@@ -24,6 +24,7 @@ mod options;
 mod own;
 mod roster_copy;
 mod settings;
+mod short_request;
 mod shortcut;
 mod start_request;
 mod surfaces;

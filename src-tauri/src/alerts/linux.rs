@@ -28,21 +28,14 @@ use crate::desk::Desk;
 use cards::{Call, Cards, Letter};
 pub use health::health;
 use left_behind::LeftBehind;
-use message::{Abilities, call, notify};
+use message::{Abilities, ENTRY, NAME, call, notify};
 use tauri::Manager;
 
-const NAME: &str = "org.freedesktop.Notifications";
-const PATH: &str = "/org/freedesktop/Notifications";
 /// A server that has not answered by now is slow or hangs: the log says so. The pending request stays.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the end of the program waits for a server that has not yet answered with the id of a notification to
 /// close.
 const LAST_PATIENCE: Duration = Duration::from_millis(500);
-/// The desktop entry that packages install, without its ending. Desktops find the program's name by it, and the
-/// launcher finds the icon for the count.
-const ENTRY: &str = "Watchbill";
-/// The icon that packages install.
-const ICON: &str = "watchbill-desktop";
 
 /// The notification server, as seen over the session bus.
 ///
@@ -327,6 +320,7 @@ async fn session_bus() -> zbus::Result<Connection> {
 
 #[cfg(test)]
 mod tests {
+    use super::message::ICON;
     use super::*;
 
     #[test]

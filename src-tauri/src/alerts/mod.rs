@@ -37,6 +37,7 @@ use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
 use crate::notes::Notes;
+use crate::short_request::whole;
 use crate::{answer, window};
 use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, Heard, OPEN, SNOOZE};
 use board::{Act, Board, Card};
@@ -289,7 +290,7 @@ impl Showing {
         let session = notice.session_id.clone();
         let request =
             self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
-        Some((answer::whole(&request)?, (request.id, request.digest)))
+        Some((whole(&request)?, (request.id, request.digest)))
     }
 
     fn choose(&mut self, card: Card, action: &str, locked: bool) {

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use watchbill_protocol::roster::{Group, TrackedSession};
 use watchbill_settings::TrayColours;
 
-use crate::answer;
+use crate::short_request::whole;
 use crate::text::{cut, one_line};
 
 /// A title in the menu is cut to this many characters.
@@ -141,7 +141,7 @@ fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
     });
     let label = format!("{glyph} {}{age}", title(row));
     let offer = row.request.as_ref().filter(|_| row.group == Group::NeedsYou).and_then(|request| {
-        let text = format!("{}: {}", one_line(&request.tool), answer::whole(request)?);
+        let text = format!("{}: {}", one_line(&request.tool), whole(request)?);
         Some(Offer { text, request_id: request.id.clone(), seen: request.digest.clone() })
     });
     Entry { session_id: row.session_id.clone(), label, offer }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use zbus::Connection;
 use zbus::fdo::DBusProxy;
 
-use super::NAME;
+use super::message::NAME;
 
 /// The notifications of one bus.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

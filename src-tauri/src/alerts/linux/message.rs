@@ -7,8 +7,17 @@ use zbus::message::Flags;
 use zbus::zvariant::{DynamicType, Value};
 
 use super::cards::Letter;
-use super::{ENTRY, ICON, NAME, PATH};
 use crate::alerts::actions::OPEN;
+
+/// The name of the server on the bus, which is also its interface.
+pub const NAME: &str = "org.freedesktop.Notifications";
+/// The path of its object.
+pub const PATH: &str = "/org/freedesktop/Notifications";
+/// The desktop entry that packages install, without its ending. Desktops find the program's name by it, and the
+/// launcher finds the icon for the count.
+pub const ENTRY: &str = "Watchbill";
+/// The icon that packages install.
+pub const ICON: &str = "watchbill-desktop";
 
 /// What a server can show.
 #[derive(Debug, Clone, Copy, Default)]
