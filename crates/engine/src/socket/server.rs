@@ -15,6 +15,7 @@ use watchbill_core::person::SessionCommand;
 use watchbill_core::requests::request::RequestId;
 use watchbill_core::time::Timestamp;
 use watchbill_drive::socket::address::{Address, SocketIdentity, is_ours};
+use watchbill_drive::socket::caller;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
