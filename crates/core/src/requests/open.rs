@@ -17,6 +17,7 @@ use crate::ids::{SessionId, stable_hash};
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
+use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
 /// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
@@ -32,9 +33,6 @@ const EFFECT: Millis = Millis(5_000);
 
 /// The requests of one session that wait at most. More is a client gone wrong.
 const MOST: usize = 64;
-
-/// The inputs of a session that are remembered, to tell how often it asks the same.
-const REMEMBERED: usize = 32;
 
 /// Where a request stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,8 +131,8 @@ pub struct Asked {
 #[derive(Debug, Default)]
 pub struct OpenRequests {
     sessions: BTreeMap<SessionId, Vec<OpenRequest>>,
-    /// What each session asked for, newest last, and how often. Until the session ends.
-    asked: BTreeMap<SessionId, Vec<(u64, u32)>>,
+    /// How often each session asked for the same. Until the session ends.
+    asked: BTreeMap<SessionId, Repeats>,
 }
 
 impl OpenRequests {
@@ -154,8 +152,7 @@ impl OpenRequests {
         if requests.len() >= MOST {
             effects.push(Effect::Release(request.id));
         } else {
-            let times = self.asked.entry(request.session.clone()).or_default();
-            let times = count(times, stable_hash(format!("{} {}", request.tool, request.input).as_bytes()));
+            let times = self.asked.entry(request.session.clone()).or_default().count(&request);
             requests.push(OpenRequest {
                 request: Arc::new(request),
                 progress: Progress::Open,
@@ -395,16 +392,6 @@ impl OpenRequests {
             self.sessions.remove(session);
         }
     }
-}
-
-/// Counts one more time for an input, and gives the count. The input that came least recently goes first.
-fn count(asked: &mut Vec<(u64, u32)>, input: u64) -> u32 {
-    let before = asked.iter().position(|(of, _)| *of == input).map_or(0, |at| asked.remove(at).1);
-    if asked.len() >= REMEMBERED {
-        asked.remove(0);
-    }
-    asked.push((input, before.saturating_add(1)));
-    before.saturating_add(1)
 }
 
 #[cfg(test)]

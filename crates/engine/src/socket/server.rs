@@ -260,7 +260,8 @@ impl<'s> Connection<'s> {
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {
-                let allowed = self.check_caller(&call.session, "prompt");
+                let caller = caller::look(self.reader.stream());
+                let allowed = self.shared.handle.check_caller(&caller, false, &call.session, "prompt");
                 let sent = allowed.and_then(|()| self.shared.handle.prompt(&call));
                 self.reply(&id, sent.map_err(AccessError::from))
             }
@@ -279,10 +280,6 @@ impl<'s> Connection<'s> {
             }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
-    }
-
-    fn check_caller(&self, session: &str, what: &'static str) -> Result<(), ApiError> {
-        self.shared.handle.check_caller(&caller::look(self.reader.stream()), false, session, what)
     }
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
