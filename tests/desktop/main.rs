@@ -15,6 +15,7 @@ mod faults;
 mod keyboard;
 mod long_timeline;
 mod malicious_transcripts;
+mod memory;
 mod pictures;
 mod roster;
 mod screen_reader;

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import answers
+import deaths  # noqa: F401: puts its cells on the list
 import history  # noqa: F401  (puts its cells on the list)
 import hosted  # noqa: F401: puts its cells on the list
 import isolation

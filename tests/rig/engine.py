@@ -92,6 +92,9 @@ class Engine:
         self.thread.join()
         if self.process:
             self.end(signal.SIGKILL)
+        # A host ends its session in order. Only a cell that failed has one.
+        for pid in self.hosts():
+            os.kill(pid, signal.SIGTERM)
 
     # The socket.
 
@@ -191,6 +194,18 @@ class Engine:
         return json.loads(self.say("answers", "--json").out)
 
     # The hook processes.
+
+    def hosts(self):
+        """The pids of the hosts of own sessions in this data folder."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            except OSError:
+                continue
+            if b"--keep" in words and any(word.startswith(bytes(self.data)) for word in words):
+                found.append(int(entry.name))
+        return found
 
     def hooks(self, programs_only=False):
         """The pids of the hook processes for this data folder, their shells included."""

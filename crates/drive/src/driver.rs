@@ -33,6 +33,15 @@ impl Refusal {
     }
 }
 
+/// Why an agent ends at its start: what it says of the conversation that it was started with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversation {
+    /// A new one was wanted, and there is one with this id.
+    Exists,
+    /// One was to go on, and there is none.
+    Missing,
+}
+
 /// The driver of one process of an agent: pure. Folding the same log gives the same events and the same state.
 pub trait Driver: Send {
     /// Folds one record. Events come in the order in which they happened. A line that cannot be read gives
@@ -55,4 +64,9 @@ pub trait Driver: Send {
 
     /// The agent can take the next prompt: it is ready, and no turn runs.
     fn is_idle(&self) -> bool;
+
+    /// The agent is not ready, and has said that it will not be: the conversation is not as its start had it.
+    fn turned_away(&self) -> Option<Conversation> {
+        None
+    }
 }

@@ -3,11 +3,11 @@
 use std::io;
 
 use watchbill_core::time::Timestamp;
-use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
+use watchbill_protocol::own::event::{OwnEvent, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
 use crate::agents;
-use crate::driver::{Driver, LogLine};
+use crate::driver::{Conversation, Driver, LogLine};
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 
@@ -19,12 +19,26 @@ pub struct Replay {
     /// The agent's own id of the session, and whether its conversation has begun.
     own_id: Option<String>,
     has_talked: bool,
+    /// What the first process of the agent was to go on with.
+    first: Option<OwnResume>,
+    /// A process of the agent got a prompt: it may have written the conversation before it said anything.
+    has_sent: bool,
+    /// A turn has ended: the conversation has something in it.
+    has_answered: bool,
 }
 
 impl Replay {
     /// The fold before the first record.
     pub fn new(spec: &OwnSpec) -> Self {
-        Self { spec: spec.clone(), driver: agents::driver(spec), own_id: None, has_talked: false }
+        Self {
+            spec: spec.clone(),
+            driver: agents::driver(spec),
+            own_id: None,
+            has_talked: false,
+            first: spec.resume.clone(),
+            has_sent: false,
+            has_answered: false,
+        }
     }
 
     /// The events of a record.
@@ -52,6 +66,8 @@ impl Replay {
         for event in &events {
             match event {
                 OwnWhat::TurnStart => self.has_talked = true,
+                OwnWhat::TurnEnd { .. } => self.has_answered |= self.has_talked,
+                OwnWhat::Prompt { place: PromptPlace::Sent, .. } => self.has_sent = true,
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
                     self.own_id = Some(session.clone())
                 }
@@ -68,9 +84,27 @@ impl Replay {
 
     /// The process of the agent is gone. A conversation that has begun goes on under the id that the agent gave it.
     pub fn process_ended(&mut self) {
+        match self.turned_away() {
+            Some(Conversation::Exists) => self.has_talked = true,
+            Some(Conversation::Missing) => self.spec.resume.clone_from(&self.first),
+            None => {}
+        }
         if std::mem::take(&mut self.has_talked) {
             let session = self.own_id.clone().unwrap_or_else(|| self.spec.session.clone());
             self.spec.resume = Some(OwnResume { session, fork: false });
+        }
+    }
+
+    /// The agent has ended at its start, because a host was killed at the beginning of the conversation: nothing in the log tells
+    /// whether the agent had written it down. Started once more, it does the other thing. A conversation that the user had before,
+    /// or that is lost, is none of these.
+    pub fn turned_away(&self) -> Option<Conversation> {
+        let goes_on = self.spec.resume.as_ref().is_some_and(|resume| !resume.fork);
+        match self.driver.as_ref()?.turned_away()? {
+            Conversation::Exists => (self.has_sent && !goes_on).then_some(Conversation::Exists),
+            Conversation::Missing => {
+                (self.spec.resume != self.first && !self.has_answered).then_some(Conversation::Missing)
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnSpec;
 
 use self::state::{Call, State};
-use crate::driver::{Driver, LogLine, Refusal};
+use crate::driver::{Conversation, Driver, LogLine, Refusal};
 use crate::fold::json::{list, text, texts};
 use crate::fold::line::{self, Line};
 
@@ -72,6 +72,14 @@ fn call(request: &Value) -> Call {
 impl Driver for Claude {
     fn fold(&mut self, at: Timestamp, line: LogLine<'_>) -> Vec<OwnWhat> {
         let mut events = Vec::new();
+        // Source: standard error of client 2.1.329, which then ends.
+        if let LogLine::Err(text) = line
+            && !self.state.is_ready
+            && text.contains("Session ID ")
+            && text.contains(" is already in use")
+        {
+            self.state.turned_away = Some(Conversation::Exists);
+        }
         match line::read(line, "Claude Code") {
             Line::Out(text, value) => self.state.out(at, text, &value, &mut events),
             Line::In(text, value) => {
@@ -125,5 +133,9 @@ impl Driver for Claude {
 
     fn is_idle(&self) -> bool {
         self.state.is_ready && !self.state.is_running && !self.state.prompts.any_sent()
+    }
+
+    fn turned_away(&self) -> Option<Conversation> {
+        self.state.turned_away
     }
 }

@@ -9,6 +9,7 @@ use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use super::ask::{self, Around};
 use super::state::{Call, State};
 use super::{lines, result};
+use crate::driver::Conversation;
 use crate::fold::failure::failure;
 use crate::fold::json::{list, number, owned, target, text, texts};
 
@@ -201,6 +202,13 @@ impl State {
 
     /// One result can answer several prompts: those that came while tools ran went into the same turn.
     fn result(&mut self, value: &Value, events: &mut Vec<OwnWhat>) {
+        let mut errors = list(value, "errors").filter_map(Value::as_str);
+        if !self.is_ready && errors.any(|error| error.starts_with("No conversation found")) {
+            // The agent ends. There was no turn.
+            self.turned_away = Some(Conversation::Missing);
+            events.extend(result::read(value, None).error);
+            return;
+        }
         let named = list(value, "user_message_uuids").filter_map(Value::as_str);
         let mut prompts: Vec<String> = named.filter(|id| self.prompts.knows(id)).map(str::to_owned).collect();
         for begun in self.prompts.at(PromptPlace::Started) {

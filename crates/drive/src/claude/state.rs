@@ -8,6 +8,7 @@ use watchbill_protocol::own::spec::OwnSpec;
 
 use super::ask::Way;
 use super::lines;
+use crate::driver::Conversation;
 use crate::fold::blocks::Blocks;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
@@ -57,6 +58,8 @@ pub(super) struct State {
     pub(super) facts: Facts,
     pub(super) is_ready: bool,
     pub(super) is_running: bool,
+    /// What it said of its conversation before it was ready.
+    pub(super) turned_away: Option<Conversation>,
     pub(super) prompts: Prompts,
     pub(super) requests: Requests<Way>,
     pub(super) blocks: Blocks,
@@ -82,6 +85,7 @@ impl State {
             facts,
             is_ready: false,
             is_running: false,
+            turned_away: None,
             prompts: Prompts::default(),
             requests: Requests::default(),
             blocks: Blocks::default(),

@@ -181,6 +181,9 @@ impl Session {
                 due.iter().for_each(|line| self.write_line(line));
                 continue;
             }
+            if self.starts_over() {
+                continue;
+            }
             if self.state.ending.is_some() || self.state.exit.is_some() {
                 break;
             }

@@ -201,6 +201,20 @@ impl Session {
         }
     }
 
+    /// Starts the agent once more, if it ended because the conversation is not as this start had it. No prompt was given to it.
+    pub(super) fn starts_over(&mut self) -> bool {
+        let is_over = self.state.exit.is_some() && self.state.outputs == 0;
+        let wanted = is_over && self.state.ending.is_none() && self.replay.turned_away().is_some();
+        if !wanted || std::mem::replace(&mut self.state.started_over, true) {
+            return false;
+        }
+        (self.agent, self.state.exit) = (None, None);
+        self.state.words.clear();
+        self.replay.process_ended();
+        self.start_agent();
+        true
+    }
+
     /// The agent is gone: its prompts and requests are closed, once.
     fn close_agent(&mut self) {
         if self.agent.is_none() || !self.output_is_whole() {

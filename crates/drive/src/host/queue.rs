@@ -37,6 +37,8 @@ pub struct Queue {
     texts: HashMap<String, String>,
     /// The host has interrupted the turn that runs: what waits was held then, or is not to be held.
     by_us: bool,
+    /// A turn runs.
+    turn_runs: bool,
 }
 
 impl Queue {
@@ -146,9 +148,18 @@ impl Queue {
                 if !matches!(place, PromptPlace::Queued | PromptPlace::Sent | PromptPlace::Started) {
                     self.texts.remove(id);
                 }
+                // The agent cancelled what it had not begun: no turn comes whose end is ours.
+                if *place == PromptPlace::Dropped && !self.turn_runs && !self.any_sent() {
+                    self.by_us = false;
+                }
+                Vec::new()
+            }
+            OwnWhat::TurnStart => {
+                self.turn_runs = true;
                 Vec::new()
             }
             OwnWhat::TurnEnd { reason, .. } => {
+                self.turn_runs = false;
                 let by_us = std::mem::take(&mut self.by_us);
                 match reason.as_str() {
                     "completed" => Vec::new(),
@@ -173,7 +184,7 @@ impl Queue {
 
     /// The agent is gone: what it did not confirm is at an unknown place, and what waits is held.
     pub fn agent_gone(&mut self) -> Vec<Act> {
-        self.by_us = false;
+        (self.by_us, self.turn_runs) = (false, false);
         let mut lost: Vec<String> = Vec::new();
         for (id, place) in &mut self.places {
             if *place == PromptPlace::Sent {
@@ -209,7 +220,7 @@ impl Queue {
             waiting.when = PromptWhen::Queue;
         }
         self.held = None;
-        self.by_us = false;
+        (self.by_us, self.turn_runs) = (false, false);
     }
 }
 

@@ -77,6 +77,8 @@ pub(super) struct State {
     pub looked: Duration,
     /// The last lines of standard error.
     pub words: VecDeque<String>,
+    /// The agent was started once more, because it would not take the conversation as it was started with it.
+    pub started_over: bool,
     /// The last event was told.
     pub is_over: bool,
 }

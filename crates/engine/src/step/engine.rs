@@ -71,7 +71,11 @@ impl Engine {
             Input::Wake(most) => waking::wake(rooms, most, &mut out),
             Input::Rescanned(found) => reconcile::take_rescan(rooms, found, &mut out),
             Input::ProcessEnded(pid) => processes::recheck(rooms, pid, &mut out),
-            Input::Hooks(messages) => reconcile::take_hooks(rooms, &messages, &mut out),
+            Input::Hooks(mut messages) => {
+                // What a program says over HTTP enters the history and changes no state.
+                messages.retain(|message| !message.over_http);
+                reconcile::take_hooks(rooms, &messages, &mut out);
+            }
             Input::Settings(settings) => settings::take_settings(rooms, *settings),
             Input::Deadline => {}
             Input::Folders(looks) => working_folders::take_looks(rooms, looks),

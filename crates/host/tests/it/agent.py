@@ -41,7 +41,14 @@ def listen():
             if line["type"] == "user":
                 words = "".join(block.get("text", "") for block in line["message"]["content"])
                 note("received", line["uuid"] + " " + words[:40])
-                if words.startswith("vanish"):
+                if words.startswith("keep"):
+                    # The real client writes the transcript before it says that the turn begins.
+                    note("transcripts", SESSION)
+                if words.startswith(("vanish", "keep")):
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if words.startswith("forget"):
+                    # It says that the turn begins, and dies before it writes.
+                    say(type="command_lifecycle", command_uuid=line["uuid"], state="started")
                     os.kill(os.getpid(), signal.SIGKILL)
                 say(type="command_lifecycle", command_uuid=line["uuid"], state="queued")
                 STATE["prompts"].append((line["uuid"], words))
@@ -125,7 +132,8 @@ note("starts", " ".join(ARGS))
 if "--session-id" in ARGS and is_known(SESSION):
     sys.exit(f"Error: Session ID {SESSION} is already in use.")
 if "--resume" in ARGS and not is_known(ARGS[ARGS.index("--resume") + 1]):
-    sys.exit("No conversation found with that session ID")
+    say(type="result", subtype="error_during_execution", is_error=True, errors=["No conversation found with session ID: …"])
+    sys.exit(1)
 note("environment", "\n".join(sorted(os.environ)))
 threading.Thread(target=listen, daemon=True).start()
 while True:

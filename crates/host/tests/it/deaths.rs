@@ -4,7 +4,7 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 
 use crate::stage::{Attached, Session, Stage, is_alive, wait_until};
-use crate::stream::{kill, received, spec};
+use crate::stream::{kill, received, spec, starts};
 
 /// The processes that run in the folder of the stage.
 fn processes(stage: &Stage) -> Vec<u32> {
@@ -92,6 +92,91 @@ fn killed_while_text_streams() {
 #[test]
 fn killed_between_turns() {
     killed_at("one", "the end of a turn", |told, id| told.place(id) == Some(PromptPlace::Done));
+}
+
+/// The agent dies at its first prompt. The next process of it goes on, and gets the prompt that waited.
+fn died_at_the_first_prompt(word: &str, second_start: [&str; 2]) {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let mut told = session.attach();
+    let first = session.prompt(word, PromptWhen::Queue);
+    told.until_end();
+    session.wait_for_end();
+    let session = stage.resume(&spec.session);
+    let second = session.prompt("second", PromptWhen::Queue);
+    let mut told = session.attach();
+    told.until_at(&second, PromptPlace::Done);
+    assert_eq!(received(&stage), [&*first, &*second], "no prompt goes twice");
+    let starts = starts(&stage);
+    assert_eq!(starts.len(), 3, "{starts:?}");
+    for (start, word) in starts[1..].iter().zip(second_start) {
+        assert!(start.contains(&format!("{word} {}", spec.session)), "{starts:?}");
+    }
+    session.send(&OwnCommand::Stop).unwrap();
+    session.wait_for_end();
+    // A later host knows from the log how the conversation goes on.
+    let session = stage.resume(&spec.session);
+    let third = session.prompt("third", PromptWhen::Queue);
+    session.attach().until_at(&third, PromptPlace::Done);
+    let starts = self::starts(&stage);
+    assert_eq!(starts.len(), 4, "{starts:?}");
+    assert!(starts[3].contains(&format!("--resume {}", spec.session)), "{starts:?}");
+}
+
+#[test]
+fn a_conversation_that_was_written_before_its_first_turn_goes_on() {
+    died_at_the_first_prompt("keep", ["--session-id", "--resume"]);
+}
+
+#[test]
+fn a_conversation_of_which_nothing_was_written_begins_anew() {
+    died_at_the_first_prompt("forget", ["--resume", "--session-id"]);
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_not_replaced() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let first = session.prompt("one", PromptWhen::Queue);
+    session.attach().until_at(&first, PromptPlace::Done);
+    session.send(&OwnCommand::Stop).unwrap();
+    session.wait_for_end();
+    std::fs::remove_file(stage.data().join("transcripts")).unwrap();
+    let session = stage.resume(&spec.session);
+    let mut told = session.attach();
+    let second = session.prompt("second", PromptWhen::Queue);
+    told.until("the second end", |told| told.ends() == 2);
+    let said = |what: &OwnWhat| matches!(what, OwnWhat::Error { text, .. } if text.contains("No conversation found"));
+    assert!(told.events.iter().any(|event| said(&event.what)), "{:?}", told.events);
+    assert_eq!((starts(&stage).len(), told.place(&second)), (2, Some(PromptPlace::Queued)));
+}
+
+#[test]
+fn killed_while_it_ends() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let session = stage.start(&spec);
+    let mut told = session.attach();
+    session.prompt("deaf", PromptWhen::Queue);
+    told.until_event("deafness", |what| matches!(what, OwnWhat::Block { text, .. } if text == "deaf"));
+    let waits = session.prompt("waits", PromptWhen::Queue);
+    session.send(&OwnCommand::Stop).unwrap();
+    told.until_event("the end begins", |what| matches!(what, OwnWhat::Ending { .. }));
+    let host = session.host();
+    kill(host);
+    wait_until("the end of the host", || !is_alive(host));
+    while told.next() {}
+    assert_eq!(session.log(), told.events);
+    // The agent hears no signal but KILL, which the next host sends.
+    let session = stage.resume(&spec.session);
+    let mut told = session.attach();
+    told.until("the present", |told| told.caught_up);
+    wait_until("the agent is gone", || processes(&stage).is_empty());
+    assert!(told.is_held() && told.place(&waits) == Some(PromptPlace::Queued), "{:?}", told.events);
+    session.send(&OwnCommand::ReleaseQueue).unwrap();
+    told.until_at(&waits, PromptPlace::Done);
 }
 
 #[test]

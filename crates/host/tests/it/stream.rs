@@ -66,7 +66,7 @@ pub fn received(stage: &Stage) -> Vec<String> {
     text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
-fn starts(stage: &Stage) -> Vec<String> {
+pub fn starts(stage: &Stage) -> Vec<String> {
     let text = std::fs::read_to_string(stage.data().join("starts")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }

@@ -34,6 +34,44 @@ fn each_failure_holds_and_only_the_user_releases() {
 }
 
 #[test]
+fn an_interrupt_of_what_was_only_sent_is_not_kept_for_the_next_turn() {
+    let mut queue = Queue::default();
+    let prompt = |id: &str, place| OwnWhat::Prompt { id: id.into(), text: id.into(), images: 0, place };
+    queue.take("a", "a", &[], PromptWhen::Queue, false);
+    queue.next();
+    queue.note(&prompt("a", PromptPlace::Sent));
+    queue.interrupting();
+    queue.note(&prompt("a", PromptPlace::Dropped));
+    queue.take("b", "b", &[], PromptWhen::Queue, false);
+    queue.next();
+    queue.note(&prompt("b", PromptPlace::Sent));
+    queue.note(&OwnWhat::TurnStart);
+    queue.take("c", "c", &[], PromptWhen::Queue, true);
+    let acts = queue.take("d", "d", &[], PromptWhen::Now, true);
+    assert!(acts.contains(&Act::Interrupt), "a prompt for now interrupts the turn: {acts:?}");
+    assert_eq!(
+        queue.note(&ended("interrupted")).len(),
+        1,
+        "the turn ended by another hand: what waits is held"
+    );
+}
+
+#[test]
+fn an_interrupt_counts_for_the_turn_that_a_sent_prompt_begins() {
+    let mut queue = Queue::default();
+    queue.take("a", "a", &[], PromptWhen::Queue, false);
+    queue.next();
+    let prompt = |place| OwnWhat::Prompt { id: "a".into(), text: "a".into(), images: 0, place };
+    queue.note(&prompt(PromptPlace::Sent));
+    queue.interrupting();
+    queue.take("b", "b", &[], PromptWhen::Queue, true);
+    queue.note(&OwnWhat::TurnStart);
+    queue.note(&prompt(PromptPlace::Started));
+    queue.note(&prompt(PromptPlace::Dropped));
+    assert!(queue.note(&ended("interrupted")).is_empty(), "the user held nothing");
+}
+
+#[test]
 fn what_the_user_released_stays_released() {
     let mut queue = Queue::default();
     queue.take("a", "text", &[], PromptWhen::Queue, true);
