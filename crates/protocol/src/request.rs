@@ -67,13 +67,17 @@ pub struct Request {
     #[ts(as = "Option<Vec<String>>", optional)]
     pub changed_files: Vec<String>,
     /// How often the session has asked for the same, this time included; absent at the first time.
-    #[serde(default, skip_serializing_if = "is_at_most_one")]
+    #[serde(default = "once", skip_serializing_if = "is_once")]
     #[ts(as = "Option<u32>", optional)]
     pub times: u32,
 }
 
-fn is_at_most_one(count: &u32) -> bool {
-    *count <= 1
+fn once() -> u32 {
+    1
+}
+
+fn is_once(times: &u32) -> bool {
+    *times == 1
 }
 
 fn is_zero(count: &u32) -> bool {

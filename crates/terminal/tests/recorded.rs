@@ -388,9 +388,12 @@ const KITTY: &Ids = &[("KITTY_WINDOW_ID", "3"), ("KITTY_LISTEN_ON", "unix:@kitty
 const WEZTERM: &Ids = &[("WEZTERM_PANE", "7"), ("WEZTERM_UNIX_SOCKET", "/run/wezterm")];
 const TMUX: &Ids = &[("TMUX", "/run/tmux,8,0"), ("TMUX_PANE", "%2")];
 
+/// The terminal, its process and ids, a call of a look with its answer, and the calls that type.
+type TypedCase<'a> = (&'a str, &'a str, &'a Ids, (&'a str, &'a str), &'a [&'a str]);
+
 #[test]
 fn a_text_goes_to_the_exact_pane_and_enter_goes_apart() {
-    let cases: &[(&str, &str, &Ids, (&str, &str), &[&str])] = &[
+    let cases: &[TypedCase] = &[
         (
             "kitty",
             "kitty",
