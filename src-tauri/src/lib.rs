@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alerts;
+mod answer;
 mod autostart;
 mod bridge;
 #[cfg(target_os = "linux")]
@@ -24,6 +25,7 @@ mod own;
 mod roster_copy;
 mod service;
 mod settings;
+mod short_request;
 mod shortcut;
 mod start_request;
 mod surfaces;

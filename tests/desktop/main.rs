@@ -7,6 +7,7 @@
 
 mod agent;
 mod alerts;
+mod answers;
 mod chains;
 mod colours;
 mod drawn;

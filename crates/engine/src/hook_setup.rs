@@ -8,7 +8,8 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
+    ANSWER_EVENT, CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, client, events_for, install,
+    uninstall,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -96,7 +97,7 @@ impl HookSetup {
         }
         let places = HookPaths::new(&self.data_dir);
         match (step, &plan.after) {
-            (HooksStep::Install | HooksStep::InstallContext, Some(text)) => {
+            (HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext, Some(text)) => {
                 change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
@@ -114,21 +115,25 @@ impl HookSetup {
     fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
+        let before = file.text.as_deref();
         let purpose = match step {
             HooksStep::Install | HooksStep::Uninstall => Purpose::Events,
+            HooksStep::InstallAnswers | HooksStep::UninstallAnswers => Purpose::Answers,
             HooksStep::InstallContext | HooksStep::UninstallContext => Purpose::Context,
         };
-        let events = match purpose {
-            Purpose::Context => CONTEXT_EVENTS.iter().collect(),
-            _ => events_for(self.client, file.text.as_deref()),
-        };
-        let after = match (step, &file.text) {
-            (HooksStep::Install | HooksStep::InstallContext, text) => {
+        let after = match step {
+            HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext => {
                 let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
-                install(text.as_deref(), &command, &events).map(Some)
+                let events = match purpose {
+                    Purpose::Events => events_for(self.client, before),
+                    Purpose::Answers => vec![&ANSWER_EVENT],
+                    Purpose::Context => CONTEXT_EVENTS.iter().collect(),
+                };
+                install(before, &command, &events).map(Some)
             }
-            (_, Some(text)) => uninstall(text, purpose),
-            (_, None) => Ok(None),
+            HooksStep::Uninstall | HooksStep::UninstallAnswers | HooksStep::UninstallContext => {
+                before.map_or(Ok(None), |text| uninstall(text, purpose))
+            }
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
         let mut hasher = DefaultHasher::new();
@@ -261,6 +266,7 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         root: root.to_string_lossy().into_owned(),
         context: found.context,
         problem: found.problem,
+        answers: found.answers,
     }
 }
 
@@ -319,6 +325,31 @@ mod tests {
         assert!(found[0].context && found[0].state == "installed", "{found:?}");
         make(&settings, &bin, HooksStep::UninstallContext).unwrap();
         assert_eq!(read(), observed);
+    }
+
+    #[test]
+    fn the_hook_that_waits_for_answers_goes_in_and_out_apart_from_the_others() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("claude");
+        let mut settings = Settings::for_roots(vec![root.clone()]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::create_dir(&root).unwrap();
+        let before = "{\n  \"model\": \"opus\"\n}\n";
+        std::fs::write(root.join("settings.json"), before).unwrap();
+        std::fs::write(home.path().join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let read = || std::fs::read_to_string(root.join("settings.json")).unwrap();
+        let shown = || every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
+
+        make(&settings, home.path(), HooksStep::InstallAnswers).unwrap();
+        let answers_alone = read();
+        assert_eq!(answers_alone.matches(" hook ").count(), 1, "{answers_alone}");
+        assert_eq!((shown()[0].answers, &*shown()[0].state), (true, "absent"));
+        make(&settings, home.path(), HooksStep::Install).unwrap();
+        assert_eq!((shown()[0].answers, &*shown()[0].state), (true, "installed"));
+        make(&settings, home.path(), HooksStep::Uninstall).unwrap();
+        assert_eq!(read(), answers_alone);
+        make(&settings, home.path(), HooksStep::UninstallAnswers).unwrap();
+        assert_eq!((read().as_str(), shown()[0].answers), (before, false));
     }
 
     #[test]

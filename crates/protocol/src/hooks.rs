@@ -15,6 +15,10 @@ pub enum HooksStep {
     InstallContext,
     /// Take that one out.
     UninstallContext,
+    /// Put in the one that waits for answers.
+    InstallAnswers,
+    /// Take that one out.
+    UninstallAnswers,
 }
 
 /// The exact change of one settings file.

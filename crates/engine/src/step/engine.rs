@@ -85,6 +85,7 @@ impl Engine {
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
             Input::Undelivered(id) => requests::undelivered(rooms, &id, &mut out),
             Input::Own(news) => own::take_news(rooms, news, &mut out),
+            Input::HolderRequests(asked) => requests::take_holders(rooms, asked),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
         }
@@ -330,7 +331,7 @@ impl Engine {
 
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
-        self.rooms.requests.asked(session)
+        requests::asked(&self.rooms, session)
     }
 
     /// Replaces all user edits with the stored ones.

@@ -248,6 +248,7 @@ fn the_doctor() {
             sessions: 2,
             context: Some("files".into()),
             settings: vec![HookSettings {
+                answers: false,
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),
                 missing: Vec::new(),

@@ -13,6 +13,7 @@ export class MockHooks {
 
   #installed: boolean;
   #context = false;
+  #answers = false;
 
   constructor(installed: boolean) {
     this.#installed = installed;
@@ -20,16 +21,19 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, ...(this.#context ? { context: true } : {}) }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, ...(this.#context ? { context: true } : {}) }];
   }
 
   preview(step: HooksStep): HooksPreview {
-    const kind = step.startsWith("install") ? "added" : "removed";
-    const context = step.endsWith("context");
-    const ours = context
-      ? ['  "hooks": {', '    "PostToolUse": [{ "hooks": [{ "type": "command", "command": "watchbill hook --context", "timeout": 1 }] }]', "  }"]
-      : ['  "hooks": {', '    "Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', "  }"];
-    const changes = step.startsWith("install") !== (context ? this.#context : this.#installed);
+    const installs = step.startsWith("install");
+    const kind = installs ? "added" : "removed";
+    const [entry, there] = step.endsWith("_answers")
+      ? ['"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]', this.#answers]
+      : step.endsWith("_context")
+        ? ['"PostToolUse": [{ "hooks": [{ "type": "command", "command": "watchbill hook --context", "timeout": 1 }] }]', this.#context]
+        : ['"Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', this.#installed];
+    const ours = ['  "hooks": {', `    ${entry}`, "  }"];
+    const changes = installs !== there;
     return {
       path: PATH,
       root: MOCK_ROOT,
@@ -39,13 +43,14 @@ export class MockHooks {
         : [],
       program: "/usr/bin/watchbill",
       client: "2.1.329",
-      token: `${step}-${String(this.#installed)}-${String(this.#context)}`,
+      token: `${step}-${String(changes)}`,
     };
   }
 
   change(step: HooksStep, token: string): void {
     if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
-    if (step.endsWith("context")) this.#context = step === "install_context";
+    if (step.endsWith("_answers")) this.#answers = step === "install_answers";
+    else if (step.endsWith("_context")) this.#context = step === "install_context";
     else this.#installed = step === "install";
     this.done.push(step);
   }
