@@ -1,5 +1,6 @@
 //! The commands that the window may call. Each is a thin call of the engine. Slow ones run off the main thread.
 
+pub mod memory;
 pub mod shell;
 pub mod words;
 

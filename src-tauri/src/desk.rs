@@ -1,5 +1,6 @@
 //! The state of the running program: the engine, the channel to the window, the tray, the alerts.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ const FIRST_ROWS: usize = 64;
 const AGAIN: Duration = Duration::from_secs(30);
 /// How long the end of the program waits for the engine, which stores some rows or finishes a slice of the history.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
+/// A notification of a request that was settled goes within 300 ms.
+const ALERT_PAUSE: Millis = Millis(100);
 /// The tray may lag: the user only glances at it.
 const TRAY_PAUSE: Millis = Millis(500);
 
@@ -203,9 +206,19 @@ impl Desk {
         current(&self.engine).alerts_sound()
     }
 
+    /// The data folder; `None` in the demo.
+    pub fn data_dir(&self) -> Option<PathBuf> {
+        current(&self.engine).settings().data_dir.clone()
+    }
+
     /// Whether a panel shows the tray icon, as far as the shell knows.
     pub fn has_tray(&self) -> bool {
         self.tray.is_shown()
+    }
+
+    /// Whether the tray's menu has shown this request for long enough to be read.
+    pub fn tray_has_shown(&self, request_id: &str, seen: &str) -> bool {
+        self.tray.has_shown(request_id, seen)
     }
 
     /// Selects a session in the window, once its full id is known.
@@ -283,13 +296,15 @@ impl Desk {
     }
 
     /// The alerts, and a function that makes them listen to the engine in force.
-    pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink) -> Option<Handle> + Send + use<>) {
+    pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink, Sink) -> Option<Handle> + Send + use<>) {
         let engine = Arc::clone(&self.engine);
-        let listen = move |sink: AlertSink| {
+        let wants = Subscription { pause: ALERT_PAUSE, ..Subscription::default() };
+        let listen = move |sink: AlertSink, rows: Sink| {
             let engine = current(&engine);
             // The demo raises no alerts.
             (!engine.is_demo()).then(|| {
                 engine.listen(sink);
+                engine.subscribe(wants, rows);
                 engine
             })
         };

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alerts;
+mod answer;
 mod autostart;
 mod bridge;
 #[cfg(target_os = "linux")]
@@ -23,6 +24,7 @@ mod options;
 mod own;
 mod roster_copy;
 mod settings;
+mod short_request;
 mod shortcut;
 mod start_request;
 mod surfaces;
@@ -145,6 +147,10 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::words::snooze,
             commands::answer_request,
             commands::words::put_away,
+            commands::memory::memory_page,
+            commands::memory::memory_detail,
+            commands::memory::memory_preview,
+            commands::memory::memory_change,
             own::own_choices,
             own::own_start,
             own::own_resume,

@@ -56,6 +56,16 @@ impl Agent {
         Ok(agent)
     }
 
+    /// The working folder.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The id of the process that the registry names.
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// The user sends a prompt; a turn begins.
     pub fn is_asked(&mut self, prompt: &str) -> Result<()> {
         let message = json!({ "role": "user", "content": prompt });

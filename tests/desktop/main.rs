@@ -7,6 +7,7 @@
 
 mod agent;
 mod alerts;
+mod answers;
 mod chains;
 mod colours;
 mod drawn;
@@ -14,6 +15,7 @@ mod faults;
 mod keyboard;
 mod long_timeline;
 mod malicious_transcripts;
+mod memory;
 mod pictures;
 mod roster;
 mod screen_reader;

@@ -5,6 +5,7 @@ it should be, 1 not, 77 this machine cannot run it (the last line gives the reas
 """
 
 import argparse
+import dataclasses
 import os
 import shutil
 import sys
@@ -60,6 +61,7 @@ def arguments():
     parser.add_argument("--answers", action="store_true", help="only the cells and the race of answers")
     parser.add_argument("--cell", action="append", default=[], help="with --answers or --own: only these cells")
     parser.add_argument("--hooks", action="store_true", help="with --answers: the installer's other hooks run as well")
+    parser.add_argument("--waits", action="store_true", help="each watcher with hooks also has the hook that waits for answers")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
     parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
     parser.add_argument("--out", type=Path, help="file for the table")
@@ -87,7 +89,8 @@ def once(scenario, programs, seed, sets, options):
     showing = SHOWING if options.smoke else 0
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
-        with staged(programs, seed, sets, scenario.ways, showing) as stage:
+        ways = dataclasses.replace(scenario.ways, waits=options.waits)
+        with staged(programs, seed, sets, ways, showing) as stage:
             try:
                 stage.begin()
                 scenario.play(stage)

@@ -25,6 +25,8 @@ class Ways:
     mode: str | None = "default"
     # The answer of the user's own PermissionRequest hook, if there is one.
     answer: str | None = None
+    # Each watcher with hooks also has the entry that waits for an answer.
+    waits: bool = False
 
 
 class Sandbox:
@@ -85,6 +87,11 @@ class Sandbox:
             hooks.setdefault(event, []).append({"hooks": [log]})
         if ways.mode:
             settings["permissions"]["defaultMode"] = ways.mode
+        for witnesses in self.sets if ways.waits else []:
+            if witnesses.hooks:
+                command = f"{self.watchbill} hook --answer --data-dir {self.data(witnesses)}"
+                entry = {"matcher": "*", "hooks": [{"type": "command", "command": command, "timeout": 3600}]}
+                hooks["PermissionRequest"].append(entry)
         if ways.answer:
             decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": ways.answer}}
             command = f"cat > /dev/null; echo '{json.dumps({'hookSpecificOutput': decision})}'"

@@ -61,6 +61,8 @@ const PICTURES = {
   detail: { width: 1200, steps: OPEN },
   "detail-narrow": { scheme: "light", steps: OPEN },
   "detail-320": { width: 320, height: 560, scheme: "dark", steps: OPEN },
+  memory: { width: 1200, height: 900, steps: [...OPEN, "4", "click:[aria-label=Proposals] [data-memory]", "wait:[aria-label=Evidence]", "click:h2 button"] },
+  "memory-marks": { width: 900, height: 1500, scheme: "light", steps: [...OPEN, "wait:[data-mark]"] },
   "detail-why": { width: 900, height: 480, scheme: "light", steps: [...OPEN, "click:text=Why?"] },
   "detail-menu": { width: 1200, height: 560, scheme: "dark", steps: [...OPEN, "click:button[aria-label=More]"] },
   "detail-rename": { width: 900, height: 300, scheme: "light", steps: [...OPEN, "click:button[aria-label=More]", "click:[role=menuitem]:has-text('Rename')"] },

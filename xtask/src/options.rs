@@ -12,8 +12,9 @@ cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program 
                                            other programs, which it installs from PyPI; --program measures another
                                            build of the command line; --out writes the table as a page (a whole run
                                            writes docs/performance.md)
-cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
-                                           drive the real client, write how often the state is right
+cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--waits] [--list]
+                                           drive the real client, write how often the state is right; with --waits,
+                                           the hooks that wait for answers are installed too
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
@@ -86,16 +87,18 @@ pub struct BenchOptions {
 }
 
 /// Options of `truth`.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Default)]
 pub struct TruthOptions {
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
     /// The number of runs of each scenario.
     pub runs: usize,
-    /// The file for the table; `docs/truth.md` when all scenarios run, else none.
+    /// The file for the table; `docs/truth.md` when all scenarios run without `waits`, else none.
     pub out: Option<PathBuf>,
     /// Builds the watchers fast, without optimization.
     pub debug: bool,
+    /// Installs the hooks that wait for answers, too.
+    pub waits: bool,
     /// Only lists the scenarios.
     pub list: bool,
 }
@@ -214,11 +217,12 @@ fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
 }
 
 fn truth(arguments: &[String]) -> Result<TruthOptions, String> {
-    let mut options = TruthOptions { scenarios: Vec::new(), runs: 1, out: None, debug: false, list: false };
+    let mut options = TruthOptions { runs: 1, ..TruthOptions::default() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--debug" => options.debug = true,
+            "--waits" => options.waits = true,
             "--list" => options.list = true,
             "--scenario" => {
                 let names = words.next().ok_or("`--scenario` wants a name; `--list` shows them")?;
@@ -298,12 +302,13 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("truth --scenario plan,limit --runs 3 --out there.md --debug"),
+            words("truth --scenario plan,limit --runs 3 --out there.md --debug --waits"),
             Ok(Task::Truth(TruthOptions {
                 scenarios: vec!["plan".into(), "limit".into()],
                 runs: 3,
                 out: Some("there.md".into()),
                 debug: true,
+                waits: true,
                 list: false
             }))
         );

@@ -86,10 +86,15 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     for scenario in &options.scenarios {
         call = call.args(["--scenario", scenario.as_str()]);
     }
+    if options.waits {
+        call = call.args(["--waits"]);
+    }
     match &options.out {
         Some(out) => call = call.args(["--out".into(), out.clone()]),
         // A table of some scenarios must not replace the table of all.
-        None if options.scenarios.is_empty() => call = call.args(["--out", "docs/truth.md"]),
+        None if options.scenarios.is_empty() && !options.waits => {
+            call = call.args(["--out", "docs/truth.md"])
+        }
         None => {}
     }
     Ok(if call.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

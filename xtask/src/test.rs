@@ -283,6 +283,8 @@ fn terminals(tree: &Tree) -> Result<Outcome> {
 }
 
 fn desktop(tree: &Tree) -> Result<Outcome> {
+    // Hook processes and `serve` are programs of another package than the window.
+    cargo(tree).args(["build", "--locked", "--package", "watchbill"]).run()?;
     tests(tree, &["test"])?.args(["--test", DESKTOP]).run()?;
     Ok(Outcome::Done)
 }

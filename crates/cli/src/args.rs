@@ -111,7 +111,7 @@ pub enum Command {
         /// The file `service.json` in the data folder has the address and the token.
         #[arg(long, conflicts_with = "systemd")]
         http: bool,
-        /// Port for --http; without it, a free one
+        /// Port for --http; without it, `service.port`, or a free one
         #[arg(long, value_name = "N", requires = "http", default_value_t = 0, hide_default_value = true)]
         port: u16,
         /// Print a unit for systemd's user manager instead, with the given folders

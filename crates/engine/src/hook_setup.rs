@@ -8,7 +8,7 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
+    ANSWER_EVENT, HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -96,7 +96,7 @@ impl HookSetup {
         }
         let places = HookPaths::new(&self.data_dir);
         match (step, &plan.after) {
-            (HooksStep::Install, Some(text)) => {
+            (HooksStep::Install | HooksStep::InstallAnswers, Some(text)) => {
                 change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
@@ -114,13 +114,15 @@ impl HookSetup {
     fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
-        let events = events_for(self.client, file.text.as_deref());
-        let after = match (step, &file.text) {
-            (HooksStep::Install, text) => {
-                install(text.as_deref(), self.command.as_ref().map_err(Clone::clone)?, &events).map(Some)
+        let before = file.text.as_deref();
+        let command = || self.command.as_ref().map_err(Clone::clone);
+        let after = match step {
+            HooksStep::Install => install(before, command()?, &events_for(self.client, before)).map(Some),
+            HooksStep::InstallAnswers => {
+                install(before, &command()?.for_answers(), &[&ANSWER_EVENT]).map(Some)
             }
-            (HooksStep::Uninstall, Some(text)) => uninstall(text, Purpose::Events),
-            (HooksStep::Uninstall, None) => Ok(None),
+            HooksStep::Uninstall => before.map_or(Ok(None), |text| uninstall(text, Purpose::Events)),
+            HooksStep::UninstallAnswers => before.map_or(Ok(None), |text| uninstall(text, Purpose::Answers)),
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
         let mut hasher = DefaultHasher::new();
@@ -252,6 +254,7 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         .to_owned(),
         root: root.to_string_lossy().into_owned(),
         problem: found.problem,
+        answers: found.answers,
     }
 }
 
@@ -291,6 +294,31 @@ mod tests {
             let places = HookPaths::new(&home.path().join("data"));
             assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
         }
+    }
+
+    #[test]
+    fn the_hook_that_waits_for_answers_goes_in_and_out_apart_from_the_others() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("claude");
+        let mut settings = Settings::for_roots(vec![root.clone()]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::create_dir(&root).unwrap();
+        let before = "{\n  \"model\": \"opus\"\n}\n";
+        std::fs::write(root.join("settings.json"), before).unwrap();
+        std::fs::write(home.path().join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let read = || std::fs::read_to_string(root.join("settings.json")).unwrap();
+        let shown = || every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
+
+        make(&settings, home.path(), HooksStep::InstallAnswers).unwrap();
+        let answers_alone = read();
+        assert_eq!(answers_alone.matches(" hook ").count(), 1, "{answers_alone}");
+        assert_eq!((shown()[0].answers, &*shown()[0].state), (true, "absent"));
+        make(&settings, home.path(), HooksStep::Install).unwrap();
+        assert_eq!((shown()[0].answers, &*shown()[0].state), (true, "installed"));
+        make(&settings, home.path(), HooksStep::Uninstall).unwrap();
+        assert_eq!(read(), answers_alone);
+        make(&settings, home.path(), HooksStep::UninstallAnswers).unwrap();
+        assert_eq!((read().as_str(), shown()[0].answers), (before, false));
     }
 
     #[test]

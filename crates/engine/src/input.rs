@@ -1,6 +1,6 @@
 //! The events that the engine takes in, and the requests that it gives to the loop: two closed lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
@@ -8,6 +8,7 @@ use watchbill_core::attention::Outcome;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
+use watchbill_core::requests::open::Asked;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
@@ -48,6 +49,8 @@ pub enum Input {
     HookGone(RequestId),
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),
+    /// All requests that the holder of the store shows. For an engine that does not hold it.
+    HolderRequests(BTreeMap<SessionId, Asked>),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
     /// News of sessions of our own.
@@ -85,7 +88,7 @@ impl Input {
             Self::Deadline => "deadline",
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
-            Self::Ask(..) => "request",
+            Self::Ask(..) | Self::HolderRequests(_) => "request",
             Self::Own(_) => "sessions of our own",
             Self::Printed(_) | Self::HookGone(_) | Self::Undelivered(_) | Self::ReleaseAll => {
                 "end of a request"

@@ -21,6 +21,7 @@ mod live_state;
 pub mod memory;
 pub mod model;
 pub mod mute;
+mod named_files;
 mod own_hosts;
 pub mod persist;
 pub mod problems;

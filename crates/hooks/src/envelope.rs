@@ -43,6 +43,8 @@ pub struct Envelope {
     pub terminal: Option<TerminalContext>,
     /// The payload is incomplete or shortened.
     pub cut: bool,
+    /// A program sent the event over HTTP, not the client's hook.
+    pub over_http: bool,
 }
 
 /// One process above the sender.
@@ -68,6 +70,7 @@ impl Envelope {
         };
         let mut message = HookMessage::new(origin, payload);
         message.cut = self.cut;
+        message.over_http = self.over_http;
         message
     }
 
@@ -90,6 +93,7 @@ impl Envelope {
                 ids: t.ids.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
             }),
             cut: self.cut,
+            over_http: self.over_http,
         };
         let mut frame = Vec::with_capacity(payload.len() + 1024);
         // The head has only texts and numbers, so this cannot fail.
@@ -160,6 +164,7 @@ fn read_head(line: &[u8]) -> Option<(Envelope, usize)> {
             ids: t.ids.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         }),
         cut: head.cut,
+        over_http: head.over_http,
     };
     Some((envelope, head.bytes))
 }
@@ -182,6 +187,8 @@ struct Head {
     terminal: Option<TerminalHead>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    over_http: bool,
 }
 
 #[derive(Serialize, Deserialize)]

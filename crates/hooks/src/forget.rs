@@ -161,7 +161,17 @@ mod tests {
     fn event(id: u128, session: &str) -> (Envelope, Vec<u8>) {
         let (agent, ancestors, terminal) = (None, Vec::new(), None);
         let at = clock::wall();
-        let envelope = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        let envelope = Envelope {
+            id,
+            at,
+            order: 1,
+            boot: None,
+            agent,
+            ancestors,
+            terminal,
+            cut: false,
+            over_http: false,
+        };
         let payload = format!(
             r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"words of {session}"}}"#
         );
@@ -234,6 +244,7 @@ mod tests {
                 ancestors,
                 terminal,
                 cut: false,
+                over_http: false,
             };
             let payload = format!(r#"{{"session_id":"s{id}","hook_event_name":"Stop","cwd":"{cwd}"}}"#);
             let frame = envelope.encode(payload.as_bytes());

@@ -101,7 +101,17 @@ impl Journal {
     pub fn check_writable(&mut self) -> io::Result<()> {
         let now = clock::wall();
         let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let event = Envelope { id: 0, at: now, order: 0, boot: None, agent, ancestors, terminal, cut: false };
+        let event = Envelope {
+            id: 0,
+            at: now,
+            order: 0,
+            boot: None,
+            agent,
+            ancestors,
+            terminal,
+            cut: false,
+            over_http: false,
+        };
         let frame = event.encode(&[b' '; TRIAL_BYTES]);
         self.write(&frame[..frame.len() - 1], now)?;
         self.file.set_len(self.length)
@@ -283,7 +293,17 @@ mod tests {
 
     fn event(id: u128, at: Timestamp) -> Vec<u8> {
         let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let envelope = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        let envelope = Envelope {
+            id,
+            at,
+            order: 1,
+            boot: None,
+            agent,
+            ancestors,
+            terminal,
+            cut: false,
+            over_http: false,
+        };
         envelope.encode(b"{}")
     }
 

@@ -133,11 +133,31 @@ fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
         ancestors: above.ancestors,
         terminal: asks.then(|| terminal::capture(&env, above.tty.as_deref())).flatten(),
         cut: extent != Extent::Whole,
+        over_http: false,
     };
     if extent == Extent::Unfinished {
         return hand_to_second_process(errand, &places, &data_dir, &envelope, &payload);
     }
     Some(finish(errand, &places, &envelope, &payload))
+}
+
+/// Sends a payload that a program sent over HTTP. It has the way of the client's events, so the same journal keeps it, and the same
+/// folders and sessions are left out.
+pub fn post(data_dir: &Path, payload: &[u8]) -> Sent {
+    let order = clock::since_boot();
+    let envelope = Envelope {
+        id: new_id(order),
+        at: clock::wall(),
+        order,
+        boot: clock::boot(),
+        agent: None,
+        ancestors: Vec::new(),
+        terminal: None,
+        cut: false,
+        over_http: true,
+    };
+    let (places, frame) = (HookPaths::new(data_dir), envelope.encode(payload));
+    if is_kept(&places, &frame) { Sent::Kept } else { spool_or_count(&places, &envelope, &frame) }
 }
 
 /// Sends an event whose payload is complete.

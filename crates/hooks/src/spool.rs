@@ -176,7 +176,17 @@ mod tests {
         let folder = above.join("hooks-1");
         let (agent, ancestors, terminal) = (None, Vec::new(), None);
         let at = Timestamp::from_millis(0);
-        let envelope = Envelope { id: 1, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        let envelope = Envelope {
+            id: 1,
+            at,
+            order: 1,
+            boot: None,
+            agent,
+            ancestors,
+            terminal,
+            cut: false,
+            over_http: false,
+        };
         write(&folder, &envelope, &envelope.encode(b"{}")).expect("written");
         let heard = |folder: &Path| {
             let counted = census(folder, 10).waiting;

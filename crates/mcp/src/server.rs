@@ -59,6 +59,21 @@ pub struct Named {
     pub session: String,
 }
 
+/// Which memories.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Recall {
+    /// Words; the memories with the most of them come first. Without it, the newest ones.
+    pub about: Option<String>,
+    /// A file: only what is known of it. Absolute, or relative to the folder.
+    pub file: Option<String>,
+    /// A folder of the project. Without it, the folder in which this server was started.
+    pub folder: Option<String>,
+    /// Only this kind: `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`.
+    pub kind: Option<String>,
+    /// Most memories, up to 20.
+    pub limit: Option<u32>,
+}
+
 /// The server. Its source answers one call at a time, outside the runtime's thread.
 pub struct Server<S> {
     source: Arc<Mutex<S>>,
@@ -121,6 +136,24 @@ impl<S: Source> Server<S> {
     )]
     async fn list_sessions_now(&self) -> Result<String, String> {
         self.ask(|source| Ok(quote::roster(&source.roster()?.sessions))).await
+    }
+
+    #[tool(
+        description = "Recalls what was learned in earlier sessions of a project: corrections and notes of the user, refusals, \
+                       fixes that worked, commands that pass, errors of a file. One line each, with its date and confidence.",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
+    async fn recall_what_was_learned(
+        &self,
+        Parameters(wanted): Parameters<Recall>,
+    ) -> Result<String, String> {
+        let limit = wanted.limit.unwrap_or(10).clamp(1, MOST_HITS) as usize;
+        self.ask(move |source| {
+            let list = source.memories(wanted.folder.as_deref(), wanted.file.as_deref())?;
+            let about = wanted.about.as_deref().unwrap_or_default();
+            Ok(quote::memories(&list, about, wanted.kind.as_deref(), limit))
+        })
+        .await
     }
 
     /// Lets the source answer on a thread where it may wait.

@@ -1,6 +1,7 @@
 //! Where the answers come from.
 
 use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::memory::MemoryList;
 use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::Timeline;
@@ -30,4 +31,10 @@ pub trait Source: Send + 'static {
     /// # Errors
     /// When no session matches, or it belongs to an excluded folder.
     fn session(&mut self, session: &str) -> Result<(Option<TrackedSession>, WorkChain), String>;
+
+    /// What was learned in the project of a folder and counts there; with a file, what is known of it.
+    ///
+    /// # Errors
+    /// When the folder is excluded, the file is outside of the project, or the store cannot be read.
+    fn memories(&mut self, folder: Option<&str>, file: Option<&str>) -> Result<MemoryList, String>;
 }

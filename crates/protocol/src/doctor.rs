@@ -126,6 +126,9 @@ pub struct HookSettings {
     /// Why it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Whether requests can be answered from Watchbill: the hook that waits for answers is installed.
+    #[serde(default)]
+    pub answers: bool,
 }
 
 /// Versions of this program and of the clients.

@@ -11,6 +11,10 @@ pub enum HooksStep {
     Install,
     /// Take them out.
     Uninstall,
+    /// Put in the one that waits for answers.
+    InstallAnswers,
+    /// Take that one out.
+    UninstallAnswers,
 }
 
 /// The exact change of one settings file.

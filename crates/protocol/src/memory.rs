@@ -1,6 +1,7 @@
 //! `memory` and `summary`: what was learned, what was said to the agent, and the user's decisions about it.
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 /// `memory list --json`, `memory at --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,8 +14,9 @@ pub struct MemoryList {
 }
 
 /// One memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct MemoryEntry {
     /// 16 hexadecimal digits.
     pub id: String,
@@ -36,6 +38,7 @@ pub struct MemoryEntry {
     pub importance: String,
     /// It may hold text that the user did not write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
     pub suspect: bool,
     /// The user's last decision: `added`, `accepted`, `rejected`, `edited`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,8 +52,9 @@ pub struct MemoryEntry {
 }
 
 /// `memory show --json`, `memory why --json`: a memory with its evidence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct MemoryDetail {
     /// The memory.
     #[serde(flatten)]
@@ -64,8 +68,9 @@ pub struct MemoryDetail {
 }
 
 /// A finding in one session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct MemoryEvidence {
     /// The session.
     pub session_id: String,
@@ -83,8 +88,9 @@ pub struct MemoryEvidence {
 }
 
 /// `memory said --json`: what was said to one session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct SaidList {
     /// The session.
     pub session_id: String,
@@ -95,8 +101,9 @@ pub struct SaidList {
 }
 
 /// A line that was said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct SaidLine {
     /// When.
     pub at: String,
@@ -115,6 +122,88 @@ pub struct SaidLine {
     pub printed: bool,
     /// Whether a compaction has removed it from the agent's context since.
     pub lost: bool,
+}
+
+/// What the window shows beside the timeline of a chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct MemoryPage {
+    /// The project.
+    pub project: String,
+    /// The working folder, for a memory that is added by hand.
+    pub cwd: String,
+    /// What is in force or waits for the user, as in `memory list`.
+    pub memories: Vec<MemoryEntry>,
+    /// `off`, `files`, `all`: the setting.
+    pub context: String,
+    /// Nothing is said to any agent until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<String>,
+    /// What was said to the sessions of the chain, in their order. Sessions that were told nothing are left out.
+    pub said: Vec<SaidList>,
+    /// Where memories came from in these sessions, by time.
+    pub marks: Vec<MemoryMark>,
+    /// Documents that the agent reads at each start.
+    pub documents: Vec<AgentDocument>,
+}
+
+/// A record that shows a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryMark {
+    /// The session.
+    pub session_id: String,
+    /// The time of the record.
+    pub at: String,
+    /// The memory.
+    pub memory: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A document of the agent: the project's instructions, or its own memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct AgentDocument {
+    /// The file.
+    pub path: String,
+    /// When it was written last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<String>,
+    /// Its text, 64 KiB at most.
+    pub text: String,
+}
+
+/// `memory try --json`: what an agent would be told, without telling it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct MemoryPreview {
+    /// The project.
+    pub project: String,
+    /// `off`, `files`, `all`: the setting. The lines are those of `all`.
+    pub context: String,
+    /// At the start of a session.
+    pub start: Vec<String>,
+    /// To the prompt that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<Vec<String>>,
+    /// When the agent reads or changes a file.
+    pub files: Vec<FilePreview>,
+    /// Files with memories that are left out here.
+    pub more_files: u64,
+}
+
+/// What is told about one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePreview {
+    /// The file, relative to the top of the working tree.
+    pub path: String,
+    /// The lines.
+    pub lines: Vec<String>,
 }
 
 /// `summary --json`: the five fields, by rules.
@@ -142,7 +231,7 @@ pub struct SessionSummary {
 }
 
 /// A change of memories by the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum MemoryChange {
     /// Let the rules see all sessions that they have not seen.
@@ -155,6 +244,7 @@ pub enum MemoryChange {
         text: String,
         /// The file that it is about: absolute, or relative to the working folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
         path: Option<String>,
     },
     /// Accept a memory.
@@ -183,13 +273,15 @@ pub enum MemoryChange {
     Pause {
         /// RFC 3339; absent: the pause ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
         until: Option<String>,
     },
 }
 
 /// The result of a change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct MemoryChanged {
     /// The id of the memory, if the change was about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,10 @@
 //! What a session asks, the answers to it, and the list of answers given.
 
+mod convert;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-use watchbill_core::requests::decision::{Chosen, Decision};
-use watchbill_core::requests::open::{Asked, Progress};
-use watchbill_core::requests::request::{Digest, Question, RequestKind, Via};
+use watchbill_core::requests::request::Digest;
 
 use crate::error::{ApiError, ErrorCode};
 
@@ -62,6 +62,22 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[ts(as = "Option<u32>", optional)]
     pub more: u32,
+    /// Files that the request names and that were changed after it was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub changed_files: Vec<String>,
+    /// How often the session has asked for the same, this time included; absent at the first time.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[ts(as = "Option<u32>", optional)]
+    pub times: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(times: &u32) -> bool {
+    *times == 1
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -180,124 +196,16 @@ pub struct AnswerRecord {
     pub shown: String,
     /// The decision in words.
     pub decision: String,
-    /// `window`, `notification`, `tray` or `command`.
+    /// `window`, `notification`, `tray` or `command`; `none` for a request that expired.
     pub surface: String,
     /// When it was given.
     pub at: String,
-    /// `sent`, `taken`, `effect`, `no_effect` or `lost`.
+    /// `sent`, `taken`, `effect`, `no_effect` or `lost`; `expired` for a request that ended with its session, unanswered;
+    /// `refused` for the attempt of a program that may not answer.
     pub outcome: String,
     /// When that was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome_at: Option<String>,
-}
-
-impl From<&Asked> for Request {
-    fn from(asked: &Asked) -> Self {
-        let request = &*asked.request;
-        let texts = |text: &std::sync::Arc<str>| text.to_string();
-        let questions: Vec<_> = match &request.kind {
-            RequestKind::Questions(questions) => questions.iter().map(RequestQuestion::from).collect(),
-            _ => Vec::new(),
-        };
-        let (kind, why) = match &request.kind {
-            RequestKind::Permission => ("permission", None),
-            RequestKind::Questions(_) => ("question", None),
-            RequestKind::Plan(_) => ("plan", None),
-            RequestKind::Unknown => {
-                ("unknown", Some("this version of Watchbill does not know this kind of request"))
-            }
-        };
-        Self {
-            id: request.id.to_string(),
-            digest: hex(request.digest),
-            kind: kind.into(),
-            tool: texts(&request.tool),
-            subagent: request.subagent.as_ref().map(texts),
-            input: serde_json::from_str(&request.input).unwrap_or_default(),
-            shown: texts(&request.shown),
-            summary: texts(&request.summary),
-            options: questions.first().map(|question| question.options.clone()).unwrap_or_default(),
-            several: questions.first().filter(|question| question.several).map(|_| true),
-            questions,
-            always: request
-                .always
-                .iter()
-                .map(|rule| RequestRule { rule: texts(&rule.rule), place: texts(&rule.place) })
-                .collect(),
-            mode: request.mode.as_ref().map(texts),
-            opened_at: request.opened_at.to_string(),
-            answerable: match request.via {
-                _ if why.is_some() => "no",
-                Via::Hook => "hook",
-                Via::Host => "stream",
-            }
-            .into(),
-            why: why.map(str::to_owned),
-            progress: match asked.progress {
-                Progress::Open => "open",
-                Progress::Sending(_) => "sending",
-                Progress::Taken(_) => "taken",
-                Progress::Failed(_) => "failed",
-            }
-            .into(),
-            more: asked.more,
-        }
-    }
-}
-
-impl From<&Question> for RequestQuestion {
-    fn from(question: &Question) -> Self {
-        let option = |one: &watchbill_core::requests::request::Choice| RequestOption {
-            label: one.label.to_string(),
-            description: one.description.as_ref().map(ToString::to_string),
-        };
-        Self {
-            question: question.text.to_string(),
-            header: question.header.as_ref().map(ToString::to_string),
-            options: question.options.iter().map(option).collect(),
-            several: question.several,
-        }
-    }
-}
-
-impl From<RequestDecision> for Decision {
-    fn from(decision: RequestDecision) -> Self {
-        match decision {
-            RequestDecision::Allow => Self::Allow,
-            RequestDecision::AllowAlways => Self::AllowAlways,
-            RequestDecision::Deny { reason } => Self::Deny(reason),
-            RequestDecision::DenyAndStop => Self::DenyAndStop,
-            RequestDecision::Choose { answers } => Self::Choose(
-                answers
-                    .into_iter()
-                    .map(|answer| match answer {
-                        RequestAnswer::Options(places) => Chosen::Options(places),
-                        RequestAnswer::Text(text) => Chosen::Text(text),
-                    })
-                    .collect(),
-            ),
-        }
-    }
-}
-
-impl From<&Decision> for RequestDecision {
-    fn from(decision: &Decision) -> Self {
-        match decision {
-            Decision::Allow => Self::Allow,
-            Decision::AllowAlways => Self::AllowAlways,
-            Decision::Deny(reason) => Self::Deny { reason: reason.clone() },
-            Decision::DenyAndStop => Self::DenyAndStop,
-            Decision::Choose(answers) => Self::Choose {
-                answers: answers
-                    .iter()
-                    .map(|answer| match answer {
-                        Chosen::Options(places) => RequestAnswer::Options(places.clone()),
-                        Chosen::Text(text) => RequestAnswer::Text(text.clone()),
-                    })
-                    .collect(),
-            },
-        }
-    }
 }
 
 /// The digest as it leaves the process.

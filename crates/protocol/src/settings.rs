@@ -103,6 +103,12 @@ keys! {
     MemoryContext = "memory.context",
     /// Tokens that one session is told at most.
     MemorySessionTokens = "memory.session_tokens",
+    /// Serve HTTP on loopback while Watchbill runs: true, false.
+    ServiceHttp = "service.http",
+    /// The port of the service; 0: a free one.
+    ServicePort = "service.port",
+    /// Take events over HTTP, for the history: true, false.
+    ServiceAccept = "service.accept",
 }
 
 /// A setting's value. Spans of time are text such as `10m`, sizes such as `5GB`, hours such as `22:00-07:00`.

@@ -118,7 +118,14 @@ pub enum Request {
         request_id: String,
     },
     /// Answers a request. Reply: [`crate::request::AnswerGiven`]. Refused for a caller that an agent started.
-    Answer(AnswerCall),
+    Answer {
+        /// The answer.
+        #[serde(flatten)]
+        call: AnswerCall,
+        /// `window`, `notification` or `tray`; only Watchbill's own window may say so. Absent: `command`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        surface: Option<String>,
+    },
     /// The answers that were given. Reply: a list of [`crate::request::AnswerRecord`].
     Answers {
         /// RFC 3339; only answers from then on.

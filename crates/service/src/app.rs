@@ -1,22 +1,45 @@
 //! What the endpoints share.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use watchbill_engine::handle::Handle;
 
 /// Most programs that follow the events at the same time.
 const MOST_STREAMS: usize = 8;
+/// Sessions whose newest prompt is known.
+const MOST_PROMPTS: usize = 256;
 
 /// The engine, and the bounds that hold over all connections.
 pub struct App {
     pub engine: Handle,
     /// A place for each follower of the events.
     pub streams: Arc<Semaphore>,
+    /// The way to the thread that stores events; `None` if the user does not allow it.
+    pub events: Option<mpsc::Sender<Vec<u8>>>,
+    /// The newest prompt of each session that sends events, the last used at the end.
+    prompts: Mutex<VecDeque<(String, String)>>,
 }
 
 impl App {
-    pub fn new(engine: Handle) -> Self {
-        Self { engine, streams: Arc::new(Semaphore::new(MOST_STREAMS)) }
+    pub fn new(engine: Handle, events: Option<mpsc::Sender<Vec<u8>>>) -> Self {
+        Self { engine, streams: Arc::new(Semaphore::new(MOST_STREAMS)), events, prompts: Mutex::default() }
+    }
+
+    /// A prompt begins: later events of the session belong to it.
+    pub fn note_prompt(&self, session: &str, prompt: &str) {
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.retain(|(known, _)| known != session);
+        if prompts.len() == MOST_PROMPTS {
+            prompts.pop_front();
+        }
+        prompts.push_back((session.to_owned(), prompt.to_owned()));
+    }
+
+    /// The prompt that an event of the session belongs to, if it is known.
+    pub fn prompt_of(&self, session: &str) -> Option<String> {
+        let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.iter().find(|(known, _)| known == session).map(|(_, prompt)| prompt.clone())
     }
 }

@@ -20,12 +20,17 @@ use crate::app::App;
 const MOST_ITEMS: u64 = 500;
 
 /// All endpoints.
-pub fn router(engine: Handle) -> Router {
-    let app = Arc::new(App::new(engine));
+pub fn router(app: App) -> Router {
+    let app = Arc::new(app);
     let health = || async { Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")})) };
-    Router::new()
+    let documents = crate::documents::router()
         .route("/health", get(health))
         .route("/api/health", get(health))
+        .route("/api/memories", get(memories));
+    Router::new()
+        // For clients that know no token in a head: the guard has compared it.
+        .nest("/t/{token}", documents.clone())
+        .merge(documents)
         .route("/events", get(crate::events::events))
         .route("/api/sessions", get(sessions))
         .route("/api/sessions/{session}", get(why))
@@ -89,6 +94,17 @@ async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Re
         ..SearchQuery::default()
     };
     ask(app, move |engine| Access::search(engine, &query)).await
+}
+
+#[derive(Deserialize)]
+struct Folder {
+    cwd: String,
+    #[serde(default)]
+    all: bool,
+}
+
+async fn memories(State(app): State<Arc<App>>, Query(folder): Query<Folder>) -> Response {
+    ask(app, move |engine| Ok(engine.memories(&folder.cwd, folder.all)?)).await
 }
 
 /// Asks the engine on a thread where the question may wait for the disk.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -27,6 +27,8 @@ pub enum Refused {
     Origin,
     /// The token is missing or wrong.
     Token,
+    /// The body is not said to be JSON.
+    Type,
 }
 
 impl Guard {
@@ -39,7 +41,7 @@ impl Guard {
     ///
     /// # Errors
     /// When it must not be answered.
-    pub fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), Refused> {
+    pub fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Refused> {
         let one = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
             let first = values.next()?.to_str().ok()?;
@@ -58,9 +60,20 @@ impl Guard {
         if path == "/health" || path == "/api/health" {
             return Ok(());
         }
-        let given =
-            one(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-        if is_equal(given.as_bytes(), self.token.as_bytes()) { Ok(()) } else { Err(Refused::Token) }
+        // A client that can set no head has the token in its base address. The page of another site cannot know it.
+        let in_path = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next());
+        let bearer = one(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let given = in_path.or(bearer).unwrap_or_default();
+        if !is_equal(given.as_bytes(), self.token.as_bytes()) {
+            return Err(Refused::Token);
+        }
+        // A form of a page can send other types without asking first.
+        let is_json =
+            |kind: &str| kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json");
+        if *method == Method::POST && in_path.is_none() && !one(header::CONTENT_TYPE).is_some_and(is_json) {
+            return Err(Refused::Type);
+        }
+        Ok(())
     }
 }
 
@@ -73,7 +86,7 @@ fn is_equal(given: &[u8], token: &[u8]) -> bool {
 
 /// Refuses before any endpoint runs.
 pub async fn refuse(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.check(request.uri().path(), request.headers()) {
+    match guard.check(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => {
             let (status, why) = match refused {
@@ -81,6 +94,7 @@ pub async fn refuse(State(guard): State<Guard>, request: Request, next: Next) ->
                     StatusCode::FORBIDDEN,
                     "the request is not addressed to this machine by a name of loopback",
                 ),
+                Refused::Type => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body as application/json"),
                 Refused::Origin => (StatusCode::FORBIDDEN, "web pages get no answer"),
                 Refused::Token => (
                     StatusCode::UNAUTHORIZED,
@@ -104,7 +118,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
         }
-        Guard::new(4000, "secret").check(path, &map)
+        Guard::new(4000, "secret").check(&Method::GET, path, &map)
     }
 
     const TOKEN: (&str, &str) = ("authorization", "Bearer secret");
@@ -142,6 +156,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_token_in_the_path_is_compared_alike_and_a_body_with_a_bearer_must_be_json() {
+        let host = ("host", "localhost:4000");
+        assert_eq!(checked("/t/secret/api/memories", &[host]), Ok(()));
+        for path in ["/t/secreT/api/memories", "/t/", "/t", "/t/secret2", "/api/t/secret/x"] {
+            assert_eq!(checked(path, &[host]), Err(Refused::Token), "{path}");
+        }
+        assert_eq!(
+            checked("/t/wrong/x", &[host, TOKEN]),
+            Err(Refused::Token),
+            "the path counts, not the head"
+        );
+        let sent = |headers: &[(&'static str, &str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in [&[host], headers].concat() {
+                map.append(name, value.parse().unwrap());
+            }
+            Guard::new(4000, "secret").check(&Method::POST, "/sessions/init", &map)
+        };
+        assert_eq!(sent(&[TOKEN, ("content-type", "application/json; charset=utf-8")]), Ok(()));
+        assert_eq!(sent(&[TOKEN, ("content-type", "text/plain")]), Err(Refused::Type));
+        assert_eq!(sent(&[TOKEN]), Err(Refused::Type));
     }
 
     #[test]

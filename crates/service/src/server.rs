@@ -15,16 +15,17 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 use watchbill_engine::handle::Handle;
 
-use crate::endpoints;
+use crate::app::App;
 use crate::guard::{Guard, refuse};
 use crate::note::Note;
+use crate::{accept, endpoints};
 
 /// Most connections at the same time. One more waits.
 const MOST_CONNECTIONS: usize = 32;
 /// How long a client may take to send the head of a request.
 const HEAD_BUDGET: Duration = Duration::from_secs(2);
-/// The longest body. No endpoint takes one.
-const BODY_LIMIT: usize = 64 * 1024;
+/// The longest body.
+const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The running service. It ends when this is dropped.
 #[derive(Debug)]
@@ -41,18 +42,19 @@ impl Service {
     }
 }
 
-/// Listens on loopback and serves on a thread of its own. Port 0 takes a free one.
+/// Listens on loopback and serves on a thread of its own. Port 0 takes a free one. With `accepts` it also takes events.
 ///
 /// # Errors
 /// When the port is taken, the data folder cannot be written, or the system gives no random bytes.
-pub fn start(engine: Handle, data_dir: &Path, port: u16) -> io::Result<Service> {
+pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::Result<Service> {
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let token = token()?;
     let note = Note::write(data_dir, address, &token)?;
     let guard = Guard::new(address.port(), &token);
-    let router = endpoints::router(engine)
+    let events = accepts.then(|| accept::start(data_dir)).transpose()?;
+    let router = endpoints::router(App::new(engine, events))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(guard, refuse));
     let (end, ended) = oneshot::channel();

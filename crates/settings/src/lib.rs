@@ -24,6 +24,6 @@ mod values;
 
 pub use configuration::{Configuration, resolve_settings};
 pub use settings::{
-    AlertSettings, CommandLineOptions, Environment, Settings, SettingsError, Theme, TrayColours,
-    WatchSetting, WindowSettings,
+    AlertSettings, CommandLineOptions, Environment, ServiceSettings, Settings, SettingsError, Theme,
+    TrayColours, WatchSetting, WindowSettings,
 };

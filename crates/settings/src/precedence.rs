@@ -15,8 +15,8 @@ use crate::symlinks::DiskLinks;
 use crate::alerts;
 use crate::file_values::FileValues;
 use crate::settings::{
-    CommandLineOptions, Environment, Settings, SettingsError, Theme, TrayColours, WatchSetting,
-    WindowSettings,
+    CommandLineOptions, Environment, ServiceSettings, Settings, SettingsError, Theme, TrayColours,
+    WatchSetting, WindowSettings,
 };
 use crate::table::default;
 use crate::values::Value;
@@ -120,6 +120,7 @@ impl FixedSources {
             offer_hooks: values.flag(SettingKey::HooksOffer),
             scripts_answer: values.flag(SettingKey::AnswersScripts),
             memory: memory(values),
+            service: service(values),
             ..Settings::for_roots(roots)
         })
     }
@@ -218,6 +219,14 @@ fn memory(values: &FileValues) -> MemorySettings {
             _ => ContextChoice::Off,
         },
         session_tokens: usize::try_from(values.number(SettingKey::MemorySessionTokens)).unwrap_or_default(),
+    }
+}
+
+fn service(values: &FileValues) -> ServiceSettings {
+    ServiceSettings {
+        http: values.flag(SettingKey::ServiceHttp),
+        port: u16::try_from(values.number(SettingKey::ServicePort)).unwrap_or_default(),
+        accept: values.flag(SettingKey::ServiceAccept),
     }
 }
 

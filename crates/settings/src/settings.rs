@@ -40,6 +40,8 @@ pub struct Settings {
     pub scripts_answer: bool,
     /// What is learned from stored sessions, and what an agent is told.
     pub memory: MemorySettings,
+    /// The service over HTTP.
+    pub service: ServiceSettings,
     /// The path of the configuration file, whether the file exists or not.
     pub config_file: Option<PathBuf>,
     /// Mistakes in the configuration file; its wrong lines have no effect.
@@ -124,6 +126,7 @@ impl Settings {
             offer_hooks: true,
             scripts_answer: false,
             memory: MemorySettings::default(),
+            service: ServiceSettings::default(),
             config_file: None,
             problems: Vec::new(),
             doubt: None,
@@ -145,6 +148,17 @@ impl Settings {
     pub fn needs_new_engine(&self, before: &Self) -> bool {
         (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)
     }
+}
+
+/// Whether and how other programs may ask over HTTP on loopback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServiceSettings {
+    /// It is served.
+    pub http: bool,
+    /// The port; 0: a free one.
+    pub port: u16,
+    /// It takes events, for the history.
+    pub accept: bool,
 }
 
 /// Settings from the command line. A missing one comes from the environment, the file or a default.

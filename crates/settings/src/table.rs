@@ -33,6 +33,7 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         K::MemoryContext => Kind::OneOf(&["off", "files", "all"]),
         K::MemorySessionTokens => Kind::Number(0, 3_000),
         K::ArchiveLevel => Kind::Number(1, 19),
+        K::ServicePort => Kind::Number(0, 65_535),
         K::ArchiveBudget => Kind::Size,
         K::StoreExclude => Kind::Patterns,
         K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => Kind::List,
@@ -49,6 +50,8 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         | K::WindowAlwaysOnTop
         | K::HooksOffer
         | K::AnswersScripts
+        | K::ServiceHttp
+        | K::ServiceAccept
         | K::MemoryEnabled => Kind::Flag,
     }
 }
@@ -93,7 +96,13 @@ pub(crate) fn default(key: SettingKey) -> Value {
         K::MemoryAccept => Value::Word("rules".to_owned()),
         K::MemoryContext => Value::Word("off".to_owned()),
         K::MemorySessionTokens => number(MemorySettings::default().session_tokens),
-        K::ArchiveEnabled | K::AlertsSound | K::WindowAlwaysOnTop | K::AnswersScripts => Value::Flag(false),
+        K::ServicePort => Value::Number(0),
+        K::ArchiveEnabled
+        | K::AlertsSound
+        | K::WindowAlwaysOnTop
+        | K::AnswersScripts
+        | K::ServiceHttp
+        | K::ServiceAccept => Value::Flag(false),
     }
 }
 

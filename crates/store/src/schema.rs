@@ -216,6 +216,22 @@ mod tests {
     }
 
     #[test]
+    fn a_store_of_version_6_gets_the_list_of_answers() {
+        let mut sql = empty();
+        migrate_by(&VERSIONS[..6], &mut sql, 0).unwrap();
+        assert!(sql.prepare("SELECT * FROM answers").is_err(), "it has none");
+        sql.execute_batch("INSERT INTO sessions (id, session_id) VALUES (1, 's')").unwrap();
+        migrate(&mut sql, 6).unwrap();
+        assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
+        // The session of an answer need not be stored.
+        let answer = "INSERT INTO answers VALUES (?1, 'other', 'Bash', 'ls', 'allowed once', 'window', 1, 'sent', NULL)";
+        sql.execute(answer, ["a"]).unwrap();
+        assert!(sql.execute(answer, ["a"]).is_err(), "a request has one answer");
+        let kept = "SELECT session_id FROM sessions";
+        assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "s");
+    }
+
+    #[test]
     fn prompts_and_tool_calls_survive_the_migration_to_version_5() {
         let mut sql = empty();
         sql.pragma_update(None, "foreign_keys", true).unwrap();

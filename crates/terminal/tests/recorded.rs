@@ -10,7 +10,7 @@ use watchbill_core::ids::Instance;
 use watchbill_terminal::call::{Call, CallResult};
 use watchbill_terminal::windows::Window;
 use watchbill_terminal::world::{Platform, Process, World};
-use watchbill_terminal::{Answer, Outcome, Presence, SessionLocation, focus, in_front};
+use watchbill_terminal::{Answer, Form, Outcome, Pane, Presence, SessionLocation, focus, in_front};
 
 const AGENT: u32 = 900;
 
@@ -43,7 +43,10 @@ impl World for RecordedSystem {
             let script = shown.args.iter_mut().find(|arg| arg.len() > 80);
             script.into_iter().for_each(|script| *script = "SCRIPT".into());
         }
-        let line = shown.to_string();
+        let line = match &call.input {
+            Some(input) => format!("{shown} < {input:?}"),
+            None => shown.to_string(),
+        };
         let answer = self.answers.iter().find(|(begin, _)| line.contains(begin)).map(|(_, ran)| ran.clone());
         self.asked.borrow_mut().push(line);
         answer.unwrap_or(CallResult::Done(String::new()))
@@ -367,5 +370,126 @@ proptest! {
                 prop_assert!(!option || !line.split(' ').any(|word| word == value), "{line}");
             }
         }
+    }
+}
+
+/// The calls that type a text into a pane, as keys and as a paste, and press Enter; or the reason why none are made.
+fn typed(world: &RecordedSystem, seat: &SessionLocation) -> Result<Vec<String>, String> {
+    let pane = Pane::of(seat, world)?;
+    pane.check(world)?;
+    world.asked.take();
+    pane.write(&pane.prepare("-x;", Form::Keys, world)?, world)?;
+    pane.write(&pane.prepare("a\nb", Form::Paste, world)?, world)?;
+    pane.enter(world)?;
+    Ok(world.asked.take())
+}
+
+const KITTY: &Ids = &[("KITTY_WINDOW_ID", "3"), ("KITTY_LISTEN_ON", "unix:@kitty")];
+const WEZTERM: &Ids = &[("WEZTERM_PANE", "7"), ("WEZTERM_UNIX_SOCKET", "/run/wezterm")];
+const TMUX: &Ids = &[("TMUX", "/run/tmux,8,0"), ("TMUX_PANE", "%2")];
+
+/// The terminal, its process and ids, a call of a look with its answer, and the calls that type.
+type TypedCase<'a> = (&'a str, &'a str, &'a Ids, (&'a str, &'a str), &'a [&'a str]);
+
+#[test]
+fn a_text_goes_to_the_exact_pane_and_enter_goes_apart() {
+    let cases: &[TypedCase] = &[
+        (
+            "kitty",
+            "kitty",
+            KITTY,
+            (
+                "@ --to unix:@kitty ls",
+                r#"[{"tabs":[{"windows":[{"id":3,"foreground_processes":[{"pid":900}]}]}]}]"#,
+            ),
+            &[
+                r#"kitty @ --to unix:@kitty send-text --match id:3 --stdin < "-x;""#,
+                r#"kitty @ --to unix:@kitty send-text --match id:3 --stdin < "\u{1b}[200~a\nb\u{1b}[201~""#,
+                r#"kitty @ --to unix:@kitty send-text --match id:3 --stdin < "\r""#,
+            ],
+        ),
+        (
+            "wezterm",
+            "wezterm-gui",
+            WEZTERM,
+            ("cli --no-auto-start list", r#"[{"pane_id":7,"tty_name":"/dev/ttys003"}]"#),
+            &[
+                r#"WEZTERM_UNIX_SOCKET=/run/wezterm wezterm cli --no-auto-start send-text --pane-id 7 --no-paste < "-x;""#,
+                r#"WEZTERM_UNIX_SOCKET=/run/wezterm wezterm cli --no-auto-start send-text --pane-id 7 --no-paste < "\u{1b}[200~a\nb\u{1b}[201~""#,
+                r#"WEZTERM_UNIX_SOCKET=/run/wezterm wezterm cli --no-auto-start send-text --pane-id 7 --no-paste < "\r""#,
+            ],
+        ),
+    ];
+    for (kind, process, ids, (asks, says), calls) in cases {
+        let mut world = recorded_system(Platform::Linux, &["zsh", process]);
+        world.answers = vec![(asks, CallResult::Done((*says).to_owned()))];
+        assert_eq!(typed(&world, &seat(kind, ids)), Ok(calls.iter().map(ToString::to_string).collect()));
+        // Another program, or another terminal, is there.
+        world.answers = vec![(asks, CallResult::Done(says.replace("900", "901").replace("003", "004")))];
+        let refused = typed(&world, &seat(kind, ids));
+        assert!(refused.as_ref().is_err_and(|why| why.contains("shows another")), "{refused:?}");
+        assert_eq!(world.asked.take().len(), 1, "only the look");
+    }
+}
+
+#[test]
+fn tmux_gets_each_text_in_a_buffer_of_its_own() {
+    let mut world = recorded_system(Platform::Linux, &["zsh", "tmux: server"]);
+    world.answers =
+        vec![("list-panes", CallResult::Done("%1 /dev/pts/1 0 0 0 0\n%2 /dev/ttys003 0 0 0 0\n".into()))];
+    let calls = typed(&world, &seat("tmux", TMUX)).expect("it takes keys");
+    let words: Vec<Vec<&str>> = calls.iter().map(|call| call.split(' ').collect()).collect();
+    let buffer =
+        |call: usize| *words[call].iter().find(|word| word.starts_with("watchbill-")).expect("a buffer");
+    assert_ne!(buffer(0), buffer(2));
+    let plain: Vec<String> =
+        calls.iter().zip([0, 0, 2, 2, 2]).map(|(call, of)| call.replace(buffer(of), "B")).collect();
+    assert_eq!(
+        plain,
+        [
+            r#"tmux -S /run/tmux load-buffer -b B '-' < "-x;""#,
+            "tmux -S /run/tmux paste-buffer -r -d -b B -t %2",
+            r#"tmux -S /run/tmux load-buffer -b B '-' < "a\nb""#,
+            "tmux -S /run/tmux paste-buffer -p -r -d -b B -t %2",
+            "tmux -S /run/tmux send-keys -t %2 Enter",
+        ]
+    );
+    for (pane, why) in [
+        ("%1 /dev/ttys003 0 0 0 0", "does not have this pane"),
+        ("%2 /dev/pts/4 0 0 0 0", "another terminal"),
+        ("%2 /dev/ttys003 1 0 0 0", "copy mode"),
+        ("%2 /dev/ttys003 0 1 0 0", "synchronize-panes"),
+        ("%2 /dev/ttys003 0 0 1 0", "takes no keys"),
+        ("%2 /dev/ttys003 0 0", "does not know"),
+    ] {
+        world.answers = vec![("list-panes", CallResult::Done(pane.to_owned()))];
+        let refused = typed(&world, &seat("tmux", TMUX));
+        assert!(refused.as_ref().is_err_and(|said| said.contains(why)), "{pane}: {refused:?}");
+    }
+}
+
+#[test]
+fn no_key_goes_where_another_program_reads_it() {
+    let mut world = recorded_system(Platform::Linux, &["zsh", "tmux: server"]);
+    let tmux = seat("tmux", TMUX);
+    for (change, why) in [
+        ((|process: &mut Process| process.reads_keys = Some(false)) as fn(&mut Process), "suspended"),
+        (|process| process.reads_keys = None, "does not tell"),
+        (|process| process.start = "78".into(), "has ended"),
+    ] {
+        let mut process = world.processes[0].clone();
+        change(&mut process);
+        let before = std::mem::replace(&mut world.processes[0], process);
+        let refused = typed(&world, &tmux);
+        assert!(refused.as_ref().is_err_and(|said| said.contains(why)), "{why}: {refused:?}");
+        world.processes[0] = before;
+    }
+    for (kind, process) in
+        [("konsole", "konsole"), ("tty", "xterm"), ("vscode", "code"), ("zellij", "zellij")]
+    {
+        let world = recorded_system(Platform::Linux, &["zsh", process]);
+        let refused = typed(&world, &seat(kind, &[]));
+        assert!(refused.as_ref().is_err_and(|said| said.contains("takes no text")), "{kind}: {refused:?}");
+        assert_eq!(world.asked.take(), [""; 0], "no call");
     }
 }

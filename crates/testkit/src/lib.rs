@@ -1,5 +1,5 @@
 //! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
-//! launcher, a settings portal, a screen reader, and a WebDriver.
+//! launcher, a settings portal, a screen saver, a screen reader, and a WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the developer's own.
 //! Everything ends when the values are dropped. Linux only.
@@ -18,6 +18,7 @@ mod picture;
 mod portal;
 mod program;
 mod screen_reader;
+mod screen_saver;
 mod skipped;
 mod tray;
 
@@ -31,6 +32,7 @@ pub use notifications::{Notification, NotificationServer};
 pub use picture::{Difference, Picture};
 pub use portal::{Scheme, SettingsPortal};
 pub use screen_reader::ScreenReader;
+pub use screen_saver::ScreenSaver;
 pub use skipped::skipped;
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 

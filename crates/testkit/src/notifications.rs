@@ -188,18 +188,27 @@ impl NotificationServer {
         lock(&self.screen).shown
     }
 
-    /// Clicks a notification (`default`) or one of its buttons; the click closes it, as on most desktops.
+    /// Presses a button of a notification that stays on the screen after it, or that has gone by now.
     ///
     /// # Errors
     /// When the bus has ended.
-    pub async fn choose(&self, id: u32, action: &str) -> Result<()> {
+    pub async fn press(&self, id: u32, action: &str) -> Result<()> {
         // A user is never so quick: the program must know the notification's number first.
         until("the program to be answered", 60, async || {
             (!lock(&self.screen).answering.contains(&id)).then_some(())
         })
         .await?;
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
-        Server::action_invoked(&emitter, id, action).await?;
+        Ok(Server::action_invoked(&emitter, id, action).await?)
+    }
+
+    /// Clicks a notification (`default`) or one of its buttons; the click closes it, as on most desktops.
+    ///
+    /// # Errors
+    /// When the bus has ended.
+    pub async fn choose(&self, id: u32, action: &str) -> Result<()> {
+        self.press(id, action).await?;
+        let emitter = SignalEmitter::new(&self.connection, PATH)?;
         lock(&self.screen).standing.retain(|standing| standing.id != id);
         // 2: by the user.
         Ok(Server::notification_closed(&emitter, id, 2).await?)

@@ -1,7 +1,5 @@
 //! The buttons of a notification, and the events that come back from it.
 
-use watchbill_protocol::request::Request;
-
 use super::board::Card;
 
 /// The freedesktop name of a click on the notification itself.
@@ -30,18 +28,6 @@ pub(super) const ANSWER_BUTTONS: &[Button] = &[
     Button { action: FOCUS, label: "Focus terminal" },
 ];
 
-/// The longest request that a notification shows whole, in characters. Desktops cut longer lines.
-const WHOLE: usize = 100;
-
-/// The text of a request that a notification can show whole, so that it may be answered there. `None`: it is only opened.
-pub(super) fn whole(request: &Request) -> Option<String> {
-    let is_answered_by_word = request.kind == "permission" && request.answerable == "hook";
-    let is_short = request.shown.chars().count() <= WHOLE && !request.shown.trim().is_empty();
-    let fits = is_short && !request.shown.contains(['\n', '\t']);
-    (is_answered_by_word && request.progress == "open" && request.more == 0 && fits)
-        .then(|| request.shown.clone())
-}
-
 /// An event from the user or the desktop about a notification.
 pub(super) enum Heard {
     /// The user clicked the notification or one of its buttons.
@@ -50,4 +36,6 @@ pub(super) enum Heard {
     Gone(Card),
     /// Another notification server has started. It shows none of the earlier notifications.
     Came,
+    /// The screen was locked or unlocked.
+    Locked,
 }

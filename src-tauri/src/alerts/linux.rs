@@ -5,6 +5,9 @@
 
 mod cards;
 mod health;
+mod left_behind;
+mod lock;
+mod message;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -14,28 +17,25 @@ use futures_util::StreamExt;
 use zbus::fdo::DBusProxy;
 use zbus::message::{Flags, Type};
 use zbus::names::BusName;
-use zbus::zvariant::{DynamicType, Value};
+use zbus::zvariant::Value;
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
-use super::actions::{Button, Heard, OPEN};
+use super::actions::{Button, Heard};
 use super::board::Card;
 use super::notice::Notice;
 use crate::bus::{OWNER_CHANGED, owner_changes};
+use crate::desk::Desk;
 use cards::{Call, Cards, Letter};
 pub use health::health;
+use left_behind::LeftBehind;
+use message::{Abilities, ENTRY, NAME, call, notify};
+use tauri::Manager;
 
-const NAME: &str = "org.freedesktop.Notifications";
-const PATH: &str = "/org/freedesktop/Notifications";
 /// A server that has not answered by now is slow or hangs: the log says so. The pending request stays.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the end of the program waits for a server that has not yet answered with the id of a notification to
 /// close.
 const LAST_PATIENCE: Duration = Duration::from_millis(500);
-/// The desktop entry that packages install, without its ending. Desktops find the program's name by it, and the
-/// launcher finds the icon for the count.
-const ENTRY: &str = "Watchbill";
-/// The icon that packages install.
-const ICON: &str = "watchbill-desktop";
 
 /// The notification server, as seen over the session bus.
 ///
@@ -51,13 +51,9 @@ pub struct Screen {
     asks_abilities: Option<(NonZeroU32, Instant)>,
     /// The log already says that notifications are refused or late.
     complained: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Abilities {
-    actions: bool,
-    body: bool,
-    markup: bool,
+    /// The screen is locked.
+    locked: bool,
+    left_behind: LeftBehind,
 }
 
 /// An event for [`Screen::hear`].
@@ -69,25 +65,40 @@ pub enum News {
 }
 
 impl Screen {
-    /// Connects to the session bus and begins to listen.
+    /// Connects to the session bus and begins to listen. Closes the notifications of an earlier start that was killed.
     ///
     /// # Errors
     /// When there is no session bus.
-    pub async fn find(_: &tauri::AppHandle) -> zbus::Result<Self> {
+    pub async fn find(app: &tauri::AppHandle) -> zbus::Result<Self> {
         let connection = session_bus().await?;
         let messages = MessageStream::from(&connection);
         let bus = DBusProxy::new(&connection).await?;
         let of_server = MatchRule::builder().msg_type(Type::Signal).sender(NAME)?.interface(NAME)?.build();
         bus.add_match_rule(of_server).await?;
         bus.add_match_rule(owner_changes(NAME)?).await?;
-        Ok(Self {
-            connection,
+        bus.add_match_rule(lock::changes()?).await?;
+        let locked = lock::is_locked(&connection).await;
+        let data_dir = app.state::<Desk>().data_dir();
+        let (left_behind, ids) = LeftBehind::find(data_dir.as_deref(), &connection).await;
+        let screen = Self {
             messages,
             cards: Cards::default(),
             abilities: None,
             asks_abilities: None,
             complained: false,
-        })
+            connection,
+            locked,
+            left_behind,
+        };
+        for id in ids {
+            screen.close_id(id).await;
+        }
+        Ok(screen)
+    }
+
+    /// Whether the screen is locked.
+    pub fn is_locked(&self) -> bool {
+        self.locked
     }
 
     /// Shows a notification; replaces the one that the card had before.
@@ -175,7 +186,13 @@ impl Screen {
             }
             Some("NotificationClosed") => {
                 let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                self.cards.closed(id, reason).map(Heard::Gone)
+                let gone = self.cards.closed(id, reason).map(Heard::Gone);
+                self.left_behind.note(self.cards.standing());
+                gone
+            }
+            Some(lock::CHANGED) => {
+                let locked = lock::said(&message)?;
+                (std::mem::replace(&mut self.locked, locked) != locked).then_some(Heard::Locked)
             }
             Some(OWNER_CHANGED) => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
@@ -224,6 +241,7 @@ impl Screen {
         let shown = message.body().deserialize::<u32>().ok().filter(|_| !refused).map(|id| (id, by));
         let is_shown = shown.is_some();
         let Some(card) = self.cards.answered(serial, shown) else { return };
+        self.left_behind.note(self.cards.standing());
         if is_shown {
             self.complained = false;
         } else {
@@ -265,6 +283,12 @@ impl Screen {
         self.send(&question).await;
     }
 
+    async fn close_id(&self, id: u32) {
+        if let Some(order) = call("CloseNotification", &(id,), Some(Flags::NoReplyExpected)) {
+            self.send(&order).await;
+        }
+    }
+
     async fn send_next(&mut self, card: Card, can: Abilities) {
         match self.cards.next(card) {
             Some(Call::Show(replaced, letter)) => {
@@ -274,9 +298,8 @@ impl Screen {
                 self.send(&question).await;
             }
             Some(Call::Close(id)) => {
-                if let Some(order) = call("CloseNotification", &(id,), Some(Flags::NoReplyExpected)) {
-                    self.send(&order).await;
-                }
+                self.close_id(id).await;
+                self.left_behind.note(self.cards.standing());
             }
             None => {}
         }
@@ -290,69 +313,14 @@ impl Screen {
     }
 }
 
-impl Abilities {
-    fn of(told: &[String]) -> Self {
-        let has = |ability: &str| told.iter().any(|told| told == ability);
-        Self { actions: has("actions"), body: has("body"), markup: has("body-markup") }
-    }
-}
-
-fn notify(replaced: u32, letter: &Letter, can: Abilities) -> Option<Message> {
-    let Letter { notice, buttons, sound } = letter;
-    let mut actions = Vec::new();
-    if can.actions {
-        actions.extend([OPEN, "Open"]);
-        actions.extend(buttons.iter().flat_map(|button| [button.action, button.label]));
-    }
-    let body = if can.body { body(&notice.body, can.markup) } else { String::new() };
-    let mut hints = HashMap::from([
-        ("urgency", Value::from(if notice.urgent { 2_u8 } else { 1_u8 })),
-        ("category", Value::from("x-watchbill.session")),
-        ("desktop-entry", Value::from(ENTRY)),
-    ]);
-    if *sound && !notice.quiet {
-        hints.insert("sound-name", Value::from("message-new-instant"));
-    } else {
-        hints.insert("suppress-sound", Value::from(true));
-    }
-    // The server's own timeout: it keeps urgent notifications and removes the others.
-    let expires = -1_i32;
-    let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
-    call("Notify", &arguments, None)
-}
-
-/// A method call to the server. These arguments always fit the bus format; if not, nothing is sent.
-fn call<B>(method: &str, arguments: &B, flag: Option<Flags>) -> Option<Message>
-where
-    B: serde::Serialize + DynamicType,
-{
-    let made = (|| {
-        let builder = Message::method_call(PATH, method)?.destination(NAME)?.interface(NAME)?;
-        let builder = match flag {
-            Some(flag) => builder.with_flags(flag)?,
-            None => builder,
-        };
-        builder.build(arguments)
-    })();
-    made.inspect_err(|error| tracing::warn!(%error, method, "the notification server cannot be called")).ok()
-}
-
 /// The user's session bus. Calls that wait for an answer end after a timeout.
 async fn session_bus() -> zbus::Result<Connection> {
     zbus::connection::Builder::session()?.method_timeout(PATIENCE).build().await
 }
 
-/// A server with markup would read `<` and `&` of a command as markup, or as an image to fetch.
-fn body(lines: &[String], markup: bool) -> String {
-    let text = lines.join("\n");
-    if !markup {
-        return text;
-    }
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::message::ICON;
     use super::*;
 
     #[test]
@@ -363,12 +331,5 @@ mod tests {
         let config: serde_json::Value =
             serde_json::from_str(include_str!("../../../tauri.conf.json")).expect("JSON");
         assert_eq!(config["productName"], ENTRY, "the bundler calls the entry after the product");
-    }
-
-    #[test]
-    fn foreign_text_is_never_markup() {
-        let lines = ["wants to run `a && b < c`".to_owned(), "<img src=x>".to_owned()];
-        assert_eq!(body(&lines, true), "wants to run `a &amp;&amp; b &lt; c`\n&lt;img src=x&gt;");
-        assert_eq!(body(&lines, false), "wants to run `a && b < c`\n<img src=x>");
     }
 }

@@ -11,6 +11,7 @@ mod linux;
 mod notice;
 #[cfg(not(target_os = "linux"))]
 mod other;
+mod requests;
 mod signals;
 mod terminals;
 
@@ -27,17 +28,18 @@ use std::time::Instant;
 use tauri::{AppHandle, Manager, async_runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::AlertSink;
+use watchbill_engine::publish::{AlertSink, Sink};
 use watchbill_engine::{Millis, SessionCommand, SessionId, Timestamp};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;
-use watchbill_protocol::request::{AnswerCall, Request, RequestDecision};
+use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
 use crate::notes::Notes;
-use crate::window;
-use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, Heard, OPEN, SNOOZE, whole};
+use crate::short_request::whole;
+use crate::{answer, window};
+use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, Heard, OPEN, SNOOZE};
 use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
@@ -45,12 +47,20 @@ pub use platform::health;
 pub use signals::Alerts;
 use terminals::Terminals;
 
+/// Why a notification on a locked screen takes no answer.
+const LOCKED: &str =
+    "Nothing was answered: Watchbill takes no answers from notifications while the screen is locked.";
+
 /// How long "Snooze" on a notification snoozes the session.
 const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
 
-/// Shows alerts until the program quits. `listen` subscribes to the engine in force at that time. It returns that
-/// engine if it is to be started again when it ends.
-pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink) -> Option<Handle> + Send) {
+/// Shows alerts until the program quits. `listen` subscribes to the engine in force at that time, for alerts and for rows.
+/// It returns that engine if it is to be started again when it ends.
+pub async fn keep(
+    app: AppHandle,
+    alerts: Arc<Alerts>,
+    listen: impl Fn(AlertSink, Sink) -> Option<Handle> + Send,
+) {
     let mut screen = match Screen::find(&app).await {
         Ok(screen) => screen,
         Err(error) => {
@@ -71,19 +81,21 @@ pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink
 async fn show(
     app: AppHandle,
     alerts: &Alerts,
-    listen: impl Fn(AlertSink) -> Option<Handle>,
+    listen: impl Fn(AlertSink, Sink) -> Option<Handle>,
     screen: &mut Screen,
 ) {
     let mut showing =
         Showing { app, board: Board::default(), leads_to: HashMap::new(), terminals: Terminals::default() };
     let mut inbox: Option<UnboundedReceiver<Alert>> = None;
+    let mut asked: Option<UnboundedReceiver<()>> = None;
     let mut engine = None;
     loop {
         if alerts.astray.swap(false, Ordering::Relaxed) {
             let acts = showing.board.clear();
             let (sender, receiver) = unbounded_channel();
-            engine = listen(Box::new(move |alert| sender.send(alert).is_ok()));
-            inbox = Some(receiver);
+            let (changes, changed) = unbounded_channel();
+            engine = listen(Box::new(move |alert| sender.send(alert).is_ok()), requests::changes(changes));
+            (inbox, asked) = (Some(receiver), Some(changed));
             screen.count(0).await;
             showing.act(screen, acts).await;
         }
@@ -112,6 +124,10 @@ async fn show(
                     }
                 }
             },
+            change = next(&mut asked) => match change {
+                Some(()) => showing.show_again(screen).await,
+                None => asked = None,
+            },
             () = sleep_until(due) => {
                 let now = Instant::now();
                 let mut acts = showing.board.advance(now);
@@ -122,7 +138,7 @@ async fn show(
     }
 }
 
-async fn next(inbox: &mut Option<UnboundedReceiver<Alert>>) -> Option<Alert> {
+async fn next<T>(inbox: &mut Option<UnboundedReceiver<T>>) -> Option<T> {
     match inbox {
         Some(inbox) => inbox.recv().await,
         None => std::future::pending().await,
@@ -146,10 +162,13 @@ struct Showing {
 
 /// Where a card leads.
 struct Lead {
-    session_id: String,
-    /// The request that the card shows whole.
-    request: Option<Request>,
+    notice: Notice,
+    /// The request that the card shows whole. Taken by the first answer.
+    request: Option<RequestNames>,
 }
+
+/// The id and the digest of a request.
+type RequestNames = (String, String);
 
 impl Showing {
     async fn hear(&mut self, screen: &mut Screen, alert: Alert) {
@@ -167,8 +186,9 @@ impl Showing {
                 let acts = self.board.bring_back(|card| screen.has(card), Instant::now());
                 self.act(screen, acts).await;
             }
-            Heard::Chosen(card, action) => self.choose(card, &action),
+            Heard::Chosen(card, action) => self.choose(card, &action, screen.is_locked()),
             Heard::Gone(card) => self.gone(card),
+            Heard::Locked => self.show_again(screen).await,
         }
     }
 
@@ -215,17 +235,7 @@ impl Showing {
     async fn act(&mut self, screen: &mut Screen, acts: Vec<Act>) {
         for act in acts {
             match act {
-                Act::Show(card, mut notice) => {
-                    let request = self.whole_request(&mut notice).await;
-                    let buttons = match (notice.single, &request) {
-                        (false, _) => &[],
-                        (true, None) => BUTTONS,
-                        (true, Some(_)) => ANSWER_BUTTONS,
-                    };
-                    let sound = self.app.state::<Desk>().alerts_sound();
-                    screen.show(card, &notice, buttons, sound).await;
-                    self.leads_to.insert(card, Lead { session_id: notice.session_id, request });
-                }
+                Act::Show(card, notice) => self.show(screen, card, notice).await,
                 Act::Close(card) => {
                     self.leads_to.remove(&card);
                     screen.close(card).await;
@@ -234,31 +244,75 @@ impl Showing {
         }
     }
 
-    /// The request of the session, if the notification can show all of it. Its text is added to the notice then.
-    async fn whole_request(&self, notice: &mut Notice) -> Option<Request> {
-        if !notice.single || !notice.urgent {
+    async fn show(&mut self, screen: &mut Screen, card: Card, notice: Notice) {
+        let request = self.whole_request(screen, &notice).await;
+        self.show_with(screen, card, notice, request).await;
+    }
+
+    async fn show_with(
+        &mut self,
+        screen: &mut Screen,
+        card: Card,
+        notice: Notice,
+        request: Option<(String, RequestNames)>,
+    ) {
+        let buttons = match (notice.single, &request) {
+            (false, _) => &[],
+            (true, None) => BUTTONS,
+            (true, Some(_)) => ANSWER_BUTTONS,
+        };
+        let sound = self.app.state::<Desk>().alerts_sound();
+        let mut shown = notice.clone();
+        let (text, request) = request.unzip();
+        shown.body.extend(text);
+        screen.show(card, &shown, buttons, sound).await;
+        self.leads_to.insert(card, Lead { notice, request });
+    }
+
+    /// Shows notifications again, quietly, whose request is another one now. The lock of the screen hides requests too.
+    async fn show_again(&mut self, screen: &mut Screen) {
+        let all: Vec<_> = self.leads_to.iter().map(|(card, lead)| (*card, lead.notice.clone())).collect();
+        for (card, notice) in all {
+            let request = self.whole_request(screen, &notice).await;
+            let before = self.leads_to.get(&card).and_then(|lead| lead.request.as_ref());
+            if before != request.as_ref().map(|(_, names)| names) {
+                self.show_with(screen, card, Notice { quiet: true, ..notice }, request).await;
+            }
+        }
+    }
+
+    /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen anybody
+    /// could press the button.
+    async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(String, RequestNames)> {
+        if !notice.single || !notice.urgent || screen.is_locked() {
             return None;
         }
         let session = notice.session_id.clone();
         let request =
             self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
-        notice.body.push(whole(&request)?);
-        Some(request)
+        Some((whole(&request)?, (request.id, request.digest)))
     }
 
-    fn choose(&self, card: Card, action: &str) {
-        let Some(lead) = self.leads_to.get(&card) else { return };
-        let session = lead.session_id.clone();
-        match (action, &lead.request) {
-            (OPEN, _) => window::open_on(&self.app, session),
-            (FOCUS, _) => focus(self.app.clone(), session),
-            (SNOOZE, _) => snooze(self.app.clone(), session),
-            (ALLOW, Some(request)) => answer(self.app.clone(), session, request, RequestDecision::Allow),
-            (DENY, Some(request)) => {
-                answer(self.app.clone(), session, request, RequestDecision::Deny { reason: String::new() });
-            }
-            (other, _) => tracing::debug!(other, "a desktop sent an action that was not offered"),
+    fn choose(&mut self, card: Card, action: &str, locked: bool) {
+        let Some(lead) = self.leads_to.get_mut(&card) else { return };
+        let session = lead.notice.session_id.clone();
+        match action {
+            OPEN => window::open_on(&self.app, session),
+            FOCUS => focus(self.app.clone(), session),
+            SNOOZE => snooze(self.app.clone(), session),
+            ALLOW | DENY if locked => answer::refuse(&self.app, session, LOCKED.to_owned()),
+            ALLOW => self.answer(card, RequestDecision::Allow),
+            DENY => self.answer(card, RequestDecision::Deny { reason: String::new() }),
+            other => tracing::debug!(other, "a desktop sent an action that was not offered"),
         }
+    }
+
+    /// Answers the request that the notification showed. Only the first press counts.
+    fn answer(&mut self, card: Card, decision: RequestDecision) {
+        let Some(lead) = self.leads_to.get_mut(&card) else { return };
+        let Some((request_id, seen)) = lead.request.take() else { return };
+        let session = lead.notice.session_id.clone();
+        answer::send(&self.app, AnswerCall { session, request_id, seen, decision }, "notification");
     }
 
     fn gone(&mut self, card: Card) {
@@ -273,19 +327,6 @@ fn focus(app: AppHandle, session: String) {
         let asked = session.clone();
         let answer = app.state::<Desk>().ask(move |engine| engine.focus_terminal(&asked)).await;
         if !matches!(answer, Ok(answer) if answer.outcome != FocusOutcome::NotPossible) {
-            window::open_on(&app, session);
-        }
-    });
-}
-
-/// Answers the request that the notification showed. If that fails, the window opens and says why.
-fn answer(app: AppHandle, session: String, request: &Request, decision: RequestDecision) {
-    let (request_id, seen) = (request.id.clone(), request.digest.clone());
-    async_runtime::spawn(async move {
-        let call = AnswerCall { session: session.clone(), request_id, seen, decision };
-        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.answer(&call, "notification")).await
-        {
-            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
             window::open_on(&app, session);
         }
     });

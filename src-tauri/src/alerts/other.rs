@@ -48,6 +48,11 @@ impl Screen {
     /// Nor at the end of the program.
     pub async fn clear(&mut self) {}
 
+    /// Never asked: these notifications have no buttons.
+    pub fn is_locked(&self) -> bool {
+        false
+    }
+
     /// Always true: the plugin does not know, and no server restarts here.
     pub fn has(&self, _: Card) -> bool {
         true

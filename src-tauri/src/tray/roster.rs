@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use watchbill_engine::publish::Sink;
 use watchbill_settings::TrayColours;
 
-use super::face::Face;
+use super::face::{Face, Offer};
 use crate::roster_copy::RosterCopy;
 
 /// The handle of the tray for the rest of the program.
@@ -19,7 +19,11 @@ pub struct Tray {
     pub(super) changed: Notify,
     pub(super) unreachable: AtomicBool,
     pub(super) shown: AtomicBool,
+    offers: Mutex<Vec<(Offer, Instant)>>,
 }
+
+/// An entry must stand in the menu this long before its answer counts, as a card must in the window.
+const STANDS: Duration = Duration::from_millis(400);
 
 #[derive(Default)]
 struct Roster {
@@ -70,6 +74,26 @@ impl Tray {
     /// not find it.
     pub fn is_unreachable(&self) -> bool {
         self.unreachable.load(Ordering::Relaxed)
+    }
+
+    /// The menu shows this face from now on.
+    pub(super) fn note_offers(&self, face: &Face) {
+        let shown: Vec<&Offer> = face.entries.iter().filter_map(|entry| entry.offer.as_ref()).collect();
+        let mut offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        offers.retain(|(offer, _)| shown.contains(&offer));
+        for offer in shown {
+            if offers.iter().all(|(known, _)| known != offer) {
+                offers.push((offer.clone(), Instant::now()));
+            }
+        }
+    }
+
+    /// Whether the menu has shown this request for long enough to be read.
+    pub fn has_shown(&self, request_id: &str, seen: &str) -> bool {
+        let offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let of = |offer: &Offer| offer.request_id == request_id && offer.seen == seen;
+        // One that the menu no longer shows is answered or gone, and the engine says so.
+        offers.iter().find(|(offer, _)| of(offer)).is_none_or(|(_, since)| since.elapsed() >= STANDS)
     }
 
     /// The sink for the engine, if a new subscription is needed.

@@ -129,8 +129,8 @@ test("`stays` is false after the timeline was left, and true while it is shown",
 
 test("the card of an error shows its cause once, code in the code font, and no witness", () => {
   const session = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: `529` overloaded", stateReason: { source: "registry", detail: "registry says `idle`; API Error: `529` overloaded", confidence: "observed" } });
-  const { container } = render(AskCard, { session });
+  const { container } = render(AskCard, { session, onfocus: () => {} });
   const text = container.textContent!.replace(/\s+/g, " ").trim();
-  expect(text).toBe("Failed: API Error: 529 overloaded Go on in its terminal.");
+  expect(text).toBe("Failed: API Error: 529 overloaded Go on in its terminal. Focus terminalf");
   expect(container.querySelector("code")?.textContent).toBe("529");
 });

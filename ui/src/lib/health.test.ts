@@ -16,7 +16,7 @@ const hooks = (state: string) => ({
   dropped: 0,
   journalBytes: 0,
   sessions: 0,
-  settings: [{ path: "/home/dev/.claude/settings.json", state, missing: [], scope: "user", root: "/home/dev/.claude" }],
+  settings: [{ path: "/home/dev/.claude/settings.json", state, missing: [], scope: "user", root: "/home/dev/.claude", answers: false }],
 });
 
 function doctor(more: Partial<Doctor> = {}): Doctor {

@@ -2,6 +2,7 @@
 
 import type { Group } from "./bindings/Group";
 import { TABS, type Tab } from "./tabs";
+import { isComposing } from "./composing";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
@@ -93,8 +94,9 @@ function answerKey({ key, shiftKey }: KeyPress, asks: Asks): AnswerKey | undefin
   return key === " " ? "toggle" : key === "Enter" ? "send" : undefined;
 }
 
-/** Whether the focused element uses the key itself. The row of the open session leaves Enter and Space to its question. */
+/** Whether the input method or the focused element uses the key itself. The row of the open session leaves Enter and Space to its question. */
 export function isTaken(event: KeyboardEvent, asks?: Asks): boolean {
+  if (isComposing(event)) return true;
   const target = event.target instanceof HTMLElement ? event.target : document.body;
   if (target.matches("[type=radio], [type=checkbox]")) return event.key === " " || event.key.startsWith("Arrow");
   if (target.matches("input, textarea, select")) return !(event.ctrlKey || event.metaKey);
@@ -114,7 +116,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],
   ["/", "Filter"],
   ["f", "Focus the session's terminal"],
-  [`1   3   ${MODIFIER} 1   ${MODIFIER} 3`, "Timeline, terminal"],
+  [`1   3   4   ${MODIFIER} 1   ${MODIFIER} 3   ${MODIFIER} 4`, "Timeline, terminal, memory"],
   ["i", "Write a prompt; Esc leaves the box, and a second Esc interrupts the turn"],
   ["N", "New session"],
   ["a", "Allow what the session asks, or approve its plan"],

@@ -73,6 +73,15 @@ pub enum MemoryCommand {
         /// Id of a session, or a unique beginning of one
         session: String,
     },
+    /// Show what an agent here would be told, and tell nobody: at its start, and about each file
+    Try {
+        /// Only about this file
+        #[arg(long, value_name = "FILE")]
+        file: Option<String>,
+        /// Also with this prompt
+        #[arg(long, value_name = "TEXT")]
+        prompt: Option<String>,
+    },
     /// Say nothing to any agent for a time
     Pause {
         /// A span such as 1h, or a time; without it, for a day

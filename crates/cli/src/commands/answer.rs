@@ -33,7 +33,11 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
     emit(&if wanted.json {
         to_json(&given)?
     } else {
-        format!("{}\n{}\n", request.shown.trim_end(), one_line(&given.decision))
+        let again = match request.times {
+            0 | 1 => String::new(),
+            times => format!(" (asked {times} times with the same input)"),
+        };
+        format!("{}\n{}{again}\n", request.shown.trim_end(), one_line(&given.decision))
     })
 }
 

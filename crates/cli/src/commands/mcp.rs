@@ -4,9 +4,10 @@
 //! question anew: an agent asks a few times a day.
 
 use watchbill_engine::archive::with_archive;
-use watchbill_engine::clock::SystemClock;
+use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
+use watchbill_engine::memory::Reader;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::{look, look_at_recent};
 use watchbill_engine::socket::access::{Access, AccessError};
@@ -16,6 +17,7 @@ use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_mcp::source::Source;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::memory::MemoryList;
 use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::Timeline;
@@ -117,6 +119,28 @@ impl Source for History {
     fn session(&mut self, session: &str) -> Result<(Option<TrackedSession>, WorkChain), String> {
         let settings = self.settings();
         described(&Self::everything(&settings), &settings, session)
+    }
+
+    fn memories(&mut self, folder: Option<&str>, file: Option<&str>) -> Result<MemoryList, String> {
+        let settings = self.settings();
+        let here = std::env::current_dir().map_err(|error| error.to_string())?;
+        let folder = folder.map_or_else(|| here.clone(), |folder| here.join(folder));
+        let folder = folder.to_string_lossy();
+        if settings.history.exclude.excludes(&folder) {
+            return Ok(MemoryList { project: String::new(), memories: Vec::new() });
+        }
+        let fs = with_archive(real_world(), &settings).fs;
+        let reader = Reader::open(&settings, &*fs, SystemClock.now()).map_err(|error| error.to_string())?;
+        let mut list = match file {
+            Some(file) => reader.at(&folder, file),
+            None => reader.list(&folder, false),
+        }
+        .map_err(|error| error.to_string())?;
+        let exclude = &settings.history.exclude;
+        list.memories.retain(|memory| {
+            !memory.path.as_deref().is_some_and(|path| exclude.excludes_in(Some(&folder), path))
+        });
+        Ok(list)
     }
 }
 

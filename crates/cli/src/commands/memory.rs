@@ -5,7 +5,7 @@ use watchbill_engine::Millis;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_world;
-use watchbill_engine::memory::{Reader, change_here_or_at_holder};
+use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder};
 use watchbill_protocol::memory::MemoryChange;
 use watchbill_settings::Settings;
 
@@ -58,6 +58,15 @@ pub fn memory(global: &Global, wanted: &Memory, paint: Paint) -> anyhow::Result<
         MemoryCommand::Said { session } => {
             let said = reader.said(session)?;
             if wanted.json { to_json(&said)? } else { render::memory::said(&said, paint) }
+        }
+        MemoryCommand::Try { file, prompt } => {
+            let file = file.as_deref().map(std::path::absolute).transpose()?;
+            let file =
+                file.as_ref().map(|file| file.to_str().context("the path of the file is not valid UTF-8"));
+            let wanted_places =
+                Wanted { file: file.transpose()?, prompt: prompt.as_deref(), ..Wanted::default() };
+            let preview = reader.preview(cwd, wanted_places)?;
+            if wanted.json { to_json(&preview)? } else { render::memory::preview(&preview, paint) }
         }
         MemoryCommand::Export { format } => {
             let mut list = reader.list(cwd, false)?;

@@ -31,6 +31,7 @@ pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
         // The engine drops the sink, and the sender with it, when it ends.
         let subscription = watchbill_engine::publish::Subscription::default();
         handle.subscribe(subscription, Box::new(move |_| !gone.is_closed()));
+        let http = http.or_else(|| settings.service.http.then_some(0));
         let service = http.map(|port| serve_http(&handle, &settings, port)).transpose()?;
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {
@@ -46,7 +47,8 @@ pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
 fn serve_http(handle: &Handle, settings: &Settings, port: u16) -> anyhow::Result<Service> {
     let data_dir =
         settings.data_dir.as_deref().context("no data folder is known: name one with --data-dir")?;
-    let served = watchbill_service::start(handle.clone(), data_dir, port);
+    let port = if port == 0 { settings.service.port } else { port };
+    let served = watchbill_service::start(handle.clone(), data_dir, port, settings.service.accept);
     served.with_context(|| format!("cannot serve HTTP on port {port} of 127.0.0.1"))
 }
 

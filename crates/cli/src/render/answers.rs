@@ -42,6 +42,8 @@ fn outcome(word: &str) -> &'static str {
         "taken" => "taken by the hook",
         "effect" => "the session went on",
         "no_effect" => "without effect: the session asked on",
+        "expired" => "the session has ended",
+        "refused" => "nothing was sent",
         "lost" => "not delivered",
         _ => "unknown",
     }

@@ -1,6 +1,8 @@
 //! Memories, what was said, and summaries as text.
 
-use watchbill_protocol::memory::{MemoryDetail, MemoryEntry, MemoryList, SaidList, SessionSummary};
+use watchbill_protocol::memory::{
+    MemoryDetail, MemoryEntry, MemoryList, MemoryPreview, SaidList, SessionSummary,
+};
 
 use crate::terminal_text::{Paint, Tone, cut, one_line};
 
@@ -84,6 +86,36 @@ pub fn said(said: &SaidList, paint: Paint) -> String {
         out.push_str(&format!("{}\n  {}\n", paint.tone(Tone::Dim, &head), one_line(&line.line)));
     }
     out.push_str(&format!("{} tokens in all\n", said.tokens));
+    out
+}
+
+/// What an agent would be told.
+pub fn preview(preview: &MemoryPreview, paint: Paint) -> String {
+    let mut out = String::new();
+    if preview.context == "off" {
+        out.push_str("`memory.context` is off, so agents are told nothing. With it:\n");
+    }
+    let mut place = |title: &str, lines: &[String]| {
+        if !lines.is_empty() {
+            out.push_str(&format!("{}\n", paint.tone(Tone::Dim, &one_line(title))));
+            lines.iter().for_each(|line| out.push_str(&format!("  {}\n", one_line(line))));
+        }
+    };
+    let only_all = if preview.context == "all" { "" } else { " (with `all`)" };
+    place(&format!("at the start of a session{only_all}"), &preview.start);
+    place(&format!("with the prompt{only_all}"), preview.prompt.as_deref().unwrap_or_default());
+    for file in &preview.files {
+        place(&format!("when it reads or changes {}", file.path), &file.lines);
+    }
+    if preview.more_files > 0 {
+        out.push_str(&format!("{} more files have memories\n", preview.more_files));
+    }
+    let is_empty = preview.start.is_empty()
+        && preview.files.is_empty()
+        && preview.prompt.as_ref().is_none_or(Vec::is_empty);
+    if is_empty {
+        out.push_str("nothing would be told\n");
+    }
     out
 }
 

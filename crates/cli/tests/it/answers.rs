@@ -13,11 +13,11 @@ use crate::home::Home;
 use crate::program::Finished;
 use crate::with_serve::{Serve, ask};
 
-const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
+pub const SESSION: &str = "cccccccc-0000-4000-8000-000000000003";
 
 /// A home whose settings let scripts answer, with a running `watchbill serve`.
-struct Desk {
-    home: Home,
+pub struct Desk {
+    pub home: Home,
     client: Client,
     serve: Option<Serve>,
 }
@@ -62,18 +62,18 @@ impl Drop for Client {
 }
 
 /// A hook process that waits.
-struct Hook(Child);
+pub struct Hook(Child);
 
 impl Hook {
     /// What it printed, when it has ended.
-    fn end(mut self) -> (String, i32) {
+    pub fn end(mut self) -> (String, i32) {
         until("the hook process to end", || self.0.try_wait().unwrap().is_some());
         let mut out = String::new();
         self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
         (out, self.0.wait().unwrap().code().unwrap_or(-1))
     }
 
-    fn waits(&mut self) -> bool {
+    pub fn waits(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
 }
@@ -90,7 +90,7 @@ impl Desk {
         Self::with_settings("[answers]\nscripts = true\n")
     }
 
-    fn with_settings(settings: &str) -> Self {
+    pub fn with_settings(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap().keep();
         let home = Home::with(folder.join("data"), settings);
         let client = Client::start(&home, SESSION);
@@ -115,7 +115,7 @@ impl Desk {
         hook
     }
 
-    fn runs(&self, command: &str) -> Hook {
+    pub fn runs(&self, command: &str) -> Hook {
         self.asks("Bash", json!({ "command": command }), Value::Null)
     }
 
@@ -136,7 +136,7 @@ impl Desk {
         detached(&self.home, words, variables, shell)
     }
 
-    fn stored(&self) -> Vec<(String, String, String)> {
+    pub fn stored(&self) -> Vec<(String, String, String)> {
         let list = self.home.json(&["answers", "--json"]);
         let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
         list.as_array()
@@ -177,7 +177,7 @@ pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: 
 }
 
 /// The decision in a hook's output.
-fn decision(out: &str) -> Value {
+pub fn decision(out: &str) -> Value {
     let output: Value = serde_json::from_str(out).unwrap();
     output["hookSpecificOutput"]["decision"].clone()
 }
@@ -280,6 +280,26 @@ fn an_answer_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
+fn a_file_that_was_changed_after_the_request_is_shown_anew() {
+    let desk = Desk::new();
+    let file = desk.home.path().join("script.sh");
+    std::fs::write(&file, "echo harmless").unwrap();
+    let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
+    let seen = desk.request().unwrap();
+    std::fs::write(&file, "rm -rf build").unwrap();
+    let said = desk.says(&["answer", SESSION, "--allow"]);
+    assert_eq!((said.code, &*said.out), (1, ""));
+    assert!(said.err.contains("script.sh was changed after the session asked"), "{}", said.err);
+    assert!(hook.waits());
+    until("the change to be shown", || desk.request().unwrap().get("changedFiles").is_some());
+    let now = desk.request().unwrap();
+    assert_eq!((&now["id"], &now["changedFiles"]), (&seen["id"], &json!([file])));
+    assert_ne!(now["digest"], seen["digest"], "what was shown before counts no more");
+    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(decision(&hook.end().0)["behavior"], "allow");
+}
+
+#[test]
 fn without_a_running_watchbill_the_hook_says_nothing() {
     let home = Home::empty();
     let mut command = home.command(&["hook", "--answer"]);
@@ -312,6 +332,10 @@ fn a_client_that_dies_takes_its_request_along() {
     desk.client.process.wait().unwrap();
     assert_eq!(hook.end(), (String::new(), 0));
     until("the card to go", || desk.request().is_none());
+    // It was neither allowed nor denied, and no answer reaches it any more.
+    until("it to be listed", || !desk.stored().is_empty());
+    assert_eq!(desk.stored(), [("ls".into(), "expired, not answered".into(), "expired".into())]);
+    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 1);
 }
 
 #[test]
@@ -349,7 +373,14 @@ fn an_agent_may_not_answer() {
         assert_eq!((said.code, &*said.out), (1, ""), "{who}");
         assert!(said.err.contains("an agent may not answer"), "{who}: {}", said.err);
     }
-    assert!(hook.waits() && desk.stored().is_empty());
+    assert!(hook.waits(), "nothing was decided");
+    // The user sees that something tried.
+    until("the attempt to be listed", || !desk.stored().is_empty());
+    let stored = desk.stored();
+    let [(shown, decision, outcome)] = &stored[..] else { panic!("{stored:?}") };
+    assert_eq!((&**shown, &**outcome), ("rm -rf build", "refused"));
+    assert!(decision.starts_with("refused: an agent may not answer"), "{decision}");
+    assert!(desk.home.out(&["answers"]).contains("refused: an agent may not answer"));
 }
 
 #[test]

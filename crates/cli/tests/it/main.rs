@@ -4,6 +4,8 @@
 
 #[cfg(target_os = "linux")]
 mod answers;
+#[cfg(target_os = "linux")]
+mod callers;
 mod demo;
 mod errors;
 mod exported;

@@ -160,3 +160,35 @@ fn a_running_watchbill_answers_the_same() {
     assert!(alone.0.contains(PAGER), "{}", alone.0);
     assert_eq!(alone, beside);
 }
+
+#[test]
+fn what_was_learned_is_recalled_for_its_folder_and_never_for_an_excluded_one() {
+    let home = with_sessions();
+    let folder = |name: &str| {
+        let folder = home.path().join(name);
+        std::fs::create_dir_all(folder.join("src")).unwrap();
+        folder.canonicalize().unwrap().to_str().unwrap().to_owned()
+    };
+    let (work, other) = (folder("work"), folder("other/work"));
+    let add = |text: &str, more: &[&str]| {
+        home.out(&[&["memory", "--project", &work, "add", text], more].concat());
+    };
+    add("the proxy holds port 8080", &[]);
+    add("rows are counted from one", &["--file", &format!("{work}/src/pager.rs")]);
+    let mut agent = Agent::of(&home);
+    let mut recall = |more: Value| {
+        let mut arguments = json!({"folder": work});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        agent.tool("recall_what_was_learned", arguments)
+    };
+    let (all, failed) = recall(json!({}));
+    assert!(!failed && all.contains("follow no instruction") && all.lines().count() == 3, "{all}");
+    let (of_file, _) = recall(json!({"file": "src/pager.rs"}));
+    assert!(of_file.contains("rows are counted") && !of_file.contains("8080"), "{of_file}");
+    let (about, _) = recall(json!({"about": "which port has the proxy"}));
+    assert!(about.contains("8080") && !about.contains("rows"), "{about}");
+    let (outside, failed) = recall(json!({"file": "/etc/passwd"}));
+    assert!(failed && outside.contains("is not a file in"), "{outside}");
+    assert!(recall(json!({"folder": other})).0.contains("Nothing that fits"), "two folders of one name");
+    assert!(recall(json!({"folder": "/home/dev/secret/plans"})).0.contains("Nothing that fits"));
+}

@@ -272,3 +272,28 @@ fn the_hook_is_installed_and_undone_apart() {
     home.out(&["hooks", "uninstall", "--context"]);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
 }
+
+#[test]
+fn a_preview_tells_nobody_and_shows_each_place() {
+    let home = corrected("");
+    let json = |words: &[&str]| -> Value {
+        serde_json::from_str(&memory(&home, &[&["try", "--json"], words].concat()).out).unwrap()
+    };
+    let all = json(&[]);
+    let told = all["start"][0].as_str().unwrap();
+    assert!(told.starts_with("the proxy holds port 8080 ("), "{all}");
+    assert_eq!(all["files"][0]["path"], "src/log.rs");
+    assert!(all["files"][0]["lines"][0].as_str().unwrap().contains(RULE), "{all}");
+    assert_eq!(all.get("prompt"), None);
+    let asked = json(&["--prompt", "which port has the proxy of ours?"]);
+    assert!(asked["prompt"][0].as_str().unwrap().contains("8080"), "{asked}");
+    assert_eq!(json(&["--prompt", "paint the button blue, please"])["prompt"], json!([]));
+    let other = json(&["--file", &format!("{}/src/other.rs", work(&home))]);
+    assert_eq!(other["files"], json!([]));
+    let text = memory(&home, &["try"]).out;
+    assert!(
+        text.starts_with("`memory.context` is off") && text.contains("when it reads or changes src/log.rs"),
+        "{text}"
+    );
+    assert!(memory(&home, &["said", SESSION]).out.contains("nothing was said"));
+}

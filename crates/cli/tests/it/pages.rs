@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 33] = [
     "roster",
     "watch",
     "serve",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 31] = [
     "stop",
     "resume",
     "fork",
+    "answer",
+    "answers",
     "snooze",
     "put-away",
     "show",

@@ -23,7 +23,11 @@ struct Service {
 
 impl Service {
     fn start() -> Self {
-        let home = Home::empty();
+        Self::with("")
+    }
+
+    fn with(config: &str) -> Self {
+        let home = Home::empty().configured(config);
         let prompt = json!({"type": "user", "uuid": "u1", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api",
             "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows"}});
         transcript(&home.claude(), PAGER, &[prompt]);
@@ -55,6 +59,19 @@ impl Service {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         Answer::read(&text)
+    }
+
+    /// Posts as a client of the document does: without a type, and with the token in its base address.
+    fn post(&self, path: &str, body: &Value) -> u16 {
+        let (body, token) = (body.to_string(), &self.token);
+        let length = format!("content-length: {}", body.len());
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let head =
+            [format!("POST /t/{token}{path} HTTP/1.1"), self.host(), length, "connection: close".to_owned()];
+        stream.write_all(format!("{}\r\n\r\n{body}", head.join("\r\n")).as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        Answer::read(&text).status
     }
 
     fn get(&self, path: &str) -> Answer {
@@ -129,6 +146,9 @@ fn pages_other_names_and_other_users_get_nothing() {
     let asked_before = service.raw(&["OPTIONS /api/sessions HTTP/1.1", &host, "origin: http://evil.example"]);
     assert_eq!(asked_before.status, 403);
     let written = service.raw(&["POST /api/sessions HTTP/1.1", &host, &token, "content-length: 0"]);
+    assert_eq!(written.status, 415, "a body that a form of a page could send");
+    let kind = "content-type: application/json";
+    let written = service.raw(&["POST /api/sessions HTTP/1.1", &host, &token, kind, "content-length: 0"]);
     assert_eq!(written.status, 405, "it only reads");
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(service.note()).unwrap().permissions());
@@ -190,4 +210,102 @@ fn the_note_goes_with_the_service() {
     assert_eq!(service.program.wait().unwrap().code(), Some(0));
     assert!(!service.note().exists());
     assert!(TcpStream::connect(service.address).is_err());
+}
+
+/// The bodies are those of the claude-recall document's examples.
+#[test]
+fn the_document_s_own_requests_get_what_it_promises() {
+    let service = Service::with("[service]\naccept = true\n[memory]\ncontext = \"all\"\n");
+    service.home.out(&["memory", "--project", "/home/dev/api", "add", "the staging host sleeps at night"]);
+    let under =
+        |path: &str| service.raw(&[&format!("GET /t/{}{path} HTTP/1.1", service.token), &service.host()]);
+    assert_eq!(under("/health").status, 200);
+    let context = under("/api/context/inject?project=api");
+    assert!(context.status == 200 && context.head.contains("text/markdown"), "{}", context.head);
+    assert!(context.body.contains("the staging host sleeps at night"), "{}", context.body);
+    assert_eq!(under("/api/context/inject?project=unknown").body, "", "an unknown project has no context");
+    assert_eq!(under("/api/processing").json()["isProcessing"], false);
+
+    let session = "claude-session-123";
+    let prompt = json!({"claudeSessionId": session, "project": "default", "userPrompt": "Add login feature", "promptNumber": 1});
+    assert_eq!(service.post("/sessions/42/init", &prompt), 202);
+    let private = json!({"sessionId": "quiet-session", "project": "default",
+        "userPrompt": "<private>the key under the mat</private>"});
+    assert_eq!(service.post("/sessions/init", &private), 202);
+    let read = json!({"claudeSessionId": session, "tool_name": "Read", "tool_input": {"file_path": "/src/index.ts"},
+        "tool_response": "file contents...", "cwd": "/path/to/project"});
+    let saved = json!({"claudeSessionId": session, "tool_name": "FileSave", "tool_input": {"path": "/src/auth.ts"},
+        "tool_response": "File saved successfully"});
+    for path in ["/api/sessions/observations", "/sessions/observations"] {
+        assert_eq!(service.post(path, &read), 202, "sent again, it is one call");
+    }
+    assert_eq!(service.post("/api/sessions/observations", &saved), 202);
+    let stop = json!({"claudeSessionId": session, "last_user_message": "Add login feature",
+        "last_assistant_message": "The login works.\n\nNext:\n- write its tests"});
+    assert_eq!(service.post("/api/sessions/summarize", &stop), 202);
+    assert_eq!(service.post("/api/processing", &json!({"isProcessing": false})), 202);
+    assert_eq!(
+        service.post("/api/sessions/complete", &json!({"claudeSessionId": session, "reason": "exit"})),
+        202
+    );
+
+    // It enters the history, and only that.
+    let mut summary = Value::Null;
+    until("the summary", || {
+        let said = service.home.say(&["summary", session, "--json"]);
+        summary = serde_json::from_str(&said.out).unwrap_or_default();
+        summary["nextSteps"] == json!(["write its tests"])
+    });
+    assert_eq!(summary["request"], "Add login feature");
+    let rows = service.get("/api/sessions?all=true");
+    assert!(!rows.body.contains(session), "what a program says over HTTP changes no state: {}", rows.body);
+    let stored = std::fs::read_dir(service.home.data()).unwrap().flatten();
+    let database = stored.filter(|file| file.file_name().to_string_lossy().contains("db"));
+    for file in database {
+        let bytes = std::fs::read(file.path()).unwrap_or_default();
+        assert!(
+            !bytes.windows(17).any(|run| run == b"key under the mat"),
+            "private text in {:?}",
+            file.path()
+        );
+    }
+}
+
+#[test]
+fn events_are_taken_only_if_the_user_allows_it_and_a_bad_one_is_refused() {
+    let reading = Service::start();
+    let session = json!({"claudeSessionId": "s", "reason": "exit"});
+    assert_eq!(reading.post("/api/sessions/complete", &session), 403);
+    assert_eq!(
+        reading
+            .raw(&[
+                &format!("GET /t/{}/api/context/inject?project=api HTTP/1.1", reading.token),
+                &reading.host()
+            ])
+            .body,
+        "",
+        "nothing is told before the user chooses so"
+    );
+    drop(reading);
+    let service = Service::with("[service]\naccept = true\n");
+    for (path, body) in [
+        ("/api/sessions/complete", json!([1])),
+        ("/api/sessions/complete", json!({"reason": "exit"})),
+        ("/sessions/init", json!({"sessionId": "s"})),
+        ("/api/sessions/observations", json!({"claudeSessionId": "s", "tool_input": {}})),
+    ] {
+        assert_eq!(service.post(path, &body), 400, "{path} {body}");
+    }
+    let long = json!({"claudeSessionId": "s", "tool_name": "Read", "tool_response": "x".repeat(2 << 20)});
+    assert_eq!(service.post("/api/sessions/observations", &long), 413);
+    let mut stranger = TcpStream::connect(service.address).unwrap();
+    write!(
+        stranger,
+        "POST /t/0000/sessions/init HTTP/1.1\r\n{}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}",
+        service.host()
+    )
+    .unwrap();
+    let mut text = String::new();
+    stranger.read_to_string(&mut text).unwrap();
+    assert_eq!(Answer::read(&text).status, 401);
 }

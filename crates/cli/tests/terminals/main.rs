@@ -11,6 +11,7 @@ mod agent;
 mod front;
 mod graphical;
 mod multiplexed;
+mod prompts;
 mod wayland;
 
 use anyhow::{Context, Result};

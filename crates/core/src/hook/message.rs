@@ -16,13 +16,22 @@ pub struct HookMessage {
     pub replayed: bool,
     /// The payload is shorter than the client's.
     pub cut: bool,
+    /// A program sent it over HTTP. It enters the history, and is evidence of no state.
+    pub over_http: bool,
     parsed: Arc<OnceLock<Result<HookPayload, HookError>>>,
 }
 
 impl HookMessage {
     /// A whole event that has just happened.
     pub fn new(origin: HookOrigin, payload: impl Into<Arc<[u8]>>) -> Self {
-        Self { origin, payload: payload.into(), replayed: false, cut: false, parsed: Arc::default() }
+        Self {
+            origin,
+            payload: payload.into(),
+            replayed: false,
+            cut: false,
+            over_http: false,
+            parsed: Arc::default(),
+        }
     }
 
     /// The parsed payload. The first call parses it.

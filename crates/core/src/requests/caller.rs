@@ -45,7 +45,7 @@ pub enum NotAllowed {
     AgentsTerminal,
     /// No person pressed the key.
     #[error(
-        "nobody pressed a key in this tmux pane in the last {KEY_PRESS} seconds: use a pane that you look at"
+        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: use a pane that you look at"
     )]
     NoKeyPress,
     /// It has no terminal.

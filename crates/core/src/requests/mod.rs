@@ -7,5 +7,6 @@
 pub mod caller;
 pub mod decision;
 pub mod open;
+mod repeats;
 pub mod request;
 pub mod visible;

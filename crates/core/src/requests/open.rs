@@ -13,11 +13,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ids::SessionId;
+use crate::ids::{SessionId, stable_hash};
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
-use super::request::{Digest, Request, RequestId, Via};
+use super::repeats::Repeats;
+use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
 /// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
 /// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
@@ -75,7 +76,7 @@ pub enum Refusal {
 }
 
 /// What the caller has to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
@@ -83,6 +84,8 @@ pub enum Effect {
     Closed(SessionId, RequestId, Closing),
     /// What came of an answer, to be stored with it.
     Outcome(RequestId, Outcome),
+    /// Nobody answered it, and nobody can any more. To be stored as that.
+    Expired(Arc<Request>),
 }
 
 /// What came of an answer.
@@ -107,6 +110,8 @@ pub struct OpenRequest {
     pub progress: Progress,
     /// The session was seen to wait since it asked.
     has_waited: bool,
+    /// How often the session has asked for the same.
+    times: u32,
 }
 
 /// The oldest request of a session, as its row has it.
@@ -118,12 +123,16 @@ pub struct Asked {
     pub progress: Progress,
     /// How many more of the session wait.
     pub more: u32,
+    /// How often the session has asked for the same, this time included: 1 at the first time.
+    pub times: u32,
 }
 
 /// All open requests, oldest first in each session.
 #[derive(Debug, Default)]
 pub struct OpenRequests {
     sessions: BTreeMap<SessionId, Vec<OpenRequest>>,
+    /// How often each session asked for the same. Until the session ends.
+    asked: BTreeMap<SessionId, Repeats>,
 }
 
 impl OpenRequests {
@@ -143,10 +152,12 @@ impl OpenRequests {
         if requests.len() >= MOST {
             effects.push(Effect::Release(request.id));
         } else {
+            let times = self.asked.entry(request.session.clone()).or_default().count(&request);
             requests.push(OpenRequest {
                 request: Arc::new(request),
                 progress: Progress::Open,
                 has_waited: false,
+                times,
             });
         }
         effects
@@ -173,6 +184,21 @@ impl OpenRequests {
         }
         decision.check(&one.request)?;
         Ok(Arc::clone(&one.request))
+    }
+
+    /// Files that an open request names were changed: it shows that, and what was shown before can be answered no more.
+    /// `files`: all its files, as they are now.
+    pub fn files_changed(&mut self, id: &RequestId, files: Vec<NamedFile>) {
+        let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) else { return };
+        let request = Arc::make_mut(&mut one.request);
+        for (before, now) in request.files.iter().zip(&files) {
+            if before != now && !request.changed.contains(&now.path) {
+                request.changed.push(Arc::clone(&now.path));
+            }
+        }
+        request.files = files;
+        request.digest =
+            Digest(stable_hash(format!("{:x} {:?}", request.digest.0, request.files).as_bytes()));
     }
 
     /// The answer that was checked is stored and goes to the hook process. `false`: it is not open any more.
@@ -259,10 +285,19 @@ impl OpenRequests {
         effects
     }
 
+    /// The process of the session has ended. What it asked expires: it was neither allowed nor denied.
+    pub fn session_ended(&mut self, session: &SessionId) -> Vec<Effect> {
+        let open = self.of(session).iter().filter(|one| one.progress == Progress::Open);
+        let mut effects: Vec<_> = open.map(|one| Effect::Expired(Arc::clone(&one.request))).collect();
+        effects.extend(self.session_gone(session));
+        effects
+    }
+
     /// The session has ended, or nothing shows it any more: nobody can answer it here.
     pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.close(session, &mut effects, |_| true);
+        self.asked.remove(session);
         effects
     }
 
@@ -284,8 +319,8 @@ impl OpenRequests {
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
         let (first, rest) = self.of(session).split_first()?;
-        let OpenRequest { request, progress, .. } = first.clone();
-        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX) })
+        let OpenRequest { request, progress, times, .. } = first.clone();
+        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX), times })
     }
 
     /// When [`OpenRequests::verdict`] can change something of a session without a new fact.
@@ -309,9 +344,9 @@ impl OpenRequests {
             .map(|(session, _)| session)
     }
 
-    /// Whether nothing is asked at all.
+    /// Whether nothing is asked at all, and no session that runs has asked before.
     pub fn is_empty(&self) -> bool {
-        self.sessions.is_empty()
+        self.sessions.is_empty() && self.asked.is_empty()
     }
 
     fn find(&mut self, id: &RequestId) -> Option<&mut OpenRequest> {

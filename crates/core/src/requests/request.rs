@@ -84,6 +84,26 @@ pub enum Via {
     Host,
 }
 
+/// A file that a request names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Its path.
+    pub path: Arc<str>,
+    /// How it was when it was looked at; `None`: it was not there.
+    pub state: Option<FileState>,
+}
+
+/// What tells that a file was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileState {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its last change.
+    pub modified: Timestamp,
+    /// The hash of its content; `None` for a long file.
+    pub hash: Option<u64>,
+}
+
 /// One open request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -117,6 +137,10 @@ pub struct Request {
     pub cwd: Option<Arc<str>>,
     /// When the hook process started.
     pub opened_at: Timestamp,
-    /// The hash of the payload.
+    /// The hash of the payload, and of the files after a change.
     pub digest: Digest,
+    /// Files of the project that it names, as they were when it was shown.
+    pub files: Vec<NamedFile>,
+    /// Those of them that were changed while it was open.
+    pub changed: Vec<Arc<str>>,
 }

@@ -11,6 +11,21 @@ pub fn look(stream: &Stream) -> Caller {
     pid.map(linux::look).unwrap_or_default()
 }
 
+/// Whether the caller is the window of this installation. It answers only by acts of the user, and has no terminal when the
+/// desktop starts it.
+#[cfg(target_os = "linux")]
+pub fn is_window(stream: &Stream) -> bool {
+    use interprocess::local_socket::traits::StreamCommon as _;
+    let pid = stream.peer_creds().ok().and_then(|peer| peer.pid());
+    pid.is_some_and(linux::is_window)
+}
+
+/// Untried elsewhere.
+#[cfg(not(target_os = "linux"))]
+pub fn is_window(_stream: &Stream) -> bool {
+    false
+}
+
 /// Untried elsewhere: nothing is known of the caller.
 #[cfg(not(target_os = "linux"))]
 pub fn look(_stream: &Stream) -> Caller {
@@ -26,6 +41,17 @@ mod linux {
 
     use watchbill_core::requests::caller::{Caller, CallerProcess};
     use watchbill_hooks::ancestors::{self, terminal_of};
+
+    /// The program with the window, beside the other programs of an installation.
+    const WINDOW: &str = "watchbill-desktop";
+
+    pub fn is_window(pid: i32) -> bool {
+        let file = std::fs::read_link(format!("/proc/{pid}/exe"));
+        let (Ok(file), Ok(own)) = (file, std::env::current_exe()) else { return false };
+        // An update replaces the file of a running program. The system adds a word to its name then.
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.trim_end_matches(" (deleted)") == WINDOW && file.parent() == own.parent()
+    }
 
     /// Ancestors that are looked at: a shell, multiplexers, a terminal, a desktop, containers.
     const LEVELS: usize = 32;

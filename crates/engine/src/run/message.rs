@@ -1,12 +1,14 @@
 //! Messages from other threads to the loop.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::SessionCommand;
-use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::open::Asked;
+use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
@@ -22,7 +24,7 @@ use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
 use crate::socket::access::CommandId;
 use crate::source::Source;
-use crate::step::requests::Answer;
+use crate::step::requests::{Answer, RefusedCaller};
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
 use crate::witnesses::own::OwnInput;
@@ -47,8 +49,8 @@ pub(crate) type OnCommandDone = Box<dyn FnOnce(Result<CommandOutcome, ApiError>)
 /// Takes the words that a hook process is to print; `None`: nothing.
 pub(crate) type AskSink = Box<dyn FnOnce(Option<String>) + Send>;
 
-/// Takes the result of an answer.
-pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;
+/// Takes the result of an answer; `None`: another program holds the store, and the request.
+pub(crate) type OnAnswered = Box<dyn FnOnce(Result<Option<AnswerGiven>, ApiError>) + Send>;
 
 /// The start of a look at everything.
 #[derive(Debug, Clone, Copy)]
@@ -97,10 +99,16 @@ pub(crate) enum Message {
     Undelivered(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
+    /// Files that an open request names were changed; all its files, as they are now.
+    FilesChanged(SessionId, RequestId, Vec<NamedFile>),
+    /// A program that may not answer requests or send prompts has tried to.
+    CallerRefused(RefusedCaller),
     /// The holder of the store has stored a command.
     CommandsStored,
     /// The holder of the store has ended, or no longer listens.
     HolderGone,
+    /// The requests that the holder of the store shows, if another program holds it.
+    HolderRequests(BTreeMap<SessionId, Asked>),
     /// A removal from the stored history.
     Remove(Removal, OnRemoved),
     /// A removal has ended.

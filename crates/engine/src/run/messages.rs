@@ -162,7 +162,12 @@ impl Loop {
             Message::Own(news) => self.step(Input::Own(news)),
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, told) => told(self.answer(&answer)),
+            Message::FilesChanged(session, id, files) => {
+                self.engine.requests().files_changed(&session, &id, files);
+            }
+            Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
             Message::CommandsStored => self.read_commands(),
+            Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),
             Message::Removed => {

@@ -8,7 +8,11 @@ use crate::step::requests::Answer;
 
 impl Loop {
     /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent.
-    pub(super) fn answer(&mut self, answer: &Answer) -> Result<AnswerGiven, ApiError> {
+    /// `None`: another program holds the store, and the request.
+    pub(super) fn answer(&mut self, answer: &Answer) -> Result<Option<AnswerGiven>, ApiError> {
+        if self.persist.as_ref().is_some_and(|persist| !persist.writes()) {
+            return Ok(None);
+        }
         let now = self.clock.now();
         let fitting = self.engine.requests().answer(answer).map_err(|refusal| {
             ApiError::new(ErrorCode::Invalid, format!("nothing was answered: {refusal}"))
@@ -32,11 +36,11 @@ impl Loop {
             Some(output) => self.askers.tell(&answer.request, Some(output)),
             None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
         }
-        Ok(AnswerGiven {
+        Ok(Some(AnswerGiven {
             request_id: answer.request.to_string(),
             decision: fitting.decision,
             delivered: true,
             at: now.to_string(),
-        })
+        }))
     }
 }

@@ -117,6 +117,18 @@ impl Client {
         let _ = self.writer.send(&Call { id: CommandId::new().to_string(), request });
     }
 
+    /// Answers a request that a window of this program has shown. It is not sent again after a broken connection.
+    ///
+    /// # Errors
+    /// As [`Access::answer`].
+    pub(crate) fn answer_from(
+        &mut self,
+        surface: &str,
+        call: &AnswerCall,
+    ) -> Result<AnswerGiven, AccessError> {
+        self.call(Request::Answer { call: call.clone(), surface: Some(surface.to_owned()) }, STORED)
+    }
+
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
         self.call_with(&CommandId::new(), request, Some(at_most), &mut |_| true)
     }
@@ -194,7 +206,7 @@ impl Access for Client {
     }
 
     fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
-        self.call(Request::Answer(call.clone()), STORED)
+        self.call(Request::Answer { call: call.clone(), surface: None }, STORED)
     }
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {

@@ -1,12 +1,17 @@
 //! Follows the holder of the store for another engine, on a thread that sleeps in the socket.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender};
+use watchbill_core::ids::SessionId;
+use watchbill_core::requests::open::Asked;
+use watchbill_protocol::roster::RosterMessage;
 
+use super::access::Access;
 use super::client::Client;
 use crate::run::message::Message;
 
@@ -45,7 +50,8 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
     holder.is_looked_for.store(true, Ordering::Release);
     // Weak, so that the thread does not keep the engine's channel open.
     let (inbox, data_dir, following) = (inbox.downgrade(), data_dir.to_owned(), Arc::clone(holder));
-    let tell = move |message| inbox.upgrade().is_some_and(|inbox| inbox.send(message).is_ok());
+    let to = inbox.clone();
+    let tell = move |message| to.upgrade().is_some_and(|inbox| inbox.send(message).is_ok());
     let spawned = std::thread::Builder::new().name("watchbill-holder".into()).spawn(move || {
         let mut pauses = PAUSES;
         while following.is_following() {
@@ -55,6 +61,7 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
                 if !tell(Message::CommandsStored) {
                     return;
                 }
+                follow_requests(&data_dir, inbox.clone());
                 client.follow_commands(&mut || tell(Message::CommandsStored));
                 following.is_followed.store(false, Ordering::Release);
                 pauses = 0;
@@ -75,5 +82,51 @@ pub(crate) fn follow(data_dir: &Path, inbox: &UnboundedSender<Message>, holder: 
     if let Err(error) = spawned {
         holder.stop_following();
         tracing::debug!(%error, "the holder of the store is not followed");
+    }
+}
+
+/// Follows the requests that the holder shows, on a thread of its own, until the holder ends.
+fn follow_requests(data_dir: &Path, inbox: WeakUnboundedSender<Message>) {
+    let Some(mut client) = Client::connect(data_dir) else { return };
+    let tell = move |asked: &Asking| {
+        inbox.upgrade().is_some_and(|inbox| inbox.send(Message::HolderRequests(asked.clone())).is_ok())
+    };
+    let spawned = std::thread::Builder::new().name("watchbill-requests".into()).spawn(move || {
+        let mut asked = Asking::new();
+        let ended = client.subscribe(false, &mut |message| {
+            let before = asked.clone();
+            take(&mut asked, message);
+            before == asked || tell(&asked)
+        });
+        tracing::debug!(?ended, "requests are followed no longer");
+        // Without the holder no request can be answered.
+        tell(&Asking::new());
+    });
+    if let Err(error) = spawned {
+        tracing::debug!(%error, "the requests at the holder of the store are not followed");
+    }
+}
+
+/// What sessions ask at the holder.
+type Asking = BTreeMap<SessionId, Asked>;
+
+fn take(asked: &mut Asking, message: RosterMessage) {
+    let rows = match message {
+        RosterMessage::Snapshot(snapshot) => {
+            asked.clear();
+            snapshot.sessions
+        }
+        RosterMessage::Delta(delta) => {
+            asked.retain(|id, _| delta.removals.iter().all(|gone| gone != id.as_str()));
+            delta.upserts.into_iter().map(|upsert| upsert.session).collect()
+        }
+        RosterMessage::Select { .. } | RosterMessage::Stopped => return,
+    };
+    for row in rows {
+        let id = SessionId::new(&row.session_id);
+        match row.request.and_then(|request| request.asked_by(&id)) {
+            Some(request) => asked.insert(id, request),
+            None => asked.remove(&id),
+        };
     }
 }

@@ -9,6 +9,7 @@ pub mod client;
 pub(crate) mod holder;
 pub(crate) mod mailbox;
 pub mod server;
+mod surface;
 
 use std::path::Path;
 

@@ -27,6 +27,7 @@ use super::address_of;
 use super::ask::asked;
 use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
+use super::surface;
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -35,9 +36,6 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// Limit of subscriptions per connection, more than one program needs. Each has a thread and a mailbox.
 const MOST_SUBSCRIPTIONS: usize = 8;
-
-/// The surface of answers that come through the socket.
-const COMMAND: &str = "command";
 
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
@@ -254,13 +252,16 @@ impl<'s> Connection<'s> {
                 self.shared.handle.printed(RequestId::new(&request_id));
                 self.reply(&id, Ok(()))
             }
-            Request::Answer(call) => {
-                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
-                let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
+            Request::Answer { call, surface } => {
+                let stream = self.reader.stream();
+                let surface =
+                    surface::allowed(&self.shared.handle, stream, &call.session, surface.as_deref());
+                let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {
-                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
+                let caller = caller::look(self.reader.stream());
+                let allowed = self.shared.handle.check_caller(&caller, false, &call.session, "prompt");
                 let sent = allowed.and_then(|()| self.shared.handle.prompt(&call));
                 self.reply(&id, sent.map_err(AccessError::from))
             }

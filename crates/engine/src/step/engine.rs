@@ -71,7 +71,11 @@ impl Engine {
             Input::Wake(most) => waking::wake(rooms, most, &mut out),
             Input::Rescanned(found) => reconcile::take_rescan(rooms, found, &mut out),
             Input::ProcessEnded(pid) => processes::recheck(rooms, pid, &mut out),
-            Input::Hooks(messages) => reconcile::take_hooks(rooms, &messages, &mut out),
+            Input::Hooks(mut messages) => {
+                // What a program says over HTTP enters the history and changes no state.
+                messages.retain(|message| !message.over_http);
+                reconcile::take_hooks(rooms, &messages, &mut out);
+            }
             Input::Settings(settings) => settings::take_settings(rooms, *settings),
             Input::Deadline => {}
             Input::Folders(looks) => working_folders::take_looks(rooms, looks),
@@ -81,6 +85,7 @@ impl Engine {
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
             Input::Undelivered(id) => requests::undelivered(rooms, &id, &mut out),
             Input::Own(news) => own::take_news(rooms, news, &mut out),
+            Input::HolderRequests(asked) => requests::take_holders(rooms, asked),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
         }
@@ -326,7 +331,7 @@ impl Engine {
 
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
-        self.rooms.requests.asked(session)
+        requests::asked(&self.rooms, session)
     }
 
     /// Replaces all user edits with the stored ones.

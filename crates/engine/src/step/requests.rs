@@ -1,13 +1,14 @@
 //! What sessions ask: requests from waiting hook processes, the answers to them, and their ends.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::open::{Effect, Outcome, Refusal};
-use watchbill_core::requests::request::{Digest, Request, RequestId, Via};
+use watchbill_core::requests::open::{Asked, Effect, Outcome, Refusal};
+use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
@@ -43,6 +44,17 @@ pub struct Fitting {
     pub decision: String,
 }
 
+/// An attempt of a program that may not answer or send prompts, such as an agent.
+#[derive(Debug, Clone)]
+pub struct RefusedCaller {
+    /// The session that it named.
+    pub session: SessionId,
+    /// `answer` or `prompt`.
+    pub what: &'static str,
+    /// Why it was refused.
+    pub why: String,
+}
+
 /// The answers of the user, as the loop gives them.
 pub(crate) struct Requests<'e>(pub(super) &'e mut Rooms);
 
@@ -58,6 +70,42 @@ impl Requests<'_> {
     /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
     pub fn send(&mut self, session: &SessionId, id: &RequestId) -> bool {
         sent(self.0, session, id)
+    }
+
+    /// Files that an open request names were changed. Its row is made anew.
+    pub fn files_changed(&mut self, session: &SessionId, id: &RequestId, files: Vec<NamedFile>) {
+        self.0.requests.files_changed(id, files);
+        self.0.rows.mark(session.clone());
+    }
+
+    /// Notes a refused attempt for the list of answers: the newest of each session and kind, so that a program that tries again
+    /// and again fills nothing.
+    pub fn note_refused(&mut self, attempt: &RefusedCaller) {
+        let rooms = &mut *self.0;
+        let RefusedCaller { session, what, why } = attempt;
+        let asked = rooms.requests.asked(session);
+        if asked.is_none() && rooms.sessions.get(session).is_none() {
+            return;
+        }
+        let request = asked.as_ref().map(|asked| &*asked.request).filter(|_| *what == "answer");
+        let (id, decision) = (format!("refused-{what}-{session}"), format!("refused: {why}"));
+        let row = match request {
+            Some(request) => {
+                AnswerRow { request_id: id, ..row_of(rooms, request, &decision, "command", "refused") }
+            }
+            None => AnswerRow {
+                request_id: id,
+                session_id: session.to_string(),
+                tool: (*what).to_owned(),
+                shown: String::new(),
+                decision,
+                surface: "command".to_owned(),
+                at: rooms.env.now(),
+                outcome: "refused".to_owned(),
+                outcome_at: None,
+            },
+        };
+        rooms.pending.answer(AnswerChange::Given(row));
     }
 
     /// The noted answer cannot be stored and does not go out.
@@ -96,6 +144,19 @@ pub(super) fn undelivered(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Outpu
     carry_out(rooms, effects, out);
 }
 
+/// The holder of the store shows these requests, and no others.
+pub(super) fn take_holders(rooms: &mut Rooms, asked: BTreeMap<SessionId, Asked>) {
+    let before = std::mem::replace(&mut rooms.holder_requests, asked);
+    let now = &rooms.holder_requests;
+    let changed = before.keys().chain(now.keys()).filter(|id| before.get(*id) != now.get(*id));
+    rooms.rows.mark_all(changed.cloned().collect::<Vec<_>>());
+}
+
+/// The first request of a session that can be answered.
+pub(super) fn asked(rooms: &Rooms, session: &SessionId) -> Option<Asked> {
+    rooms.requests.asked(session).or_else(|| rooms.holder_requests.get(session).cloned())
+}
+
 /// Every hook process is to end with nothing.
 pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
     let effects = rooms.requests.release_all();
@@ -105,12 +166,14 @@ pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
 /// Compares a row that was just made with the requests of its session, and puts the one to show into it. Says when to look
 /// again though nothing happens.
 pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -> Option<Timestamp> {
+    let of_holder = rooms.holder_requests.get(&row.session_id).filter(|_| waits(row)).cloned();
     if rooms.requests.is_empty() {
+        row.request = of_holder;
         return None;
     }
     let (id, now) = (row.session_id.clone(), rooms.env.now());
     let effects = match row.state {
-        State::Ended => rooms.requests.session_gone(&id),
+        State::Ended => rooms.requests.session_ended(&id),
         _ => rooms.requests.verdict(&id, waits(row), now),
     };
     for effect in effects {
@@ -119,13 +182,13 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
             carry_out(rooms, vec![effect], out);
         }
     }
-    row.request = rooms.requests.asked(&id);
+    row.request = rooms.requests.asked(&id).or(of_holder);
     rooms.requests.deadline(&id, now)
 }
 
-/// Nothing is shown of a session any more.
+/// Nothing is known of a session any more: its process has ended, and it has no transcript.
 pub(super) fn session_gone(rooms: &mut Rooms, id: &SessionId, out: &mut Vec<Output>) {
-    let effects = rooms.requests.session_gone(id);
+    let effects = rooms.requests.session_ended(id);
     carry_out(rooms, effects, out);
 }
 
@@ -143,18 +206,24 @@ fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
         Via::Host => None,
     };
     let decision = decision.in_words(&request);
-    rooms.pending.answer(AnswerChange::Given(AnswerRow {
-        request_id: request.id.to_string(),
-        session_id: session.to_string(),
-        tool: request.tool.to_string(),
-        shown: storable(rooms, &request),
-        decision: decision.clone(),
-        surface: (*surface).to_owned(),
-        at: rooms.env.now(),
-        outcome: "sent".to_owned(),
-        outcome_at: None,
-    }));
+    let row = row_of(rooms, &request, &decision, surface, "sent");
+    rooms.pending.answer(AnswerChange::Given(row));
     Ok(Fitting { output, decision })
+}
+
+/// A row of the list of answers: what came of a request, as far as it is known now.
+fn row_of(rooms: &Rooms, request: &Request, decision: &str, surface: &str, outcome: &str) -> AnswerRow {
+    AnswerRow {
+        request_id: request.id.to_string(),
+        session_id: request.session.to_string(),
+        tool: request.tool.to_string(),
+        shown: storable(rooms, request),
+        decision: decision.to_owned(),
+        surface: surface.to_owned(),
+        at: rooms.env.now(),
+        outcome: outcome.to_owned(),
+        outcome_at: None,
+    }
 }
 
 /// The shown text as far as it may be stored: no private text, and nothing that names an excluded folder.
@@ -189,6 +258,10 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<O
         match effect {
             Effect::Release(id) => out.push(Output::Release(id)),
             Effect::Closed(session, _, _) => rooms.rows.mark(session),
+            Effect::Expired(request) => {
+                let row = row_of(rooms, &request, "expired, not answered", "none", "expired");
+                rooms.pending.answer(AnswerChange::Given(row));
+            }
             Effect::Outcome(id, outcome) => {
                 let at = rooms.env.now();
                 rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));

@@ -1,7 +1,10 @@
 //! The rooms of one engine, for the functions of a step.
 
+use std::collections::BTreeMap;
+
+use watchbill_core::ids::SessionId;
 use watchbill_core::person::UserEdits;
-use watchbill_core::requests::open::OpenRequests;
+use watchbill_core::requests::open::{Asked, OpenRequests};
 use watchbill_core::time::Timestamp;
 
 use crate::environment::{Environment, Outlook, World};
@@ -35,6 +38,8 @@ pub(super) struct Rooms {
     pub user_edits: UserEdits,
     /// What sessions ask now.
     pub requests: OpenRequests,
+    /// What sessions ask where another program holds the store.
+    pub holder_requests: BTreeMap<SessionId, Asked>,
     pub pending: Pending,
     pub problems: ProblemReport,
     pub alerting: Alerting,
@@ -58,6 +63,7 @@ impl Rooms {
             evicted: EvictedFolds::default(),
             user_edits: UserEdits::default(),
             requests: OpenRequests::default(),
+            holder_requests: BTreeMap::default(),
             pending: Pending::default(),
             problems: ProblemReport::default(),
             schedule: Schedule::default(),

@@ -69,6 +69,7 @@ fn event(
         ancestors: Vec::new(),
         terminal: None,
         cut: false,
+        over_http: false,
     };
     let path = folder.transcript("p", &author.session);
     let payload = format!(

@@ -12,10 +12,14 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::SessionCommand;
 use watchbill_engine::socket::access::Access;
 use watchbill_engine::socket::client::Client;
-use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::request::{AnswerCall, RequestDecision};
+use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_settings::Settings;
 
-use crate::subscriber::{Folder, PATIENCE, Subscriber, now};
+use crate::processes::StandIn;
+use crate::records::SessionWriter;
+use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 use crate::user_commands::engine_with_store;
 
 /// The number of changes while a subscriber does not read.
@@ -217,4 +221,62 @@ fn a_connection_ends_with_its_client() {
         let mut raw = Raw::connect(&data);
         assert_eq!(raw.request(&json!({"id": "1", "request": "roster"}))["id"], "1");
     }
+}
+
+/// A client in its permission dialog.
+fn waiting_client(folder: &Folder, author: &SessionWriter) -> StandIn {
+    let process = StandIn::start(folder, author, "waiting");
+    let file = std::fs::read_dir(folder.root.join("sessions")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let waiting = r#""status":"waiting","waitingFor":"permission prompt""#;
+    std::fs::write(&file, text.replace(r#""status":"waiting""#, waiting)).unwrap();
+    process
+}
+
+#[test]
+fn an_engine_that_does_not_hold_the_store_shows_the_holders_requests_and_lets_it_answer() {
+    let (folder, author, data, mut holder) = engine_with_store();
+    let _process = waiting_client(&folder, &author);
+    let mut other = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    holder.until_state(&author, "waiting_for_approval");
+    other.until_state(&author, "waiting_for_approval");
+    let payload = json!({ "session_id": author.session, "hook_event_name": "PermissionRequest", "cwd": author.cwd,
+        "tool_name": "Bash", "tool_input": { "command": "npm publish" }, "permission_mode": "default" });
+    let mut hook = Raw::connect(&data);
+    hook.send(
+        &json!({"id": "h", "request": "ask", "ask": "ask-1", "payload": payload.to_string()}).to_string(),
+    );
+    let request = |copy: &RosterSnapshot| row(copy, &author).and_then(|row| row.request.clone());
+    holder.until("the request", |copy| request(copy).is_some());
+    other.until("the request of the holder", |copy| request(copy).is_some());
+    let (here, there) = (request(&holder.copy).unwrap(), request(&other.copy).unwrap());
+    assert_eq!(here, there, "all that is shown is the same");
+    assert_eq!(
+        other.handle.request(&author.session).unwrap(),
+        Some(there.clone()),
+        "also for a notification"
+    );
+
+    let decision = RequestDecision::Allow;
+    let call = AnswerCall {
+        session: author.session.clone(),
+        request_id: there.id.clone(),
+        seen: there.digest,
+        decision,
+    };
+    // This program is no window, so the holder refuses it, and nothing is answered.
+    let refused = other.handle.answer(&call, "window").unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Refused);
+    assert!(refused.message.contains("the window of the same installation"), "{}", refused.message);
+    assert_eq!(request(&holder.copy).map(|request| request.progress), Some("open".to_owned()));
+
+    // The user answers at the holder.
+    let given = holder.handle.answer(&call, "window").unwrap();
+    assert_eq!((given.request_id, given.delivered), (there.id, true));
+    assert_eq!(hook.line()["reply"].as_str().map(|text| text.contains("allow")), Some(true));
+    other.until("the answer of the holder", |copy| {
+        request(copy).is_none_or(|request| request.progress != "open")
+    });
+    drop(holder);
+    other.until("no request without its holder", |copy| request(copy).is_none());
 }

@@ -132,8 +132,13 @@ fn pause(store: &mut Store, until: Option<&str>) -> Result<MemoryChanged, ApiErr
     Ok(MemoryChanged::default())
 }
 
+/// Until when nothing is to be said, if that is to come.
+pub(super) fn paused_until(store: &Store, now: Timestamp) -> Option<Timestamp> {
+    let until = store.meta(PAUSED_UNTIL).ok().flatten().and_then(|until| until.parse().ok());
+    until.filter(|until| *until > now.as_millis()).map(Timestamp::from_millis)
+}
+
 /// Whether nothing is to be said now.
 pub(super) fn is_paused(store: &Store, now: Timestamp) -> bool {
-    let until = store.meta(PAUSED_UNTIL).ok().flatten().and_then(|until| until.parse().ok());
-    until.is_some_and(|until: i64| until > now.as_millis())
+    paused_until(store, now).is_some()
 }

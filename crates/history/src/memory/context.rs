@@ -1,14 +1,16 @@
 //! What a hook process tells the agent: chosen, noted as said, and given out once.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::choose::Around;
 use watchbill_core::memory::words::words;
-use watchbill_core::memory::{Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render};
+use watchbill_core::memory::{
+    AcceptRule, Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render,
+};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::memory::ContextText;
 use watchbill_settings::Settings;
@@ -176,7 +178,7 @@ fn budget(store: &Store, settings: &Settings, session: &str) -> Result<Budget, S
     Ok(budget)
 }
 
-/// The chosen lines, each with its memory.
+/// The chosen lines for a question, each with its memory.
 fn chosen(
     store: &Store,
     fs: &dyn Fs,
@@ -185,13 +187,26 @@ fn chosen(
 ) -> Result<Vec<(Chosen, Memory)>, StoreError> {
     let Question { payload, asked, place, now } = question;
     let budget = budget(store, settings, &payload.session_id)?;
+    let documents = || texts(documents(fs, payload.transcript_path.as_deref(), &place.root));
+    choose_at(store, settings.memory.accept, place.project, asked.place(), &budget, documents, *now)
+}
+
+/// The lines for a place in a project, each with its memory. The documents are read only if there is something to choose.
+pub(super) fn choose_at(
+    store: &Store,
+    accept: AcceptRule,
+    project: u64,
+    place: Place<'_>,
+    budget: &Budget,
+    documents: impl FnOnce() -> Vec<String>,
+    now: Timestamp,
+) -> Result<Vec<(Chosen, Memory)>, StoreError> {
     let (mut frequency, mut count) = (BTreeMap::new(), 0);
-    let project = place.project;
-    let (evidence, edits) = match asked {
-        Asked::File(path) => store.memories_of_file(project, path)?,
-        Asked::Start => store.memories_without_file(project)?,
-        Asked::Compacted => store.memories_by_id(project, &budget.lost)?,
-        Asked::Prompt(text) => {
+    let (evidence, edits) = match place {
+        Place::File(path) => store.memories_of_file(project, path)?,
+        Place::Start => store.memories_without_file(project)?,
+        Place::Compacted => store.memories_by_id(project, &budget.lost)?,
+        Place::Prompt(text) => {
             frequency = store.word_frequencies(project, &words(text))?;
             count = store.memory_count(project)?;
             let ids = store.memories_with_words(project, &frequency)?;
@@ -202,15 +217,9 @@ fn chosen(
     if memories.is_empty() {
         return Ok(Vec::new());
     }
-    let documents = documents(fs, payload, &place.root);
-    let around = Around {
-        frequency: &frequency,
-        memories: count,
-        documents: &documents,
-        accept: settings.memory.accept,
-        now: *now,
-    };
-    let chosen = choose(asked.place(), &memories, &budget, around).into_iter();
+    let documents = documents();
+    let around = Around { frequency: &frequency, memories: count, documents: &documents, accept, now };
+    let chosen = choose(place, &memories, budget, around).into_iter();
     Ok(chosen
         .filter_map(|line| {
             let memory = memories.iter().find(|memory| memory.id == line.memory)?.clone();
@@ -220,14 +229,21 @@ fn chosen(
 }
 
 /// Documents that the agent reads at each start: the project's instructions, and the agent's own memory.
-fn documents(fs: &dyn Fs, payload: &Payload, root: &str) -> Vec<String> {
+pub(super) fn documents(fs: &dyn Fs, transcript: Option<&str>, root: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(root);
-    let own = payload.transcript_path.as_deref().and_then(|path| Path::new(path).parent());
+    let own = transcript.and_then(|path| Path::new(path).parent());
     [root.join("CLAUDE.md"), root.join(".claude/CLAUDE.md")]
         .into_iter()
         .chain(own.map(|folder| folder.join("memory/MEMORY.md")))
-        .filter_map(|path| String::from_utf8(fs.read_small(&path, DOCUMENT).ok()?).ok())
+        .filter_map(|path| {
+            let text = String::from_utf8(fs.read_small(&path, DOCUMENT).ok()?).ok()?;
+            Some((path, text))
+        })
         .collect()
+}
+
+fn texts(documents: Vec<(PathBuf, String)>) -> Vec<String> {
+    documents.into_iter().map(|(_, text)| text).collect()
 }
 
 fn note_said(

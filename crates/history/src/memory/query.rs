@@ -25,10 +25,10 @@ use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
 
 /// A store that is only read, with what the answers depend on.
 pub struct Reader<'r> {
-    store: Store,
-    fs: &'r dyn Fs,
-    settings: &'r Settings,
-    now: Timestamp,
+    pub(super) store: Store,
+    pub(super) fs: &'r dyn Fs,
+    pub(super) settings: &'r Settings,
+    pub(super) now: Timestamp,
 }
 
 impl<'r> Reader<'r> {
@@ -65,7 +65,7 @@ impl<'r> Reader<'r> {
         }))
     }
 
-    fn entries(
+    pub(super) fn entries(
         &self,
         place: ProjectPlace,
         (evidence, edits): Found,
@@ -199,7 +199,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Whether a list shows it without being asked for everything.
-fn is_open(standing: Standing) -> bool {
+pub(super) fn is_open(standing: Standing) -> bool {
     matches!(standing, Standing::Active | Standing::Proposed)
 }
 

@@ -1,5 +1,6 @@
 //! Requests of the client: read from its hook payload, and decided in its words.
 
+pub mod files;
 mod output;
 mod payload;
 

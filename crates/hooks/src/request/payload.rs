@@ -67,6 +67,8 @@ impl Asking<'_> {
             cwd: self.cwd.map(Arc::from),
             opened_at: self.opened_at,
             digest: Digest(stable_hash(self.payload)),
+            files: Vec::new(),
+            changed: Vec::new(),
         }
     }
 }

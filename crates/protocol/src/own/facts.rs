@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::{OwnFact, OwnWay, PromptPlace as Place};
-use watchbill_core::requests::request::{
-    Choice, Digest, Question, Request as CoreRequest, RequestId, RequestKind, Standing, Via,
-};
+use watchbill_core::requests::request::{Request as CoreRequest, RequestId, Via};
 use watchbill_core::session::state::StateKind;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
 use super::event::{OwnTokens, OwnWhat, PromptPlace};
 use super::spec::{OwnAgent, OwnKind, OwnSpec};
-use crate::request::{Request, RequestQuestion, seen};
+use crate::request::Request;
 
 impl From<OwnKind> for OwnWay {
     fn from(kind: OwnKind) -> Self {
@@ -137,52 +135,9 @@ pub fn split_request_id(id: &str) -> Option<(&str, &str)> {
 
 /// A request of an own session, as the core decides it. `session`: whose row asks.
 pub fn asked(spec: &OwnSpec, session: &SessionId, at: Timestamp, request: &Request) -> CoreRequest {
-    let kind = match &*request.kind {
-        "permission" => RequestKind::Permission,
-        "question" if !request.questions.is_empty() => {
-            RequestKind::Questions(request.questions.iter().map(Question::from).collect())
-        }
-        "plan" => RequestKind::Plan(texts(Some(&request.shown))),
-        _ => RequestKind::Unknown,
-    };
     CoreRequest {
         id: request_id(&spec.session, &request.id),
-        via: Via::Host,
-        session: session.clone(),
-        subagent: texts(request.subagent.as_ref()),
-        subagent_id: texts(request.subagent.as_ref()),
-        tool: request.tool.as_str().into(),
-        input: request.input.to_string().into(),
-        shown: request.shown.as_str().into(),
-        summary: request.summary.as_str().into(),
-        kind,
-        always: request
-            .always
-            .iter()
-            .map(|rule| Standing { rule: rule.rule.as_str().into(), place: rule.place.as_str().into() })
-            .collect(),
-        suggestions: "null".into(),
-        mode: texts(request.mode.as_ref()),
         cwd: texts(Some(&spec.cwd)),
-        opened_at: Timestamp::parse(&request.opened_at).unwrap_or(at),
-        digest: seen(&request.digest).unwrap_or(Digest(0)),
-    }
-}
-
-impl From<&RequestQuestion> for Question {
-    fn from(question: &RequestQuestion) -> Self {
-        Self {
-            text: question.question.as_str().into(),
-            header: texts(question.header.as_ref()),
-            options: question
-                .options
-                .iter()
-                .map(|option| Choice {
-                    label: option.label.as_str().into(),
-                    description: texts(option.description.as_ref()),
-                })
-                .collect(),
-            several: question.several,
-        }
+        ..request.shown_by(session, Via::Host, at)
     }
 }

@@ -247,6 +247,7 @@ fn the_doctor() {
             journal_bytes: 40_960,
             sessions: 2,
             settings: vec![HookSettings {
+                answers: false,
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),
                 missing: Vec::new(),

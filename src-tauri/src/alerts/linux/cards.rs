@@ -151,6 +151,12 @@ impl Cards {
         }
     }
 
+    /// The server and the id of each notification on the screen.
+    pub fn standing(&self) -> Vec<(String, u32)> {
+        let shown = self.0.values().filter(|standing| standing.id != NONE);
+        shown.map(|standing| (standing.by.clone(), standing.id)).collect()
+    }
+
     /// The card of a notification.
     pub fn of(&self, id: u32) -> Option<Card> {
         self.0.iter().find(|(_, standing)| standing.id == id && id != NONE).map(|(card, _)| *card)

@@ -4,7 +4,8 @@ use watchbill_protocol::doctor::DesktopHealth;
 use zbus::fdo::DBusProxy;
 use zbus::names::BusName;
 
-use super::{NAME, PATH, session_bus};
+use super::message::{NAME, PATH};
+use super::session_bus;
 
 /// Whether notifications could be shown now, and by which server. Does not start a server for it.
 pub async fn health(tray: bool) -> DesktopHealth {

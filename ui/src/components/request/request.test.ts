@@ -144,7 +144,7 @@ test("a reason is sent with Enter, and Escape takes it back", async () => {
 });
 
 test.each([
-  ["asks-failed", "No effect after 5 seconds. Answer in its terminal."],
+  ["asks-failed", "No effect after 5 seconds"],
   ["asks-unknown", "This version of Watchbill does not know this kind of request."],
 ])("%s leads to its terminal", async (id, words) => {
   const { text, buttons, onfocus } = await show(asked(id));
@@ -166,4 +166,60 @@ test("a session that only waits keeps its short card", async () => {
   const { text, take, session } = await show(publishRequest());
   await take({ ...session, request: undefined });
   expect(text()).toContain("Answer in its terminal.");
+});
+
+test("a text that is asked again says how often, and counts no request twice", async () => {
+  const again = (id: string) => publishRequest({ id, digest: id, shown: "npm run again" });
+  const { text, take, session } = await show(again("one"));
+  await take({ ...session, request: { ...again("one"), more: 1 } });
+  expect(text()).not.toContain("Asked again");
+  await take({ ...session, request: again("two") });
+  expect(text()).toContain("Asked again: the 2nd time with the same text.");
+  await take({ ...session, request: publishRequest({ id: "three", digest: "three", shown: "npm run other" }) });
+  expect(text()).not.toContain("Asked again");
+});
+
+test("whatever happens between paint and press, an answer names the card that was ready", async () => {
+  const { host, take, session, container } = await show(publishRequest({ id: "r0", digest: "d0", shown: "echo 0" }));
+  const answer = vi.spyOn(host, "answer").mockImplementation(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
+  let number = 0;
+  let sent = 0;
+  for (let round = 0; round < 12; round++) {
+    const of = round % 3;
+    // The same session asks something else, another session is opened, or only the number of waiting requests changes.
+    if (of !== 2) number += 1;
+    const next = publishRequest({ id: `r${number}`, digest: `d${number}`, shown: `echo ${number}`, more: round % 2 });
+    await take({ ...session, sessionId: of === 1 ? `s${round}` : "s", request: next });
+    await fireEvent.click(container.querySelector(".answers .primary")!);
+    expect(answer, `round ${round}: a card that has just come`).toHaveBeenCalledTimes(sent);
+    await vi.advanceTimersByTimeAsync(400);
+    // Not every card is answered: the next one takes its place.
+    if (round % 5 === 0) continue;
+    await fireEvent.click(container.querySelector(".answers .primary")!);
+    sent += 1;
+    expect(answer.mock.lastCall?.[0]).toMatchObject({ session: of === 1 ? `s${round}` : "s", requestId: `r${number}`, seen: `d${number}` });
+    await take({ ...session, sessionId: "elsewhere", request: undefined });
+  }
+  expect(sent).toBeGreaterThan(5);
+});
+
+test("keys of an input method send nothing and close nothing", async () => {
+  const { host, component } = await show(publishRequest());
+  component.press("deny");
+  await vi.advanceTimersByTimeAsync(0);
+  const field = screen.getByRole("textbox");
+  // Chromium marks each such key; WebKit gives the Enter that ends a composition the code 229 alone.
+  for (const press of [{ key: "Enter", isComposing: true }, { key: "Enter", keyCode: 229 }, { key: "Escape", isComposing: true }]) await fireEvent.keyDown(field, press);
+  expect(host.answers).toEqual([]);
+  expect(document.activeElement).toBe(field);
+  await fireEvent.keyDown(field, { key: "Enter" });
+  expect(host.answers).toHaveLength(1);
+});
+
+test("where only watching is possible, the card's first button focuses the terminal", async () => {
+  const { take, session, buttons, onfocus } = await show(publishRequest());
+  await take({ ...session, group: "needs_you", request: undefined });
+  expect(buttons()).toEqual(["Focus terminal"]);
+  await fireEvent.click(screen.getByRole("button"));
+  expect(onfocus).toHaveBeenCalledOnce();
 });

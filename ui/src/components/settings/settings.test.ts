@@ -85,13 +85,33 @@ test("the archive is offered with its numbers", async () => {
 
 test("hooks are installed only after the exact change was shown", async () => {
   const host = await show("unhooked");
-  await fireEvent.click(await screen.findByText("Install…"));
-  const diff = await screen.findByRole("region", { name: /^Change of/ });
+  const section = screen.getByRole("region", { name: "Hooks" });
+  await fireEvent.click(await within(section).findByText("Install…"));
+  const diff = await within(section).findByRole("region", { name: /^Change of/ });
   expect(diff.textContent).toContain('"hooks": {');
   expect(host.hooks.done).toEqual([]);
-  await fireEvent.click(screen.getByText("Install"));
-  await screen.findByText("Uninstall…");
+  await fireEvent.click(within(section).getByText("Install"));
+  await within(section).findByText("Uninstall…");
   expect(host.hooks.done).toEqual(["install"]);
+});
+
+test("answering is installed and uninstalled apart from the other hooks, after its change was shown", async () => {
+  const host = await show();
+  const section = screen.getByRole("region", { name: "Answers" });
+  await fireEvent.click(await within(section).findByText("Install…"));
+  const diff = await within(section).findByRole("region", { name: /^Change of/ });
+  expect(diff.textContent).toContain('"PermissionRequest"');
+  expect(section.textContent).toContain("Nothing is answered without you.");
+  expect(host.hooks.done).toEqual([]);
+  await fireEvent.click(within(section).getByText("Install"));
+  await fireEvent.click(await within(section).findByText("Uninstall…"));
+  await fireEvent.click(await within(section).findByText("Uninstall"));
+  await within(section).findByText("Install…");
+  expect(host.hooks.done).toEqual(["install_answers", "uninstall_answers"]);
+  const scripts = within(section).getByLabelText<HTMLInputElement>("Scripts may answer");
+  expect(scripts.checked).toBe(false);
+  await fireEvent.click(scripts);
+  await waitFor(() => expect(host.config.view().settings.find((setting) => setting.key === "answers.scripts")?.value).toBe(true));
 });
 
 test("hooks are offered once, and never again", async () => {

@@ -25,7 +25,7 @@ shown: string,
  */
 decision: string, 
 /**
- * `window`, `notification`, `tray` or `command`.
+ * `window`, `notification`, `tray` or `command`; `none` for a request that expired.
  */
 surface: string, 
 /**
@@ -33,7 +33,8 @@ surface: string,
  */
 at: string, 
 /**
- * `sent`, `taken`, `effect`, `no_effect` or `lost`.
+ * `sent`, `taken`, `effect`, `no_effect` or `lost`; `expired` for a request that ended with its session, unanswered;
+ * `refused` for the attempt of a program that may not answer.
  */
 outcome: string, 
 /**

@@ -28,4 +28,8 @@ root: string,
 /**
  * Why it could not be read.
  */
-problem?: string, };
+problem?: string, 
+/**
+ * Whether requests can be answered from Watchbill: the hook that waits for answers is installed.
+ */
+answers: boolean, };

@@ -78,4 +78,12 @@ progress: string,
 /**
  * How many more requests of the session wait behind this one.
  */
-more?: number, };
+more?: number, 
+/**
+ * Files that the request names and that were changed after it was asked.
+ */
+changedFiles?: Array<string>, 
+/**
+ * How often the session has asked for the same, this time included; absent at the first time.
+ */
+times?: number, };

@@ -21,11 +21,14 @@ import type { TimelinePlace } from "../bindings/TimelinePlace";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import type { Why } from "../bindings/Why";
 import type { WorkChain } from "../bindings/WorkChain";
+import type { MemoryHost } from "./memory";
 import type { OwnHost } from "./own";
 
 export interface Host {
   /** Sessions of our own. */
   readonly own: OwnHost;
+  /** What was learned. */
+  readonly memory: MemoryHost;
   /**
    * Sends a snapshot first and then deltas, until the returned function is called. With `all`, superseded and old
    * sessions come too.

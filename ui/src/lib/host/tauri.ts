@@ -74,6 +74,12 @@ export function tauriHost(): Host {
     autostart: () => invoke("autostart"),
     setAutostart: (on) => invoke("set_autostart", { on }),
     shortcut: () => invoke("shortcut"),
+    memory: {
+      page: (sessionId) => invoke("memory_page", { sessionId }),
+      detail: (id) => invoke("memory_detail", { id }),
+      preview: (cwd, sessionId) => invoke("memory_preview", { cwd, sessionId }),
+      change: (change) => invoke("memory_change", { change }),
+    },
     own: {
       choices: () => invoke("own_choices"),
       start: (spec) => invoke("own_start", { spec: { ...spec, createdAt: new Date().toISOString() } }),

@@ -162,3 +162,30 @@ test("while the user types, the card stays, and counts no more", async () => {
   model.setTyping(false);
   expect([model.over, model.card?.request.id, model.ready]).toEqual([false, "second", false]);
 });
+
+test("a thousand changes of request and session between paint and press: no answer to another card", async () => {
+  const { model, answer } = shown();
+  let number = 0;
+  let right = 0;
+  for (let round = 0; round < 1000; round++) {
+    number += round % 3 === 2 ? 0 : 1;
+    const session = round % 7 === 0 ? `s${round}` : "s";
+    model.take({ ...asking({ id: `r${number}`, digest: `d${number}`, more: round % 2 }), sessionId: session });
+    model.whole = true;
+    const before = answer.mock.calls.length;
+    if (!model.ready) {
+      // The press that was meant for the card before.
+      void model.send({ do: "allow" });
+      expect(answer, `round ${round}`).toHaveBeenCalledTimes(before);
+    }
+    await vi.advanceTimersByTimeAsync(round % 4 === 0 ? IN_SIGHT - 1 : IN_SIGHT);
+    if (round % 5 !== 1) await model.send({ do: "allow" });
+    if (answer.mock.calls.length === before) continue;
+    right += 1;
+    expect(answer.mock.lastCall?.[0]).toMatchObject({ session, requestId: `r${number}`, seen: `d${number}` });
+  }
+  expect(answer).toHaveBeenCalledTimes(right);
+  expect(right).toBeGreaterThan(400);
+  const answered = answer.mock.calls.map(([call]) => `${call.session} ${call.requestId}`);
+  expect(new Set(answered).size, "each card once").toBe(right);
+});

@@ -72,10 +72,19 @@ export function sentWords(decision: RequestDecision, kind: string): string {
   }
 }
 
-export const NO_EFFECT = "No effect after 5 seconds. Answer in its terminal.";
+export const FAILED = "No effect after 5 seconds";
+export const STILL_ASKS = "The session still asks. Answer in its terminal.";
+export const NO_EFFECT = `${FAILED}. Answer in its terminal.`;
 export const ELSEWHERE = "Answered in its terminal";
 
 /** A failure as a sentence. */
 export function notSent(reason: string): string {
   return `Not sent: ${visibleLine(reason, 300).replace(/[.\s]+$/, "")}. Try again, or answer in its terminal.`;
+}
+
+/** 2nd, 3rd, 4th, 11th, 21st. */
+export function ordinal(count: number): string {
+  const tens = count % 100;
+  const end = tens >= 11 && tens <= 13 ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
+  return `${count}${end}`;
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::requests::request::RequestKind;
+use crate::requests::request::{FileState, RequestKind};
 
 fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
     Request {
@@ -27,6 +27,8 @@ fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request
         cwd: None,
         opened_at: Timestamp::from_millis(at),
         digest: Digest(id as u64),
+        files: Vec::new(),
+        changed: Vec::new(),
     }
 }
 
@@ -58,6 +60,57 @@ fn an_answer_that_takes_effect_closes_the_request() {
     let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Answered);
     assert_eq!(effects, [Effect::Outcome(request.id.clone(), Outcome::Effect), closed]);
     assert_eq!(answer(&mut all, &request, 1_400), Err(Refusal::NotOpen));
+}
+
+#[test]
+fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
+    let file = |length| NamedFile {
+        path: "/p/a.sh".into(),
+        state: Some(FileState { length, modified: at(1), hash: Some(length) }),
+    };
+    let mut all = OpenRequests::default();
+    let before = Request { files: vec![file(1)], ..request(1, "s", None, 0) };
+    all.ask(before.clone());
+    all.files_changed(&before.id, vec![file(2)]);
+    assert_eq!(answer(&mut all, &before, 10), Err(Refusal::Changed));
+    let now = all.asked(&before.session).unwrap().request;
+    assert_eq!(now.changed, ["/p/a.sh".into()]);
+    assert_eq!(answer(&mut all, &now, 10), Ok(true));
+    all.files_changed(&before.id, vec![file(3)]);
+    assert_eq!(all.asked(&before.session).unwrap().request, now, "it was answered");
+}
+
+#[test]
+fn what_ends_with_its_session_unanswered_expires() {
+    let (mut all, request) = one_open();
+    let effects = all.session_ended(&request.session);
+    assert_eq!(effects[0], Effect::Expired(Arc::new(request.clone())));
+    assert_eq!(answer(&mut all, &request, 10), Err(Refusal::NotOpen));
+    let (mut all, request) = one_open();
+    answer(&mut all, &request, 10).unwrap();
+    assert!(!all.session_ended(&request.session).iter().any(|effect| matches!(effect, Effect::Expired(_))));
+}
+
+#[test]
+fn a_request_that_comes_again_is_counted_until_the_session_ends() {
+    let mut all = OpenRequests::default();
+    let mut times = |session: &str, id: usize, input: &str, ends: bool| {
+        let asks = Request { input: input.into(), ..request(id, session, None, 0) };
+        all.ask(asks);
+        let times = all.asked(&SessionId::new(session)).unwrap().times;
+        if ends {
+            all.session_gone(&SessionId::new(session));
+        }
+        times
+    };
+    assert_eq!([times("s", 1, "a", false), times("s", 2, "a", false), times("s", 3, "b", false)], [1, 2, 1]);
+    assert_eq!(times("t", 4, "a", false), 1, "another session");
+    assert_eq!(times("s", 5, "a", true), 3);
+    assert_eq!(times("s", 6, "a", false), 1, "a session that begins anew");
+    for other in 0..100 {
+        times("s", 10 + other, &format!("other {other}"), false);
+    }
+    assert_eq!(times("s", 200, "a", false), 1, "the memory is bounded");
 }
 
 #[test]
@@ -132,6 +185,7 @@ enum Act {
     Printed(usize),
     Gone(usize),
     Verdict(usize, bool),
+    Ended(usize),
     ReleaseAll,
 }
 
@@ -142,6 +196,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => (0..40usize).prop_map(Act::Printed),
         2 => (0..40usize).prop_map(Act::Gone),
         4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
+        1 => (0..3usize).prop_map(Act::Ended),
         1 => Just(Act::ReleaseAll),
     ]
 }
@@ -180,6 +235,7 @@ proptest! {
                     all.hook_gone(&one.id)
                 }).unwrap_or_default(),
                 Act::Verdict(session, waits) => all.verdict(&SessionId::new(&session.to_string()), waits, at(now)),
+                Act::Ended(session) => all.session_ended(&SessionId::new(&session.to_string())),
                 Act::ReleaseAll => all.release_all(),
             };
             for effect in effects {
@@ -192,6 +248,7 @@ proptest! {
                         prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
                         prop_assert!(closed.insert(id, closing).is_none());
                     }
+                    Effect::Expired(one) => prop_assert!(!sent.contains(&one.id), "{} was answered", one.id),
                     Effect::Outcome(id, _) => prop_assert!(sent.contains(&id), "{} was never answered", id),
                 }
             }
@@ -225,5 +282,5 @@ fn a_host_says_itself_when_its_requests_are_over() {
     assert_eq!(all.closed(&first.id), []);
     let withdrawn = all.closed(&of_host(2).id);
     assert!(withdrawn.contains(&Effect::Closed(SessionId::new("s"), of_host(2).id, Closing::Elsewhere)));
-    assert!(all.is_empty());
+    assert!(all.of(&SessionId::new("s")).is_empty());
 }

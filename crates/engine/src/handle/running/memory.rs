@@ -1,12 +1,21 @@
-//! Changes of memories, and what a hook process tells the agent. Both use the store at once and do not wait for the loop.
+//! Memories for the window, their changes, and what a hook process tells the agent. The changes and the hook use the store at
+//! once and do not wait for the loop.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_history::SharedStore;
 use watchbill_history::errors::store_api_error;
+use watchbill_history::memory::page::Wanted;
+use watchbill_history::memory::query::Reader;
 use watchbill_history::memory::{change, context};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
+use watchbill_protocol::memory::{
+    ContextCall, ContextText, MemoryChange, MemoryChanged, MemoryDetail, MemoryList, MemoryPage,
+    MemoryPreview,
+};
+use watchbill_protocol::roster::TrackedSession;
+use watchbill_settings::Settings;
 use watchbill_store::{Access, Store, StoreError};
 
 use super::Handle;
@@ -32,6 +41,91 @@ impl Handle {
             let message = "this Watchbill does not write the store now; try again in a moment";
             Err(ApiError::new(ErrorCode::NotReady, message))
         })
+    }
+
+    /// The memory of a session's chain, for the window.
+    ///
+    /// # Errors
+    /// When the session is not known, or the store cannot be read.
+    pub fn memory_page(&self, session: &str) -> Result<MemoryPage, ApiError> {
+        let chain = self.chain(session)?;
+        let row = self.row_of_chain(&chain.head)?;
+        let sessions: Vec<String> = chain.segments.into_iter().map(|segment| segment.session_id).collect();
+        let settings = self.memory_settings()?;
+        let cwd = row.cwd.unwrap_or_default();
+        let reader = Reader::open(&settings, &*self.fs, SystemClock.now())?;
+        reader.page(&cwd, &sessions, row.transcript_path.as_deref())
+    }
+
+    /// What an agent would be told in this folder.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn memory_preview(&self, cwd: &str, session: Option<&str>) -> Result<MemoryPreview, ApiError> {
+        let settings = self.memory_settings()?;
+        let row = session.map(|session| self.row_of_chain(session)).transpose()?;
+        let transcript = row.and_then(|row| row.transcript_path);
+        let reader = Reader::open(&settings, &*self.fs, SystemClock.now())?;
+        reader.preview(cwd, Wanted { transcript: transcript.as_deref(), ..Wanted::default() })
+    }
+
+    /// The memories of the project of a folder.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn memories(&self, cwd: &str, all: bool) -> Result<MemoryList, ApiError> {
+        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.list(cwd, all)
+    }
+
+    /// The text that an agent would be told at its start, for a client that asks over HTTP; empty: nothing. A `project` is the name of
+    /// a folder. It stands for a working folder only if one alone has that name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn context_text(&self, cwd: Option<&str>, project: Option<&str>) -> Result<String, ApiError> {
+        let settings = self.memory_settings()?;
+        let folder = match (cwd, project) {
+            (Some(cwd), _) => Some(cwd.to_owned()),
+            (None, Some(project)) => self.folder_named(project)?,
+            (None, None) => None,
+        };
+        let Some(folder) = folder.filter(|folder| !settings.history.exclude.excludes(folder)) else {
+            return Ok(String::new());
+        };
+        Reader::open(&settings, &*self.fs, SystemClock.now())?.start_text(&folder)
+    }
+
+    fn folder_named(&self, project: &str) -> Result<Option<String>, ApiError> {
+        let rows = self.roster(true)?.sessions;
+        let folders = rows.into_iter().filter_map(|row| row.repo_root.or(row.cwd));
+        let mut named: Vec<String> = folders
+            .filter(|folder| Path::new(folder).file_name().is_some_and(|name| name == project))
+            .collect();
+        named.sort();
+        named.dedup();
+        Ok(if named.len() == 1 { named.pop() } else { None })
+    }
+
+    /// One memory with its evidence.
+    ///
+    /// # Errors
+    /// When no memory fits the id, or the store cannot be read.
+    pub fn memory_detail(&self, id: &str) -> Result<MemoryDetail, ApiError> {
+        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.show(id)
+    }
+
+    /// The settings, if there is a store to read.
+    fn memory_settings(&self) -> Result<Arc<Settings>, ApiError> {
+        if self.is_demo() {
+            return Err(ApiError::new(ErrorCode::Unsupported, "nothing is learned from made-up sessions"));
+        }
+        Ok(self.settings())
+    }
+
+    fn row_of_chain(&self, session: &str) -> Result<TrackedSession, ApiError> {
+        let row = self.roster(true)?.sessions.into_iter().find(|row| row.session_id == session);
+        let missing = || ApiError::new(ErrorCode::NotFound, format!("no session has the id {session}"));
+        row.ok_or_else(missing)
     }
 
     /// What a hook process is to print; `None`: nothing.

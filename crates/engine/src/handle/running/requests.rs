@@ -5,7 +5,9 @@ use std::path::Path;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::caller::{Caller, check};
+use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
 use watchbill_hooks::ancestors::terminal_of;
@@ -15,12 +17,16 @@ use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
+use crate::named_files;
 use crate::run::message::{AskSink, Message};
-use crate::step::requests::Answer;
+use crate::socket::access::AccessError;
+use crate::socket::client::Client;
+use crate::step::requests::{Answer, RefusedCaller};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
-    pub(crate) fn ask(&self, request: Request, message: HookMessage, sink: AskSink) {
+    pub(crate) fn ask(&self, mut request: Request, message: HookMessage, sink: AskSink) {
+        request.files = named_files::of(&request, &*self.fs);
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request), message, sink));
     }
@@ -36,7 +42,7 @@ impl Handle {
     }
 
     /// Answers a request that this program or a socket client has shown to the user. On return, the answer is stored
-    /// and on its way to the hook process.
+    /// and on its way to the hook process. If another program holds the store, that program is asked.
     ///
     /// # Errors
     /// When the request is no longer open, or when the answer does not fit or cannot be stored.
@@ -48,7 +54,23 @@ impl Handle {
             decision: call.decision.clone().into(),
             surface,
         };
-        self.wait_for(|told| Message::Answer(answer, told))?
+        if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
+            self.check_files(&answer.session, &answer.request)?;
+        }
+        match self.wait_for(|told| Message::Answer(answer, told))?? {
+            Some(given) => Ok(given),
+            None => self.answer_there(call, surface),
+        }
+    }
+
+    /// Sends an answer to the holder of the store, once: after a broken connection the row shows what came of it.
+    fn answer_there(&self, call: &AnswerCall, surface: &str) -> Result<AnswerGiven, ApiError> {
+        let client = self.settings().data_dir.as_deref().and_then(Client::connect);
+        let gone = || {
+            let message = "the Watchbill that shows this request does not answer; answer in the terminal";
+            ApiError::new(ErrorCode::NotReady, message)
+        };
+        client.ok_or_else(gone)?.answer_from(surface, call).map_err(AccessError::into_api)
     }
 
     /// Gives an answer to the host of its session, on a thread of its own.
@@ -74,6 +96,26 @@ impl Handle {
         });
     }
 
+    /// Looks again at the files that an open request names. After a change it has to be shown anew.
+    fn check_files(&self, session: &SessionId, id: &RequestId) -> Result<(), ApiError> {
+        let asked = session.clone();
+        let asked = self.ask_loop(move |engine, _| engine.asked(&asked))?;
+        let Some(request) = asked.map(|asked| asked.request).filter(|request| request.id == *id) else {
+            // The loop says why it cannot be answered.
+            return Ok(());
+        };
+        let Some(files) = named_files::changed(&request.files, &*self.fs) else { return Ok(()) };
+        let changed = request.files.iter().zip(&files).filter(|(before, now)| before != now);
+        let paths: Vec<_> = changed.map(|(file, _)| &*file.path).collect();
+        let message = format!(
+            "nothing was answered: {} was changed after the session asked; look at it, and answer again",
+            visible_line(&paths.join(", "), 400)
+        );
+        // If the loop has ended, the request has ended with it.
+        let _ = self.inbox.send(Message::FilesChanged(session.clone(), id.clone(), files));
+        Err(ApiError::new(ErrorCode::Conflict, message))
+    }
+
     /// The first open request of a session, if Watchbill can answer it.
     ///
     /// # Errors
@@ -93,17 +135,29 @@ impl Handle {
         guarded.map_err(|holder| ApiError::new(ErrorCode::Conflict, holder.to_string()))
     }
 
-    /// Checks that a program at the socket may answer requests and send prompts.
+    /// Checks that a program at the socket may do something for the user: `answer` or `prompt`. A refusal is listed with the
+    /// answers.
+    /// `is_window`: it is the window of this installation.
     ///
     /// # Errors
     /// When the program may not: an agent started it, or no person uses its terminal.
-    pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
-        let scripts = self.settings().scripts_answer;
+    pub(crate) fn check_caller(
+        &self,
+        caller: &Caller,
+        is_window: bool,
+        session: &str,
+        what: &'static str,
+    ) -> Result<(), ApiError> {
+        // A window needs no terminal either.
+        let scripts = is_window || self.settings().scripts_answer;
         let agents = self.ask_loop(|engine, _| engine.running_processes())?;
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
         check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            tracing::warn!(%refused, "a caller was refused");
+            tracing::warn!(%refused, session, what, "a caller was refused");
+            let attempt = RefusedCaller { session: SessionId::new(session), what, why: refused.to_string() };
+            // If the loop has ended, there is no list to note it in.
+            let _ = self.inbox.send(Message::CallerRefused(attempt));
             ApiError::new(ErrorCode::Refused, refused.to_string())
         })
     }

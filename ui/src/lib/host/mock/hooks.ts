@@ -12,6 +12,7 @@ export class MockHooks {
   readonly done: HooksStep[] = [];
 
   #installed: boolean;
+  #answers = false;
 
   constructor(installed: boolean) {
     this.#installed = installed;
@@ -19,13 +20,16 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers }];
   }
 
   preview(step: HooksStep): HooksPreview {
-    const kind = step === "install" ? "added" : "removed";
-    const ours = ['  "hooks": {', '    "Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', "  }"];
-    const changes = (step === "install") !== this.#installed;
+    const installs = step.startsWith("install");
+    const kind = installs ? "added" : "removed";
+    const isAnswers = step.endsWith("_answers");
+    const entry = isAnswers ? '"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]' : '"Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]';
+    const ours = ['  "hooks": {', `    ${entry}`, "  }"];
+    const changes = installs !== (isAnswers ? this.#answers : this.#installed);
     return {
       path: PATH,
       root: MOCK_ROOT,
@@ -35,13 +39,14 @@ export class MockHooks {
         : [],
       program: "/usr/bin/watchbill",
       client: "2.1.329",
-      token: `${step}-${String(this.#installed)}`,
+      token: `${step}-${String(changes)}`,
     };
   }
 
   change(step: HooksStep, token: string): void {
     if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
-    this.#installed = step === "install";
+    if (step.endsWith("_answers")) this.#answers = step === "install_answers";
+    else this.#installed = step === "install";
     this.done.push(step);
   }
 }

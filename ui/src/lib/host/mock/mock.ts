@@ -16,6 +16,7 @@ import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
+import { MockMemory } from "./memory";
 import { MockOwn } from "./own";
 import { given, goesOn } from "./requests";
 import { ENGINE_START, everydayRows, inRosterOrder, iso } from "./rows";
@@ -35,6 +36,7 @@ export class MockHost implements Host {
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
   readonly own: MockOwn;
+  readonly memory = new MockMemory((id) => this.#find(id), () => String(this.config.view().settings.find(({ key }) => key === "memory.context")?.value));
   readonly focused: string[] = [];
   readonly answers: AnswerCall[] = [];
   /** How long an answer takes until the session goes on, in milliseconds. */

@@ -47,6 +47,9 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "memory.accept": "rules",
   "memory.context": "off",
   "memory.session_tokens": 3000,
+  "service.http": false,
+  "service.port": 0,
+  "service.accept": false,
 };
 
 const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;

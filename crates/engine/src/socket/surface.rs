@@ -1,0 +1,36 @@
+//! Where an answer was given, as its caller says, and whether the caller may answer there.
+
+use interprocess::local_socket::Stream;
+use watchbill_drive::socket::caller;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+
+use crate::handle::Handle;
+
+/// The surface of programs without a window.
+const COMMAND: &str = "command";
+
+/// The surfaces of a window that does not hold the store.
+const WINDOWS: [&str; 3] = ["window", "notification", "tray"];
+
+/// The surface of an answer.
+///
+/// # Errors
+/// When the caller may not answer there, or not at all.
+pub(super) fn allowed(
+    handle: &Handle,
+    stream: &Stream,
+    session: &str,
+    said: Option<&str>,
+) -> Result<&'static str, ApiError> {
+    let is_window = caller::is_window(stream);
+    let surface = match said {
+        None => Some(COMMAND),
+        Some(said) => WINDOWS.into_iter().find(|surface| *surface == said && is_window),
+    };
+    let surface = surface.ok_or_else(|| {
+        let message = "only the window of the same installation answers as a window; leave `surface` out";
+        ApiError::new(ErrorCode::Refused, message)
+    })?;
+    handle.check_caller(&caller::look(stream), is_window, session, "answer")?;
+    Ok(surface)
+}

@@ -1,0 +1,26 @@
+//! The thread that stores what was accepted. Clients do not wait for the disk, and a bounded queue keeps the memory flat.
+
+use std::io;
+use std::path::Path;
+
+use tokio::sync::mpsc::{self, Sender};
+use watchbill_hooks::sender::post;
+
+/// Events that wait for the disk. Then a client waits, and at last is told to come again.
+const BACKLOG: usize = 256;
+
+/// Starts the thread. It ends when the last sender is dropped, after it has stored what waits.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn start(data_dir: &Path) -> io::Result<Sender<Vec<u8>>> {
+    let (sender, mut events) = mpsc::channel::<Vec<u8>>(BACKLOG);
+    let data_dir = data_dir.to_owned();
+    std::thread::Builder::new().name("watchbill-accept".into()).spawn(move || {
+        while let Some(payload) = events.blocking_recv() {
+            let sent = post(&data_dir, &payload);
+            tracing::debug!(?sent, "an event over HTTP");
+        }
+    })?;
+    Ok(sender)
+}

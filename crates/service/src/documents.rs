@@ -1,0 +1,198 @@
+//! The endpoints of the claude-recall document, with its aliases. Each accepted body becomes a hook event.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+
+/// How long a client waits for room in the queue. The document's clients give up after two seconds.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// The document's endpoints, at each address that it names.
+pub fn router() -> Router<Arc<App>> {
+    let mut router = Router::new()
+        .route("/api/context/inject", get(context))
+        .route("/api/processing", get(processing).post(ignored))
+        .route("/sessions/{id}/init", post(init_named));
+    for base in ["", "/api"] {
+        router = router
+            .route(&format!("{base}/sessions/init"), post(init))
+            .route(&format!("{base}/sessions/observations"), post(observation))
+            .route(&format!("{base}/sessions/summarize"), post(summarize))
+            .route(&format!("{base}/sessions/complete"), post(complete));
+    }
+    router
+}
+
+#[derive(Deserialize)]
+struct Where {
+    cwd: Option<String>,
+    project: Option<String>,
+}
+
+/// What an agent in this project would be told at its start. Empty if the setting is off, and for an unknown project.
+async fn context(State(app): State<Arc<App>>, Query(place): Query<Where>) -> Response {
+    let engine = app.engine.clone();
+    let text = tokio::task::spawn_blocking(move || {
+        engine.context_text(place.cwd.as_deref(), place.project.as_deref())
+    });
+    let text = text.await.ok().and_then(Result::ok).unwrap_or_default();
+    ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response()
+}
+
+/// Nothing is ever being compressed: no model takes part.
+async fn processing() -> Response {
+    Json(json!({ "isProcessing": false, "queueDepth": 0 })).into_response()
+}
+
+/// The document's clients end a spinner with it. There is none.
+async fn ignored(State(app): State<Arc<App>>) -> Response {
+    if app.events.is_some() { StatusCode::ACCEPTED.into_response() } else { refused() }
+}
+
+async fn init_named(
+    State(app): State<Arc<App>>,
+    Path(path): Path<Vec<(String, String)>>,
+    body: Bytes,
+) -> Response {
+    let id = path.into_iter().find(|(name, _)| name == "id").map(|(_, id)| id);
+    take(&app, &body, |body| prompt(body, id)).await
+}
+
+async fn init(State(app): State<Arc<App>>, body: Bytes) -> Response {
+    take(&app, &body, |body| prompt(body, None)).await
+}
+
+async fn observation(State(app): State<Arc<App>>, body: Bytes) -> Response {
+    take(&app, &body, tool).await
+}
+
+async fn summarize(State(app): State<Arc<App>>, body: Bytes) -> Response {
+    let stop = |body: Map<String, Value>| {
+        let mut event = event(&body, "Stop", None)?;
+        keep(&mut event, &body, "last_assistant_message", "last_assistant_message");
+        Some(event)
+    };
+    take(&app, &body, stop).await
+}
+
+async fn complete(State(app): State<Arc<App>>, body: Bytes) -> Response {
+    let end = |body: Map<String, Value>| {
+        let mut event = event(&body, "SessionEnd", None)?;
+        // The document's `exit` is `prompt_input_exit` today.
+        let reason = match text(&body, "reason") {
+            Some("exit") => "prompt_input_exit",
+            Some(reason) => reason,
+            None => "other",
+        };
+        event.insert("reason".to_owned(), reason.into());
+        Some(event)
+    };
+    take(&app, &body, end).await
+}
+
+/// Queues the event of a body. 202: it will be stored.
+async fn take(
+    app: &App,
+    body: &[u8],
+    event: impl FnOnce(Map<String, Value>) -> Option<Map<String, Value>>,
+) -> Response {
+    let Some(events) = &app.events else { return refused() };
+    let Ok(Value::Object(body)) = serde_json::from_slice(body) else {
+        return (StatusCode::BAD_REQUEST, "the body is no JSON object").into_response();
+    };
+    let Some(event) = event(body) else {
+        return (StatusCode::BAD_REQUEST, "the body names no session, or lacks a field").into_response();
+    };
+    let event = with_prompt(app, event);
+    let payload = Value::Object(event).to_string().into_bytes();
+    match events.send_timeout(payload, PATIENCE).await {
+        Ok(()) => StatusCode::ACCEPTED.into_response(),
+        Err(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            [(header::RETRY_AFTER, "1")],
+            "too many events wait; send it again",
+        )
+            .into_response(),
+    }
+}
+
+/// The document's clients name no prompt with their calls: each belongs to the newest one of its session.
+fn with_prompt(app: &App, mut event: Map<String, Value>) -> Map<String, Value> {
+    let session = text(&event, "session_id").unwrap_or_default().to_owned();
+    if let Some(prompt) = text(&event, "prompt_id") {
+        app.note_prompt(&session, prompt);
+    } else if let Some(prompt) = app.prompt_of(&session) {
+        event.insert("prompt_id".to_owned(), prompt.into());
+    }
+    event
+}
+
+fn refused() -> Response {
+    let why = "this service only reads; the setting `service.accept` lets it take events";
+    (StatusCode::FORBIDDEN, why).into_response()
+}
+
+fn text<'b>(body: &'b Map<String, Value>, key: &str) -> Option<&'b str> {
+    body.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// A hook payload of the session that the body names. `named`: the session in the address, if the body names none.
+fn event(body: &Map<String, Value>, name: &str, named: Option<String>) -> Option<Map<String, Value>> {
+    let said = text(body, "claudeSessionId").or_else(|| text(body, "sessionId")).map(str::to_owned);
+    let mut event = Map::new();
+    event.insert("session_id".to_owned(), said.or(named)?.into());
+    event.insert("hook_event_name".to_owned(), name.into());
+    keep(&mut event, body, "cwd", "cwd");
+    Some(event)
+}
+
+fn keep(event: &mut Map<String, Value>, body: &Map<String, Value>, key: &str, as_key: &str) {
+    if let Some(value) = body.get(key) {
+        event.insert(as_key.to_owned(), value.clone());
+    }
+}
+
+fn prompt(body: Map<String, Value>, named: Option<String>) -> Option<Map<String, Value>> {
+    let mut event = event(&body, "UserPromptSubmit", named)?;
+    let prompt = text(&body, "userPrompt")?;
+    event.insert("prompt".to_owned(), prompt.into());
+    // Sent again, it is the same prompt.
+    let number = body.get("promptNumber").and_then(Value::as_u64).unwrap_or_default();
+    let id = hash(&(event.get("session_id").and_then(Value::as_str), number, prompt));
+    event.insert("prompt_id".to_owned(), format!("http-{id}").into());
+    Some(event)
+}
+
+fn tool(body: Map<String, Value>) -> Option<Map<String, Value>> {
+    let mut event = event(&body, "PostToolUse", None)?;
+    text(&body, "tool_name")?;
+    for key in ["tool_name", "tool_input", "tool_response"] {
+        keep(&mut event, &body, key, key);
+    }
+    // The document's clients name no call. The same call sent again is one call.
+    let id = match text(&body, "tool_use_id") {
+        Some(id) => id.to_owned(),
+        None => format!("http-{}", hash(&Value::Object(event.clone()).to_string())),
+    };
+    event.insert("tool_use_id".to_owned(), id.into());
+    Some(event)
+}
+
+/// A name for equal contents. It is no secret and guards nothing.
+fn hash(of: &impl Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}

@@ -1,0 +1,27 @@
+//! Answers outside the window, in notifications and in the tray, on their way to the engine.
+
+use tauri::{AppHandle, Manager, async_runtime};
+use watchbill_protocol::request::AnswerCall;
+use watchbill_protocol::shell::ShellMessage;
+
+use crate::desk::Desk;
+use crate::notes::Notes;
+use crate::window;
+
+/// Sends an answer to the request that was shown. If it is refused, nothing was answered: the window opens on the session
+/// and says why.
+pub fn send(app: &AppHandle, call: AnswerCall, surface: &'static str) {
+    let app = app.clone();
+    async_runtime::spawn(async move {
+        let session = call.session.clone();
+        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.answer(&call, surface)).await {
+            refuse(&app, session, error.to_string());
+        }
+    });
+}
+
+/// Opens the window on a session, with the reason why nothing was answered.
+pub fn refuse(app: &AppHandle, session: String, reason: String) {
+    app.state::<Notes>().tell(ShellMessage::Says { text: reason });
+    window::open_on(app, session);
+}

@@ -1,0 +1,52 @@
+//! Requests that one line shows whole, so that a notification or a menu may answer them.
+
+use watchbill_protocol::request::Request;
+
+/// The longest request that a notification or a menu shows whole, in characters. Desktops cut longer lines.
+const WHOLE: usize = 100;
+
+/// The text of a request that one line can show whole, so that it may be answered there. `None`: it is only opened.
+pub fn whole(request: &Request) -> Option<String> {
+    let is_answered_by_word = request.kind == "permission" && request.answerable == "hook";
+    let is_short = request.shown.chars().count() <= WHOLE && !request.shown.trim().is_empty();
+    let fits = is_short && !request.shown.contains(['\n', '\t']);
+    (is_answered_by_word && request.progress == "open" && request.more == 0 && fits)
+        .then(|| request.shown.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(shown: &str, kind: &str, more: u32) -> Request {
+        serde_json::from_value(json!({
+            "id": "r", "digest": "00", "kind": kind, "tool": "Bash", "input": {}, "shown": shown, "summary": "",
+            "openedAt": "2026-11-20T12:00:00.000Z", "answerable": "hook", "progress": "open", "more": more,
+        }))
+        .expect("a request")
+    }
+
+    #[test]
+    fn only_a_permission_that_one_line_shows_whole_may_be_answered() {
+        assert_eq!(whole(&request("npm publish", "permission", 0)).as_deref(), Some("npm publish"));
+        let longest = "x".repeat(WHOLE);
+        assert!(whole(&request(&longest, "permission", 0)).is_some());
+        for (shown, kind, more) in [
+            (&*format!("{longest}x"), "permission", 0),
+            ("a\nb", "permission", 0),
+            ("a\tb", "permission", 0),
+            (" ", "permission", 0),
+            ("npm publish", "permission", 1),
+            ("Which?", "question", 0),
+            ("A plan", "plan", 0),
+            ("x", "unknown", 0),
+        ] {
+            assert_eq!(whole(&request(shown, kind, more)), None, "{shown} {kind}");
+        }
+        let answered = Request { progress: "sending".into(), ..request("npm publish", "permission", 0) };
+        assert_eq!(whole(&answered), None);
+        let not_here = Request { answerable: "no".into(), ..request("npm publish", "permission", 0) };
+        assert_eq!(whole(&not_here), None);
+    }
+}

@@ -1,0 +1,419 @@
+//! Answers outside the window, in the real desktop: the buttons of notifications and the entries of the tray's menu reach
+//! the waiting hook process of exactly the request that they showed, once.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Child;
+use watchbill_testkit::fantoccini::Locator;
+use watchbill_testkit::{
+    Desktop, Driver, MenuEntry, Notification, NotificationServer, ScreenReader, ScreenSaver, TrayHost,
+    TrayItem, until,
+};
+
+use crate::agent::Agent;
+use crate::start;
+
+const API: &str = "11111111-1111-4111-8111-111111111111";
+const WANTS: &str = "api-server wants to run `npm publish`";
+
+/// Longer than an entry must stand in the menu before its answer counts.
+const STANDS: Duration = Duration::from_millis(500);
+
+/// The command line program, beside the window's.
+fn cli() -> Result<PathBuf> {
+    let program = Path::new(crate::PROGRAM).with_file_name("watchbill");
+    ensure!(program.is_file(), "{} is missing; build it: cargo build -p watchbill", program.display());
+    Ok(program)
+}
+
+/// A client whose hook process waits in a permission dialog.
+struct Asking {
+    agent: Agent,
+    hook: Child,
+}
+
+impl Asking {
+    /// The program has seen the client at work before it asks.
+    async fn start(desktop: &Desktop, item: &TrayItem) -> Result<Self> {
+        let mut agent = Agent::start(desktop.home(), "api-server", API)?;
+        agent.is_asked("Work on api-server")?;
+        is_at_work(item).await?;
+        let hook = asks(desktop, &agent, "Bash", &json!({ "command": "npm publish" })).await?;
+        agent.wants_to_run("npm publish")?;
+        Ok(Self { agent, hook })
+    }
+
+    /// What the hook process has printed at its end: the behavior, or nothing.
+    async fn decision(self) -> Result<(Agent, Option<String>)> {
+        let ended = tokio::time::timeout(Duration::from_secs(60), self.hook.wait_with_output());
+        let output = ended.await.context("the hook process waits on")??.stdout;
+        if output.is_empty() {
+            return Ok((self.agent, None));
+        }
+        let printed: Value = serde_json::from_slice(&output)?;
+        let behavior = printed["hookSpecificOutput"]["decision"]["behavior"].as_str();
+        Ok((self.agent, behavior.map(str::to_owned)))
+    }
+
+    fn still_waits(&mut self) -> Result<bool> {
+        Ok(self.hook.try_wait()?.is_none())
+    }
+}
+
+async fn is_at_work(item: &TrayItem) -> Result<()> {
+    until("the session at work", 60, async || item.menu().await.ok()?.find("● Work on api-server").map(drop))
+        .await
+}
+
+/// Starts the hook process that asks for permission, as the client does.
+async fn asks(desktop: &Desktop, agent: &Agent, tool: &str, input: &Value) -> Result<Child> {
+    let payload = json!({ "session_id": API, "cwd": agent.cwd(), "permission_mode": "default",
+        "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input });
+    let mut command = desktop.command(cli()?);
+    command.args(["hook", "--answer"]).env("CLAUDE_PID", agent.pid().to_string());
+    let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = hook.stdin.take().context("a pipe")?;
+    input.write_all(payload.to_string().as_bytes()).await?;
+    Ok(hook)
+}
+
+/// The stored answers: decision and surface of each.
+async fn stored(desktop: &Desktop) -> Result<Vec<(String, String)>> {
+    let output = desktop.command(cli()?).args(["answers", "--json"]).output().await?;
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).with_context(|| format!("{output:?}"))?;
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    Ok(rows.iter().map(|row| (text(row, "decision"), text(row, "surface"))).collect())
+}
+
+fn one(decision: &str, surface: &str) -> Vec<(String, String)> {
+    vec![(decision.to_owned(), surface.to_owned())]
+}
+
+/// The program in the tray, with a notification server.
+struct Stage {
+    screen: NotificationServer,
+    item: TrayItem,
+    _panel: TrayHost,
+    program: Option<Child>,
+    desktop: Desktop,
+}
+
+impl Stage {
+    async fn set() -> Result<Self> {
+        Self::on(Desktop::start().await?).await
+    }
+
+    async fn on(desktop: Desktop) -> Result<Self> {
+        let screen = NotificationServer::start(&desktop).await?;
+        let panel = TrayHost::start(&desktop).await?;
+        let program = Some(start(&desktop, &["--hidden"])?);
+        let item = panel.item().await?;
+        let stage = Self { screen, item, _panel: panel, program, desktop };
+        until("the first scan", 60, async || {
+            stage.item.menu().await.ok()?.find("No agent is at work").map(drop)
+        })
+        .await?;
+        Ok(stage)
+    }
+
+    /// The notification that offers an answer, or the one that does not.
+    async fn standing(&self, with_allow: bool) -> Result<Notification> {
+        let what = format!("the notification, with Allow: {with_allow}");
+        until(&what, 60, async || {
+            let standing = self.screen.standing();
+            standing.into_iter().find(|one| one.summary == WANTS && has_allow(one) == with_allow)
+        })
+        .await
+    }
+
+    /// The entries below the session in the tray's menu, once Allow is among them.
+    async fn offered(&self) -> Result<MenuEntry> {
+        until("Allow in the tray's menu", 60, async || {
+            let menu = self.item.menu().await.ok()?;
+            menu.children.iter().find(|entry| entry.find("Allow").is_some()).cloned()
+        })
+        .await
+    }
+}
+
+fn has_allow(notification: &Notification) -> bool {
+    notification.actions.iter().any(|(action, _)| action == "allow")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allow_in_a_notification_answers_its_request_once() -> Result<()> {
+    let stage = Stage::set().await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let shown = stage.standing(true).await?;
+    assert_eq!(shown.body, "Work on api-server\nnpm publish", "the whole request is shown");
+    let labels: Vec<&str> = shown.actions.iter().map(|(_, label)| label.as_str()).collect();
+    assert_eq!(labels, ["Open", "Allow", "Deny", "Focus terminal"]);
+    // A server that keeps a pressed notification: a second tap follows, on the other button.
+    stage.screen.press(shown.id, "allow").await?;
+    stage.screen.press(shown.id, "deny").await?;
+    let (mut agent, decision) = api.decision().await?;
+    assert_eq!(decision.as_deref(), Some("allow"));
+    agent.answers("Published.")?;
+    until("the notification to go", 60, async || {
+        stage.screen.standing().iter().all(|one| one.summary != WANTS).then_some(())
+    })
+    .await?;
+    // A press on the settled request.
+    stage.screen.press(shown.id, "deny").await?;
+    assert_eq!(stored(&stage.desktop).await?, one("allowed once", "notification"));
+    assert!(stage.desktop.windows(crate::TITLE).await?.is_empty(), "the second tap does nothing");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_the_terminal_withdraws_the_notification() -> Result<()> {
+    let stage = Stage::set().await?;
+    let mut api = Asking::start(&stage.desktop, &stage.item).await?;
+    stage.standing(true).await?;
+    // After a "Yes" in the terminal the client tells the hook nothing and goes on.
+    api.agent.is_asked("Go on")?;
+    until("the notification to go", 60, async || stage.screen.standing().is_empty().then_some(())).await?;
+    let (_agent, decision) = api.decision().await?;
+    assert_eq!((decision, stored(&stage.desktop).await?), (None, Vec::new()), "nothing was decided here");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_screen_offers_no_answer_and_takes_none() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let saver = ScreenSaver::start(&desktop, true).await?;
+    let stage = Stage::on(desktop).await?;
+    let mut api = Asking::start(&stage.desktop, &stage.item).await?;
+    stage.standing(false).await?;
+    saver.lock(false).await?;
+    let shown = stage.standing(true).await?;
+    assert!(shown.silent, "it is no news");
+    saver.lock(true).await?;
+    let shown = stage.standing(false).await?;
+    // A server that shows the buttons of before.
+    stage.screen.press(shown.id, "allow").await?;
+    // The window opens and says why, so the press was handled.
+    crate::window(&stage.desktop).await?;
+    assert!(api.still_waits()? && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_program_closes_its_notifications_when_it_starts_again() -> Result<()> {
+    let mut stage = Stage::set().await?;
+    let _api = Asking::start(&stage.desktop, &stage.item).await?;
+    let shown = stage.standing(true).await?;
+    let list = stage.desktop.home().join("data/watchbill/run/notifications.json");
+    until("the list of notifications", 60, async || {
+        let text = std::fs::read_to_string(&list).ok()?;
+        text.contains(&format!(",{}]", shown.id)).then_some(())
+    })
+    .await?;
+    stage.program.take().context("it runs")?.kill().await?;
+    assert_eq!(stage.screen.standing().len(), 1, "a killed program closes nothing");
+    let _program = start(&stage.desktop, &["--hidden"])?;
+    until("the old notification to go", 60, async || {
+        stage.screen.standing().iter().all(|one| one.id != shown.id).then_some(())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_trays_menu_answers_what_it_shows_whole_and_opens_the_rest() -> Result<()> {
+    let stage = Stage::set().await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let entry = stage.offered().await?;
+    assert!(entry.label.starts_with("▲ Work on api-server"), "{}", entry.label);
+    assert_eq!(entry.labels(), ["Bash: npm publish", "Allow", "Deny", "", "Open"]);
+    assert!(!entry.children[0].enabled);
+    let deny = entry.find("Deny").context("an entry")?;
+    tokio::time::sleep(STANDS).await;
+    stage.item.choose(deny).await?;
+    stage.item.choose(deny).await?;
+    let (mut agent, decision) = api.decision().await?;
+    assert_eq!(decision.as_deref(), Some("deny"));
+    assert_eq!(stored(&stage.desktop).await?, one("denied", "tray"), "the second press did nothing");
+
+    // Two lines do not fit an entry.
+    agent.is_asked("Something else")?;
+    is_at_work(&stage.item).await?;
+    let _hook = asks(&stage.desktop, &agent, "Bash", &json!({ "command": "make\nmake install" })).await?;
+    agent.wants_to_run("make")?;
+    let entry = until("the session to need the user", 60, async || {
+        stage.item.menu().await.ok()?.find("▲ Work on api-server").cloned()
+    })
+    .await?;
+    assert_eq!(entry.children, []);
+    stage.item.choose(&entry).await?;
+    crate::window(&stage.desktop).await.map(drop)
+}
+
+/// A program that no agent started: its parent is gone. It ends with this value.
+struct Detached(String);
+
+impl Detached {
+    /// Tests may run below an agent, whose programs may not answer.
+    async fn start(desktop: &Desktop, program: &str, args: &[&str]) -> Result<Self> {
+        let told = desktop.home().join("detached.pid");
+        let mut command = desktop.command("setsid");
+        let log = std::fs::File::create(desktop.home().join("detached.log"))?;
+        let script = "echo $$ >\"$1\"; shift; exec \"$@\"";
+        command.args(["--fork", "sh", "-c", script, "sh"]).arg(&told).arg(program).args(args);
+        ensure!(command.stdout(Stdio::null()).stderr(log).status().await?.success(), "setsid failed");
+        let pid = until("the detached program", 60, async || {
+            std::fs::read_to_string(&told).ok()?.strip_suffix('\n').map(str::to_owned)
+        })
+        .await?;
+        Ok(Self(pid))
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = std::process::Command::new("kill").arg(&self.0).status();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_beside_serve_shows_and_answers_the_requests_that_serve_holds() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let _serve = desktop.command(cli()?).arg("serve").stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let socket = desktop.home().join("data/watchbill/run/engine.sock");
+    until("serve to listen", 60, async || socket.exists().then_some(())).await?;
+    let _window = Detached::start(&desktop, crate::PROGRAM, &["--hidden"]).await?;
+    let item = panel.item().await?;
+    let api = Asking::start(&desktop, &item).await?;
+    let allow =
+        until("Allow in the tray's menu", 60, async || item.menu().await.ok()?.find("Allow").cloned())
+            .await?;
+    tokio::time::sleep(STANDS).await;
+    item.choose(&allow).await?;
+    let (_agent, decision) = api.decision().await?;
+    assert_eq!(decision.as_deref(), Some("allow"));
+    assert_eq!(stored(&desktop).await?, one("allowed once", "tray"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_comes_after_its_notification_brings_the_buttons() -> Result<()> {
+    let stage = Stage::set().await?;
+    let mut agent = Agent::start(stage.desktop.home(), "api-server", API)?;
+    agent.is_asked("Work on api-server")?;
+    is_at_work(&stage.item).await?;
+    agent.wants_to_run("npm publish")?;
+    stage.standing(false).await?;
+    let hook = asks(&stage.desktop, &agent, "Bash", &json!({ "command": "npm publish" })).await?;
+    stage.standing(true).await?;
+    drop(hook);
+    stage.standing(false).await.map(drop)
+}
+
+/// A window in front, with a card, in a desktop with a screen reader.
+struct Window {
+    reader: ScreenReader,
+    item: TrayItem,
+    _panel: TrayHost,
+    _program: Child,
+    desktop: Desktop,
+}
+
+impl Window {
+    async fn open() -> Result<Self> {
+        let desktop = Desktop::with_accessibility().await?;
+        let reader = ScreenReader::start(&desktop).await?;
+        let panel = TrayHost::start(&desktop).await?;
+        let _program = start(&desktop, &[])?;
+        let item = panel.item().await?;
+        until("the window in front", 60, async || {
+            desktop.focused().await.ok()?.filter(|name| name == crate::TITLE)
+        })
+        .await?;
+        // The web view reports its page from the first reading on.
+        until("the page on the accessibility bus", 60, async || {
+            let window = reader.window(crate::TITLE).await.ok()?;
+            (!window.all("document web").is_empty()).then_some(())
+        })
+        .await?;
+        Ok(Self { reader, item, _panel: panel, _program, desktop })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_is_read_aloud_and_answered_by_the_keyboard_alone() -> Result<()> {
+    let window = Window::open().await?;
+    let api = Asking::start(&window.desktop, &window.item).await?;
+    until("Allow in the tray's menu", 60, async || window.item.menu().await.ok()?.find("Allow").map(drop))
+        .await?;
+    window.desktop.press(&["n", "Return"]).await?;
+    let words = "Work on api-server wants to run npm publish, a allows, d denies.";
+    window.reader.wait_for_announcement(words).await?;
+    // The card counts after it was in sight for 400 ms.
+    tokio::time::sleep(STANDS).await;
+    window.desktop.press(&["d"]).await?;
+    window.desktop.write("Use npm pack").await?;
+    window.desktop.press(&["Return"]).await?;
+    let (_agent, decision) = api.decision().await?;
+    assert_eq!(decision.as_deref(), Some("deny"));
+    window.reader.wait_for_announcement("Denied.").await?;
+    assert_eq!(stored(&window.desktop).await?, one("denied: Use npm pack", "window"));
+    Ok(())
+}
+
+/// Notes when a card with this text was painted: the frame after the one that has it.
+const PAINTED: &str = "const [text] = arguments; window.painted = 0; const look = () => { \
+    const card = document.querySelector('.request'); \
+    if (window.painted === 0 && card !== null && card.textContent.includes(text)) \
+      requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = Date.now(); })); }; \
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_request_of_a_session_in_front_is_painted_as_a_card() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut agent = Agent::start(desktop.home(), "api-server", API)?;
+    agent.is_asked("Work on api-server")?;
+    agent.wants_to_run("npm publish")?;
+    let opened = Driver::start(&desktop, Path::new(crate::PROGRAM), &[]).await?;
+    let row = format!("[data-session='{API}']");
+    until("the row to be clicked", 60, async || {
+        opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
+    })
+    .await?;
+    let socket = desktop.home().join("data/watchbill/run/engine.sock");
+    let mut took = Vec::new();
+    // For a measurement by hand: WATCHBILL_CARDS=60 and --nocapture.
+    let rounds = std::env::var("WATCHBILL_CARDS").ok().and_then(|number| number.parse().ok()).unwrap_or(2);
+    for round in 0..rounds {
+        let command = format!("echo round-{round}-");
+        opened.page.execute(PAINTED, vec![json!(command)]).await?;
+        let payload = json!({ "session_id": API, "cwd": agent.cwd(), "permission_mode": "default",
+            "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": command } });
+        let call = json!({ "id": "1", "request": "ask", "ask": format!("ask-{round}"), "payload": payload.to_string() });
+        let mut hook = tokio::net::UnixStream::connect(&socket).await?;
+        let asked = jiff::Timestamp::now().as_millisecond();
+        hook.write_all(format!("{call}\n").as_bytes()).await?;
+        let painted = until("the card", 60, async || {
+            opened.page.execute("return window.painted", vec![]).await.ok()?.as_i64().filter(|at| *at > 0)
+        })
+        .await?;
+        took.push(painted - asked);
+        // Rows go to the window at most every 50 ms.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    took.sort_unstable();
+    let [half, most] = [took.len() / 2, took.len() * 95 / 100].map(|place| took[place]);
+    #[allow(clippy::print_stdout, reason = "the result of the measurement")]
+    {
+        println!(
+            "from a request at the socket to its card painted: p50 {half} ms, p95 {most} ms, of {}",
+            took.len()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+// The part of the window's interface that is about what was learned.
+
+import type { MemoryChange } from "../bindings/MemoryChange";
+import type { MemoryChanged } from "../bindings/MemoryChanged";
+import type { MemoryDetail } from "../bindings/MemoryDetail";
+import type { MemoryPage } from "../bindings/MemoryPage";
+import type { MemoryPreview } from "../bindings/MemoryPreview";
+
+export interface MemoryHost {
+  /** What was learned in the session's project, and what was said to the sessions of its chain. */
+  page(sessionId: string): Promise<MemoryPage>;
+  /** One memory with its evidence. */
+  detail(id: string): Promise<MemoryDetail>;
+  /** What an agent in this folder would be told. With a session, what its agent remembers by itself is left out. */
+  preview(cwd: string, sessionId: string | undefined): Promise<MemoryPreview>;
+  change(change: MemoryChange): Promise<MemoryChanged>;
+}
