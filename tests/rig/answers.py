@@ -9,6 +9,7 @@ import signal
 import time
 from dataclasses import dataclass
 
+from client import Client
 from desk import DONE, Desk, Wrong
 from replies import PLAN_FILE, Step, bash, text, tool
 from stage import Failed
@@ -405,6 +406,18 @@ def no_engine(desk):
     desk.yes(client)
     desk.finished(client, "ask", 1)
     desk.expect(desk.made("made.txt") == "made\n", "the command has run")
+
+
+@cell("print mode has no dialog: the hook holds nothing up, and no request is shown")
+def print_mode(desk):
+    desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
+    desk.clients.append(Client(desk.programs.claude, desk.sandbox, ["-p", "run it @@ask"]))
+    refused = desk.until("the refusal", lambda: desk.stub.find("ask", 1))
+    desk.note(f"refused {1000 * (refused.asked - desk.stub.find('ask', 0).answered):.0f} ms after the model's call")
+    desk.until("the end of the client", desk.clients.pop().gone.is_set)
+    desk.no_hooks(within=5)
+    desk.expect(desk.made("made.txt") is None, "the command has not run")
+    desk.expect(not any(change[2] for change in desk.engine.changes), f"no request is shown: {desk.engine.changes}")
 
 
 @cell("the engine is frozen while the user decides in the terminal")

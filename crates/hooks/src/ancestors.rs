@@ -39,6 +39,12 @@ impl ClientSigns {
     }
 }
 
+/// Whether the client of a hook opens no dialogs: it runs in print mode, or a program uses its library. The client sets the
+/// variable for its hooks (`sdk-cli`, `sdk-ts`; seen in 2.1.329).
+pub fn has_no_dialogs(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> bool {
+    env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"))
+}
+
 /// Reads the processes above this one.
 #[cfg(target_os = "linux")]
 pub fn look(signs: &ClientSigns) -> Ancestry {

@@ -21,17 +21,21 @@ pub const ANSWER: &str = "--answer";
 pub fn run(words: impl IntoIterator<Item = OsString>) {
     std::panic::set_hook(Box::new(|_| {}));
     let errand = HookArguments::parse(words);
-    // Whatever goes wrong, the dialog in the terminal stays.
+    // After any failure, the dialog in the terminal stays.
     let _ = std::panic::catch_unwind(|| ask(&errand));
 }
 
 fn ask(errand: &HookArguments) -> Option<()> {
     let order = clock::since_boot();
     let env = |name: &str| std::env::var_os(name);
+    // Such a client waits for its hooks before it refuses the call. An answer from here would be the only one.
+    if ancestors::has_no_dialogs(&env) {
+        return None;
+    }
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
     let mut client = Client::connect(&data_dir)?;
     let mut payload = String::new();
-    // Half of a line stays for the sender's own words. A longer payload is cut, so it is no JSON, and nobody is asked.
+    // Half of a line stays for the sender's own words. A longer payload is cut, so it is no JSON, and only the terminal asks.
     std::io::stdin().lock().take(LONGEST_CALL / 2).read_to_string(&mut payload).ok()?;
     let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
     let ask = CommandId::new().to_string();

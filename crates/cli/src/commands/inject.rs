@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use watchbill_engine::socket::client::Client;
-use watchbill_hooks::places;
 use watchbill_hooks::sender::HookArguments;
+use watchbill_hooks::{ancestors, places};
 use watchbill_protocol::memory::{ContextCall, ContextText};
 
 /// The option that makes `watchbill hook` tell the agent something.
@@ -65,10 +65,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) {
 
 fn tell(words: &[OsString]) -> Option<()> {
     let env = |name: &str| std::env::var_os(name);
-    // Print mode and programs that use the agent's library: nobody reads along.
-    let is_script =
-        env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"));
-    if is_script || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off") {
+    // The user does not see what such a client does.
+    if ancestors::has_no_dialogs(&env) || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off") {
         return None;
     }
     let within =
