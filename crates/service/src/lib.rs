@@ -8,12 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod address_file;
 mod app;
 mod documents;
 mod endpoints;
 mod events;
 mod guard;
-mod note;
 mod server;
 
 pub use server::{Service, start};

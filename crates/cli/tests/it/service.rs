@@ -252,7 +252,7 @@ fn the_document_s_own_requests_get_what_it_promises() {
     // It enters the history, and only that.
     let mut summary = Value::Null;
     until("the summary", || {
-        let said = service.home.say(&["summary", session, "--json"]);
+        let said = service.home.run_watchbill(&["summary", session, "--json"]);
         summary = serde_json::from_str(&said.out).unwrap_or_default();
         summary["nextSteps"] == json!(["write its tests"])
     });

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnSpec;
 
-use super::ask::Way;
 use super::lines;
+use super::requests::AnswerForm;
 use crate::driver::Conversation;
 use crate::fold::blocks::Blocks;
 use crate::fold::prompts::Prompts;
@@ -61,7 +61,7 @@ pub(super) struct State {
     /// What it said of its conversation before it was ready.
     pub(super) turned_away: Option<Conversation>,
     pub(super) prompts: Prompts,
-    pub(super) requests: Requests<Way>,
+    pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
     pub(super) message: Message,
     /// The word of the last error in place of an answer.
