@@ -28,6 +28,7 @@ const COMMANDS: &[&str] = &[
     "change_settings",
     "archive_offer",
     "open_settings",
+    "service_state",
     "hooks_status",
     "hooks_preview",
     "hooks_change",

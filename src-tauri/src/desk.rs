@@ -18,6 +18,7 @@ use crate::alerts::Alerts;
 use crate::bridge::Bridge;
 use crate::engine;
 use crate::looking::Looking;
+use crate::service::HttpService;
 use crate::tray::Tray;
 
 /// A burst of records redraws the window no more than twenty times a second.
@@ -45,6 +46,7 @@ pub struct Desk {
     /// When an ended engine was last started again. Held while a thread decides whether another engine is needed, so
     /// that two threads do not both start one.
     restarted: Mutex<Option<Instant>>,
+    http: HttpService,
     /// Raises the window when another program asks for it.
     opener: OnceLock<Opener>,
 }
@@ -63,6 +65,7 @@ impl Desk {
             looking: Mutex::default(),
             demo: AtomicBool::new(demo),
             restarted: Mutex::default(),
+            http: HttpService::default(),
             opener: OnceLock::new(),
         }
     }
@@ -245,8 +248,19 @@ impl Desk {
             self.exchange(engine::open(settings.clone())?);
         } else {
             handle.apply(settings);
+            self.serve_http();
         }
         Ok(())
+    }
+
+    /// Serves HTTP if the settings want it.
+    pub fn serve_http(&self) {
+        self.http.follow(&current(&self.engine));
+    }
+
+    /// The service over HTTP.
+    pub fn http(&self) -> &HttpService {
+        &self.http
     }
 
     /// Whether made-up sessions are shown.
@@ -282,6 +296,7 @@ impl Desk {
         }
         self.tray.engine_changed();
         self.alerts.engine_changed();
+        self.serve_http();
         if let Some((all, sink)) = self.bridge.reconnect() {
             self.serve_window(all, sink);
         }
@@ -316,6 +331,7 @@ impl Desk {
     pub fn quit(&self) {
         // Comes first, so that the alerts do not restart the engine when it ends.
         self.alerts.quit();
+        self.http.stop();
         let engine = current(&self.engine);
         let (ended, end) = mpsc::channel();
         let stop = move || {

@@ -23,6 +23,7 @@ mod notes;
 mod options;
 mod own;
 mod roster_copy;
+mod service;
 mod settings;
 mod short_request;
 mod shortcut;
@@ -130,6 +131,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             settings::change_settings,
             settings::archive_offer,
             settings::open_settings,
+            settings::service_state,
             hooks::hooks_status,
             hooks::hooks_preview,
             hooks::hooks_change,
@@ -233,6 +235,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             surfaces::keep_alerts(app, &desk);
             surfaces::open_on_request(app, &desk);
             correct_autostart(app);
+            desk.serve_http();
             #[cfg(target_os = "linux")]
             app.state::<DesktopColours>().follow(app, window::recolour);
             let settings = app.state::<Arc<Configuration>>().settings();

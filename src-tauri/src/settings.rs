@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
+use watchbill_protocol::settings::{ArchiveOffer, ServiceState, SettingChange, SettingsView};
 use watchbill_settings::Configuration;
 use watchbill_settings::configuration::SettingsChange;
 use watchbill_settings::follow::{self, FileFollower};
@@ -110,6 +110,12 @@ pub async fn change_settings(
 #[tauri::command]
 pub async fn archive_offer(desk: State<'_, Desk>) -> Result<ArchiveOffer, ApiError> {
     desk.ask(|engine| Ok(engine.archive_offer())).await
+}
+
+/// Where the service over HTTP listens, and its token.
+#[tauri::command]
+pub async fn service_state(desk: State<'_, Desk>) -> Result<ServiceState, ApiError> {
+    Ok(desk.http().state())
 }
 
 /// Shows the settings window, in front.

@@ -83,3 +83,50 @@ async fn a_change_in_the_window_or_the_file_shows_in_the_other() -> Result<()> {
     ensure!(field(page, idle).await.as_deref() == Some("20m"));
     Ok(())
 }
+
+/// The status line that a service answers with; `None`: no program listens.
+fn status_of(port: u64, head: &str) -> Option<String> {
+    use std::io::{BufRead, BufReader, Write};
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", u16::try_from(port).ok()?)).ok()?;
+    write!(stream, "GET /api/sessions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{head}connection: close\r\n\r\n")
+        .ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    Some(line)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_begins_and_ends_with_its_setting() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let (window, file) = open(&desktop).await?;
+    let note = desktop.home().join("data/watchbill/service.json");
+    let change = |on: bool| {
+        let beside = file.with_extension("new");
+        std::fs::write(&beside, format!("{FILE}\n[service]\nhttp = {on}\n"))?;
+        std::fs::rename(&beside, &file)
+    };
+    becomes(&window.page, "light").await?;
+    ensure!(!note.exists(), "nothing listens before the user wants it");
+    change(true)?;
+    let told: serde_json::Value =
+        until("the service", 60, async || serde_json::from_str(&std::fs::read_to_string(&note).ok()?).ok())
+            .await?;
+    let port = told["port"].as_u64().unwrap_or_default();
+    let token = format!("authorization: Bearer {}\r\n", told["token"].as_str().unwrap_or_default());
+    ensure!(status_of(port, &token).is_some_and(|line| line.contains(" 200 ")), "it answers with the token");
+    ensure!(status_of(port, "").is_some_and(|line| line.contains(" 401 ")), "and not without");
+
+    settings(&window).await?;
+    let page = &window.page;
+    let text = "return document.getElementById('section-programs').innerText";
+    until("the address in the settings", 60, async || {
+        let shown = page.execute(text, vec![]).await.ok()?;
+        shown.as_str()?.contains(&format!("http://127.0.0.1:{port}")).then_some(())
+    })
+    .await?;
+
+    change(false)?;
+    until("the end of the service", 60, async || status_of(port, &token).is_none().then_some(())).await?;
+    ensure!(!note.exists(), "the note goes with it");
+    Ok(())
+}

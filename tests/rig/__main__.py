@@ -23,6 +23,7 @@ import plugin
 import prompts  # noqa: F401: puts its cells on the list
 import race
 import scenarios
+import windowed  # noqa: F401: puts its cells on the list
 from measure import measure, relative
 from stage import SHOWING, Failed, staged
 from tally import BOUND, FILES_ALONE, NEVER_ASKING, tallies

@@ -245,6 +245,17 @@ test("a paste of several lines is shown first; one line goes at once", async () 
   });
 });
 
+test("the terminal takes the colours of another theme at once", async () => {
+  await opened("own-pty", async (page) => {
+    await page.locator("[data-terminal=live] .xterm-rows:has-text('npm publish')").waitFor();
+    const dark = () => getComputedStyle(document.querySelector(".xterm-rows")).color.match(/\d+/g).slice(0, 3).every((part) => Number(part) > 150);
+    for (const [theme, is] of [["dark", true], ["light", false], ["dark", true]]) {
+      await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
+      await becomes(page, dark, is);
+    }
+  });
+});
+
 test("the size of the pane becomes the terminal's, once", async () => {
   await opened("own-pty", async (page) => {
     await page.locator("[data-terminal=live] .xterm-rows:has-text('npm publish')").waitFor();

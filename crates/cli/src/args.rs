@@ -18,7 +18,7 @@ pub use answer::{Answer, Prompt};
 pub use history::{Forget, Search};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
-pub use own::{Agent, OneSession, Queue, Resume, Run};
+pub use own::{Agent, Fork, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
@@ -163,7 +163,7 @@ pub enum Command {
     /// Refused while a process has the session open, because two agents on one session lose each other's turns.
     Resume(Resume),
     /// Go on in a copy of a session; the session stays as it is
-    Fork(Resume),
+    Fork(Fork),
     /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
     ///
     /// A session of your own queues it behind the running turn. For another one a running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the

@@ -122,6 +122,16 @@ impl HostClient {
         }
     }
 
+    /// Whether the host keeps the session. One whose session has ended closes the connection, and says nothing.
+    pub fn keeps(self) -> bool {
+        let mut has_said = false;
+        let told = self.attach(u64::MAX, &mut |_| {
+            has_said = true;
+            false
+        });
+        told.is_ok() && has_said
+    }
+
     /// Passes what the host tells from the record `from` on to `sink`, until `sink` gives `false` or the connection ends.
     ///
     /// # Errors

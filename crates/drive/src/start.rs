@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use watchbill_hooks::places::private_dir;
 use watchbill_protocol::own::spec::OwnSpec;
@@ -16,6 +17,9 @@ const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbil
 
 /// A file beside the folders of sessions that each start writes anew. It names the folder of the session.
 const STARTED: &str = "started";
+
+/// Longer than a host stays after the end of its session.
+const LAST_MOMENT: Duration = Duration::from_secs(5);
 
 /// Why a session does not start.
 #[derive(Debug, thiserror::Error)]
@@ -84,10 +88,26 @@ pub fn start(data_dir: &Path, program: &Path, spec: &OwnSpec) -> Result<Folder, 
 pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, StartError> {
     let folder = Folder::of(data_dir, session)?;
     folder.spec()?;
-    match HostClient::connect(&folder) {
-        Ok(_) => Ok(folder),
-        Err(HostError::NotRunning) => run(data_dir, program, folder),
-        Err(error) => Err(error.into()),
+    let keeps = match HostClient::connect(&folder) {
+        Ok(client) => client.keeps(),
+        Err(HostError::NotRunning) => false,
+        Err(error) => return Err(error.into()),
+    };
+    if keeps {
+        return Ok(folder);
+    }
+    wait_for_lock(&folder);
+    run(data_dir, program, folder)
+}
+
+/// A host whose session has ended keeps the lock until its readers have read the end.
+fn wait_for_lock(folder: &Folder) {
+    let begun = Instant::now();
+    while let Ok(lock) = fs::File::open(folder.lock())
+        && lock.try_lock().is_err()
+        && begun.elapsed() < LAST_MOMENT
+    {
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -105,7 +125,7 @@ fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartE
             // A program that another thread starts this moment has inherited the copy, open for writing, until its exec.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 100 => {
                 tries += 1;
-                std::thread::sleep(std::time::Duration::from_millis(10));
+                std::thread::sleep(Duration::from_millis(10));
             }
             other => break other.map_err(failed)?,
         }

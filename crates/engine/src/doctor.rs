@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::memory::ContextChoice;
 use watchbill_hooks::health::health;
 use watchbill_hooks::install::Version;
 use watchbill_hooks::places::HookPaths;
@@ -105,6 +106,11 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
         dropped_at: found.dropped_at,
         journal_bytes: found.journal_bytes,
         sessions: count(engine.hooks().sessions().count()),
+        context: match engine.settings().memory.context {
+            ContextChoice::Off => None,
+            ContextChoice::Files => Some("files".to_owned()),
+            ContextChoice::All => Some("all".to_owned()),
+        },
         // The caller reads these settings on its own thread, because a project may lie on a dead mount.
         settings: Vec::new(),
     })

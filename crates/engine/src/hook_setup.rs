@@ -8,7 +8,8 @@ use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, Status, status};
 use watchbill_hooks::install::{
-    ANSWER_EVENT, HookCommand, Purpose, Scope, Version, client, events_for, install, uninstall,
+    ANSWER_EVENT, CONTEXT_EVENTS, HookCommand, Purpose, Scope, Version, client, events_for, install,
+    uninstall,
 };
 use watchbill_hooks::places::{HookPaths, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
@@ -96,7 +97,7 @@ impl HookSetup {
         }
         let places = HookPaths::new(&self.data_dir);
         match (step, &plan.after) {
-            (HooksStep::Install | HooksStep::InstallAnswers, Some(text)) => {
+            (HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext, Some(text)) => {
                 change::apply_install(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
                     InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
@@ -115,14 +116,24 @@ impl HookSetup {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let before = file.text.as_deref();
-        let command = || self.command.as_ref().map_err(Clone::clone);
+        let purpose = match step {
+            HooksStep::Install | HooksStep::Uninstall => Purpose::Events,
+            HooksStep::InstallAnswers | HooksStep::UninstallAnswers => Purpose::Answers,
+            HooksStep::InstallContext | HooksStep::UninstallContext => Purpose::Context,
+        };
         let after = match step {
-            HooksStep::Install => install(before, command()?, &events_for(self.client, before)).map(Some),
-            HooksStep::InstallAnswers => {
-                install(before, &command()?.for_answers(), &[&ANSWER_EVENT]).map(Some)
+            HooksStep::Install | HooksStep::InstallAnswers | HooksStep::InstallContext => {
+                let command = self.command.as_ref().map_err(Clone::clone)?.for_purpose(purpose);
+                let events = match purpose {
+                    Purpose::Events => events_for(self.client, before),
+                    Purpose::Answers => vec![&ANSWER_EVENT],
+                    Purpose::Context => CONTEXT_EVENTS.iter().collect(),
+                };
+                install(before, &command, &events).map(Some)
             }
-            HooksStep::Uninstall => before.map_or(Ok(None), |text| uninstall(text, Purpose::Events)),
-            HooksStep::UninstallAnswers => before.map_or(Ok(None), |text| uninstall(text, Purpose::Answers)),
+            HooksStep::Uninstall | HooksStep::UninstallAnswers | HooksStep::UninstallContext => {
+                before.map_or(Ok(None), |text| uninstall(text, purpose))
+            }
         };
         let after = after.map_err(|error| refusal(&file.refused(error)))?;
         let mut hasher = DefaultHasher::new();
@@ -253,6 +264,7 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         }
         .to_owned(),
         root: root.to_string_lossy().into_owned(),
+        context: found.context,
         problem: found.problem,
         answers: found.answers,
     }
@@ -294,6 +306,25 @@ mod tests {
             let places = HookPaths::new(&home.path().join("data"));
             assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
         }
+    }
+
+    #[test]
+    fn the_hook_that_tells_what_was_learned_comes_and_goes_apart() {
+        let home = tempfile::tempdir().unwrap();
+        let (root, bin) = (home.path().join("claude"), home.path().join("bin"));
+        let mut settings = Settings::for_roots(vec![root.clone()]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::create_dir(&bin).unwrap();
+        std::fs::write(bin.join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let read = || std::fs::read_to_string(root.join("settings.json")).unwrap();
+        make(&settings, &bin, HooksStep::Install).unwrap();
+        let observed = read();
+        make(&settings, &bin, HooksStep::InstallContext).unwrap();
+        assert!(read().contains("--context") && !observed.contains("--context"));
+        let found = every_scope(&ExpectedHooks::without_client_versions(&settings), &BTreeSet::new());
+        assert!(found[0].context && found[0].state == "installed", "{found:?}");
+        make(&settings, &bin, HooksStep::UninstallContext).unwrap();
+        assert_eq!(read(), observed);
     }
 
     #[test]

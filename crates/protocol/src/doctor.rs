@@ -100,6 +100,9 @@ pub struct HooksHealth {
     pub journal_bytes: u64,
     /// Sessions with a hook event, now or within the last hour.
     pub sessions: u32,
+    /// The setting `memory.context`, if an agent is to be told something: `files`, `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The settings of each of the client's folders.
     #[serde(default)]
     pub settings: Vec<HookSettings>,
@@ -123,6 +126,10 @@ pub struct HookSettings {
     /// The client's folder that it belongs to.
     #[serde(default)]
     pub root: String,
+    /// The hook that tells the agent what was learned is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub context: bool,
     /// Why it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

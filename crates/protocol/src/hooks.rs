@@ -11,6 +11,10 @@ pub enum HooksStep {
     Install,
     /// Take them out.
     Uninstall,
+    /// Put in the hook that tells the agent what was learned.
+    InstallContext,
+    /// Take that one out.
+    UninstallContext,
     /// Put in the one that waits for answers.
     InstallAnswers,
     /// Take that one out.

@@ -235,3 +235,19 @@ pub struct ArchiveOffer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_at: Option<String>,
 }
+
+/// The service over HTTP, for the settings window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ServiceState {
+    /// Where it listens. Absent if it does not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// What a client has to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Why it does not run, although it is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
@@ -31,14 +32,31 @@ const BODY_LIMIT: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct Service {
     address: SocketAddr,
-    _end: oneshot::Sender<()>,
+    token: String,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
     _note: Note,
+}
+
+impl Drop for Service {
+    /// Waits until the port is free again.
+    fn drop(&mut self) {
+        self.end = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Service {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What a client has to know.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 }
 
@@ -59,7 +77,7 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
         .layer(axum::middleware::from_fn_with_state(guard, refuse));
     let (end, ended) = oneshot::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    std::thread::Builder::new().name("watchbill-service".into()).spawn(move || {
+    let thread = std::thread::Builder::new().name("watchbill-service".into()).spawn(move || {
         runtime.block_on(async {
             tokio::select! {
                 () = serve(listener, router) => {}
@@ -69,7 +87,7 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
         runtime.shutdown_background();
     })?;
     tracing::info!(%address, "the service listens");
-    Ok(Service { address, _end: end, _note: note })
+    Ok(Service { address, token, end: Some(end), thread: Some(thread), _note: note })
 }
 
 async fn serve(listener: std::net::TcpListener, router: Router) {

@@ -56,7 +56,16 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-hooks",
         ],
     ),
-    ("watchbill-shell", &["watchbill-drive", "watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
+    (
+        "watchbill-shell",
+        &[
+            "watchbill-drive",
+            "watchbill-engine",
+            "watchbill-service",
+            "watchbill-settings",
+            "watchbill-protocol",
+        ],
+    ),
     ("watchbill-desktop", &["watchbill-shell"]),
     ("watchbill-testkit", &[]),
     ("xtask", &[]),

@@ -85,6 +85,19 @@ pub struct Resume {
     pub json: bool,
 }
 
+/// The options of `fork`.
+#[derive(Debug, Clone, Args)]
+pub struct Fork {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Run the agent's own screen in a terminal, and attach to it
+    #[arg(long)]
+    pub pty: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A session, and whether to print JSON.
 #[derive(Debug, Clone, Args)]
 pub struct OneSession {

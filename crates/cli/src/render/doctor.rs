@@ -211,6 +211,21 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let line = format!("  hooks in {path}: {word}{how}\n");
         out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
     }
+    let told = health.settings.iter().any(|settings| settings.context);
+    match (&health.context, told) {
+        (None, true) => out.push_str(
+            "  the hook that tells the agent what was learned is installed and tells nothing: `memory.context` is off\n",
+        ),
+        (Some(context), true) => out.push_str(&format!("  agents are told what was learned: {}\n", one_line(context))),
+        (Some(context), false) => out.push_str(&paint.tone(
+            Tone::Error,
+            &format!(
+                "  `memory.context` is {}, but no hook tells it; `watchbill hooks install --context` installs it\n",
+                one_line(context)
+            ),
+        )),
+        (None, false) => {}
+    }
     let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
     let journal = size(health.journal_bytes);
     out.push_str(&format!("  {ears} listening, {waiting} waiting, {journal} of journal\n"));

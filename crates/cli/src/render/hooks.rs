@@ -177,6 +177,9 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
     };
     let mut out = format!("\n{name:8} {state}\n         {}\n", one_line(&status.path.display().to_string()));
     let mut add = |text: String| out.push_str(&format!("         {text}\n"));
+    if status.context {
+        add("with the hook that tells the agent what was learned".to_owned());
+    }
     if !status.missing.is_empty() {
         add(format!("missing: {}", one_line(&status.missing.join(", "))));
     }

@@ -297,3 +297,22 @@ fn a_preview_tells_nobody_and_shows_each_place() {
     );
     assert!(memory(&home, &["said", SESSION]).out.contains("nothing was said"));
 }
+
+#[test]
+fn doctor_and_the_status_of_the_hooks_say_whether_an_agent_is_told() {
+    let says = |home: &Home, wanted: &str| {
+        let doctor = home.out(&["doctor"]);
+        assert!(doctor.contains(wanted), "{wanted}: {doctor}");
+    };
+    let home = corrected("[memory]\ncontext = \"files\"\n");
+    says(
+        &home,
+        "`memory.context` is files, but no hook tells it; `watchbill hooks install --context` installs it",
+    );
+    assert!(!home.out(&["hooks", "status"]).contains("what was learned"));
+    home.out(&["hooks", "install", "--context"]);
+    says(&home, "agents are told what was learned: files");
+    assert!(home.out(&["hooks", "status"]).contains("with the hook that tells the agent what was learned"));
+    let off = home.configured("");
+    says(&off, "is installed and tells nothing: `memory.context` is off");
+}

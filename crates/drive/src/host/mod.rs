@@ -173,12 +173,13 @@ fn keep(folder: &Folder) -> io::Result<()> {
     server::serve(listener, Arc::clone(&shared))?;
     session.run(&received);
     drop(received);
+    // Whatever connects from now on learns that the session has ended. A next host waits for the lock, so this is the own socket.
+    let removed = address.remove(&mark);
     let begun = Instant::now();
     while shared.attached.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {
         std::thread::sleep(Duration::from_millis(5));
     }
-    // Before the lock is released: the next host makes a socket of its own.
-    address.remove(&mark)
+    removed
 }
 
 /// Passes signals to the loop.

@@ -154,6 +154,27 @@ fn a_conversation_that_is_lost_is_not_replaced() {
 }
 
 #[test]
+fn a_resume_in_the_moment_of_the_end_starts_a_host() {
+    let stage = Stage::new();
+    let spec = spec(&stage);
+    let mut session = stage.start(&spec);
+    for round in 1..6 {
+        let mut told = session.attach();
+        let id = session.prompt("one", PromptWhen::Queue);
+        told.until_at(&id, PromptPlace::Done);
+        // Two readers that read nothing keep the host for its last moment.
+        let readers = [0, 1].map(|_| watchbill_drive::client::HostClient::connect(&session.folder).unwrap());
+        session.send(&OwnCommand::Stop).unwrap();
+        told.until("this end", |told| told.ends() == round);
+        session = stage.resume(&spec.session);
+        drop(readers);
+    }
+    let id = session.prompt("last", PromptWhen::Queue);
+    session.attach().until_at(&id, PromptPlace::Done);
+    assert_eq!(received(&stage).len(), 6, "no prompt goes twice");
+}
+
+#[test]
 fn killed_while_it_ends() {
     let stage = Stage::new();
     let spec = spec(&stage);

@@ -23,7 +23,7 @@ use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
+use watchbill_protocol::settings::{ArchiveOffer, ServiceState, SettingChange, SettingsView};
 use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
@@ -64,6 +64,7 @@ fn generate(folder: &Path) {
     MemoryChange::export_all(&config).unwrap();
     MemoryChanged::export_all(&config).unwrap();
     ArchiveOffer::export_all(&config).unwrap();
+    ServiceState::export_all(&config).unwrap();
     SettingsView::export_all(&config).unwrap();
     SettingChange::export_all(&config).unwrap();
     AnswerCall::export_all(&config).unwrap();

@@ -246,6 +246,7 @@ fn the_doctor() {
             dropped_at: Some("2026-11-20T15:30:52.694Z".into()),
             journal_bytes: 40_960,
             sessions: 2,
+            context: Some("files".into()),
             settings: vec![HookSettings {
                 answers: false,
                 path: "/home/dev/.claude/settings.json".into(),
@@ -253,6 +254,7 @@ fn the_doctor() {
                 missing: Vec::new(),
                 scope: "user".into(),
                 root: "/home/dev/.claude".into(),
+                context: true,
                 problem: None,
             }],
         }),

@@ -135,3 +135,29 @@ test("the page has the colours that the user chose", () => {
   applyTheme(host.config.change([{ key: "window.theme", value: null }]), root);
   expect(root.dataset["theme"]).toBeUndefined();
 });
+
+test("the service shows its address, its token when asked, and why it does not run", async () => {
+  await show();
+  const served = screen.getByLabelText<HTMLInputElement>("Serve HTTP on this machine");
+  expect(screen.queryByLabelText("Port")).toBeNull();
+  await fireEvent.click(served);
+  await screen.findByText("http://127.0.0.1:40213");
+  expect(screen.queryByText("5f0c".repeat(16))).toBeNull();
+  await fireEvent.click(screen.getByText("Show the token"));
+  expect(screen.getByText("5f0c".repeat(16))).toBeTruthy();
+  await fireEvent.change(screen.getByLabelText("Port"), { target: { value: "80" } });
+  await screen.findByText("It does not run: permission denied.");
+  await fireEvent.click(served);
+  await waitFor(() => expect(screen.queryByText(/It does not run/)).toBeNull());
+});
+
+test("the hook that tells agents what was learned is installed and taken out apart", async () => {
+  const host = await show();
+  await fireEvent.click(await screen.findByText("Tell agents what was learned…"));
+  await fireEvent.click(await screen.findByRole("button", { name: "Install" }));
+  await fireEvent.click(await screen.findByText("Tell agents nothing…"));
+  await fireEvent.click(await screen.findByRole("button", { name: "Uninstall" }));
+  await screen.findByText("Tell agents what was learned…");
+  expect(host.hooks.done).toEqual(["install_context", "uninstall_context"]);
+  expect(host.hooks.status()[0]?.state).toBe("installed");
+});

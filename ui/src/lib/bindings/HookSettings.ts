@@ -26,6 +26,10 @@ scope: string,
  */
 root: string, 
 /**
+ * The hook that tells the agent what was learned is there.
+ */
+context?: boolean, 
+/**
  * Why it could not be read.
  */
 problem?: string, 

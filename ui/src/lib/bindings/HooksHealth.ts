@@ -39,6 +39,10 @@ journalBytes: number,
  */
 sessions: number, 
 /**
+ * The setting `memory.context`, if an agent is to be told something: `files`, `all`.
+ */
+context?: string, 
+/**
  * The settings of each of the client's folders.
  */
 settings: Array<HookSettings>, };

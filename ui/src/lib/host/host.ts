@@ -12,6 +12,7 @@ import type { NewestItems } from "../bindings/NewestItems";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
+import type { ServiceState } from "../bindings/ServiceState";
 import type { SettingChange } from "../bindings/SettingChange";
 import type { SettingsView } from "../bindings/SettingsView";
 import type { ShellMessage } from "../bindings/ShellMessage";
@@ -89,6 +90,8 @@ export interface Host {
   openSettings(): Promise<void>;
   /** What the archive would hold and save. */
   archiveOffer(): Promise<ArchiveOffer>;
+  /** Where the service over HTTP listens, and its token. */
+  serviceState(): Promise<ServiceState>;
   /** The state of the hooks, scope by scope; empty in the demo. */
   hooksStatus(): Promise<HookSettings[]>;
   /** The change that a step would make in the user's settings below one of Claude Code's folders. */

@@ -62,6 +62,7 @@ export function tauriHost(): Host {
     changeSettings: (changes) => invoke("change_settings", { changes }),
     openSettings: () => invoke("open_settings"),
     archiveOffer: () => invoke("archive_offer"),
+    serviceState: () => invoke("service_state"),
     hooksStatus: () => invoke("hooks_status"),
     hooksPreview: (root, step) => invoke("hooks_preview", { root, step }),
     hooksChange: (root, step, token) => invoke("hooks_change", { root, step, token }),

@@ -115,10 +115,16 @@ export class OwnFold {
         return this.#learn({ ending: event.left });
       case "session_ended":
         this.#settle();
-        return this.#learn({ working: false, ending: undefined, queue: [], ended: { at: event.at, asked: event.asked, words: endWords(event) } });
+        // What waits is in the log, and waits again if the session goes on.
+        return this.#learn({ working: false, ending: undefined, ended: { at: event.at, asked: event.asked, words: endWords(event) } });
       default:
         return this.#turnEvent(event);
     }
+  }
+
+  /** A host has the session, whatever the last event is. */
+  goesOn(): void {
+    if (this.facts.ended !== undefined) this.#learn({ ended: undefined });
   }
 
   #turnEvent(event: OwnEvent): void {

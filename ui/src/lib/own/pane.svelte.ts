@@ -23,8 +23,9 @@ export class OwnPane {
     const wentOn = this.#ended && row.state !== "ended";
     this.#ended = row.state === "ended";
     if (id === this.session?.id) {
-      // Another host runs it now: the user has resumed it.
-      if (wentOn) void this.session?.connect();
+      // Another host runs it now: the user has resumed it. The row may say so twice, and the user types already.
+      const isHere = this.session?.contact === "live" && this.session.facts.ended === undefined;
+      if (wentOn && !isHere) void this.session?.connect();
       return;
     }
     this.close();

@@ -109,7 +109,11 @@ export class OwnSession {
         else this.contact = "over";
         break;
       case "host":
-        if (news.message.host === "caught_up") this.caughtUp = true;
+        if (news.message.host === "caught_up") {
+          this.caughtUp = true;
+          // A host that was started again says nothing before the next prompt: that it runs is what tells it.
+          if (this.contact === "live") this.#fold.goesOn();
+        }
         if (news.message.host === "events") for (const event of news.message.events) this.#hear(event);
         break;
     }

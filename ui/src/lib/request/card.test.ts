@@ -59,6 +59,8 @@ test("headings name what is asked and who asks", () => {
 test("a card without answers says why", () => {
   expect(whyNot(publishRequest())).toBeUndefined();
   expect(whyNot(publishRequest({ kind: "unknown" }))).toMatch(/does not know/);
+  for (const answerable of ["hook", "stream"]) expect(whyNot(publishRequest({ answerable }))).toBeUndefined();
+  expect(whyNot(publishRequest({ answerable: "a later way" }))).toBeDefined();
   expect(whyNot(publishRequest({ answerable: "no", why: "It ended." }))).toBe("It ended.");
   expect(whyNot(publishRequest({ kind: "question" })), "no questions").toMatch(/does not know/);
 });

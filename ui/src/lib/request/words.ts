@@ -27,9 +27,12 @@ export function headingOf(request: Request): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** A hook that waits, or the host of an own session, takes the answer. */
+const ANSWERABLE: ReadonlySet<string> = new Set(["hook", "stream"]);
+
 /** Why the card has no answers; undefined if it has some. */
 export function whyNot(request: Request): string | undefined {
-  if (request.answerable !== "hook") return visible(request.why ?? "") || "This request cannot be answered from here.";
+  if (!ANSWERABLE.has(request.answerable)) return visible(request.why ?? "") || "This request cannot be answered from here.";
   if (isKnown(request)) return undefined;
   return visible(request.why ?? "") || "This version of Watchbill does not know this kind of request.";
 }

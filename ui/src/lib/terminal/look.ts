@@ -18,3 +18,15 @@ export function themeOf(element: Element): ITheme {
     selectionBackground: dark ? "#31465f" : "#c9dcf8",
   };
 }
+
+/** Calls back when the user or the desktop chooses another theme. Gives what ends that. */
+export function onNewTheme(changed: () => void): () => void {
+  const chosen = new MutationObserver(changed);
+  chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  const desktop = matchMedia("(prefers-color-scheme: dark)");
+  desktop.addEventListener("change", changed);
+  return () => {
+    chosen.disconnect();
+    desktop.removeEventListener("change", changed);
+  };
+}

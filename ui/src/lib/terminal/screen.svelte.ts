@@ -11,7 +11,7 @@ import { type Host, reasonOf } from "../host/host";
 import { endWords } from "../own/words";
 import { Feed } from "./feed";
 import { addressesIn, webAddress } from "./link";
-import { themeOf } from "./look";
+import { onNewTheme, themeOf } from "./look";
 import { quieten } from "./quiet";
 import { Typist } from "./typist";
 
@@ -45,6 +45,7 @@ export class OwnScreen {
   #detach: (() => void) | undefined;
   #settling: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
+  #leaveTheme: (() => void) | undefined;
   #observer = new ResizeObserver(() => this.#sized());
 
   constructor(host: Pick<Host, "own">, id: string) {
@@ -98,6 +99,7 @@ export class OwnScreen {
     term.textarea?.addEventListener("blur", () => this.lock());
     this.#feed = new Feed(term, () => void this.attach());
     this.#observer.observe(paper);
+    this.#leaveTheme = onNewTheme(() => (term.options.theme = themeOf(paper)));
     await this.attach();
   }
 
@@ -129,6 +131,7 @@ export class OwnScreen {
     this.detach();
     clearTimeout(this.#settling);
     this.#observer.disconnect();
+    this.#leaveTheme?.();
     this.#term?.dispose();
   }
 
@@ -144,11 +147,6 @@ export class OwnScreen {
   lock(): void {
     this.given = false;
     if (this.#term) this.#term.options.disableStdin = true;
-  }
-
-  /** The theme has changed. */
-  recolour(paper: HTMLElement): void {
-    if (this.#term) this.#term.options.theme = themeOf(paper);
   }
 
   #take(news: OwnNews): void {

@@ -15,15 +15,16 @@ use watchbill_protocol::roster::TrackedSession;
 use super::attach::attach_terminal;
 use super::run::started;
 use super::target::{self, new_id, program};
-use crate::args::{Global, Resume};
+use crate::args::{Fork, Global, Resume};
 use crate::terminal_text::one_line;
 
 /// Goes on in a copy.
 ///
 /// # Errors
 /// As [`resume`].
-pub fn fork(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
-    resume(global, &Resume { fork: true, ..wanted.clone() })
+pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
+    let Fork { session, pty, json } = wanted.clone();
+    resume(global, &Resume { session, fork: true, pty, json })
 }
 
 /// Goes on with a session, unless a process has it.

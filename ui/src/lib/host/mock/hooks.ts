@@ -12,6 +12,7 @@ export class MockHooks {
   readonly done: HooksStep[] = [];
 
   #installed: boolean;
+  #context = false;
   #answers = false;
 
   constructor(installed: boolean) {
@@ -20,16 +21,19 @@ export class MockHooks {
 
   status(): HookSettings[] {
     const state = this.#installed ? "installed" : "absent";
-    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers }];
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT, answers: this.#answers, ...(this.#context ? { context: true } : {}) }];
   }
 
   preview(step: HooksStep): HooksPreview {
     const installs = step.startsWith("install");
     const kind = installs ? "added" : "removed";
-    const isAnswers = step.endsWith("_answers");
-    const entry = isAnswers ? '"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]' : '"Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]';
+    const [entry, there] = step.endsWith("_answers")
+      ? ['"PermissionRequest": [{ "hooks": [{ "type": "command", "command": "watchbill hook --answer", "timeout": 3600 }] }]', this.#answers]
+      : step.endsWith("_context")
+        ? ['"PostToolUse": [{ "hooks": [{ "type": "command", "command": "watchbill hook --context", "timeout": 1 }] }]', this.#context]
+        : ['"Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', this.#installed];
     const ours = ['  "hooks": {', `    ${entry}`, "  }"];
-    const changes = installs !== (isAnswers ? this.#answers : this.#installed);
+    const changes = installs !== there;
     return {
       path: PATH,
       root: MOCK_ROOT,
@@ -46,6 +50,7 @@ export class MockHooks {
   change(step: HooksStep, token: string): void {
     if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
     if (step.endsWith("_answers")) this.#answers = step === "install_answers";
+    else if (step.endsWith("_context")) this.#context = step === "install_context";
     else this.#installed = step === "install";
     this.done.push(step);
   }

@@ -368,6 +368,10 @@ export class MockHost implements Host {
     return { files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) };
   }
 
+  async serviceState() {
+    return this.config.service();
+  }
+
   async hooksStatus() {
     return this.hooks.status();
   }

@@ -66,7 +66,6 @@ export class MockOwnSession {
   /** Another host runs it. */
   goOn(): void {
     this.alive = true;
-    this.tell({ event: "started", pid: 4712 });
   }
 
   /** The host is gone without a word. */

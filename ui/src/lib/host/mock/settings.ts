@@ -1,5 +1,6 @@
 // Settings without an engine: applies changes and answers as the engine would.
 
+import type { ServiceState } from "../../bindings/ServiceState";
 import type { Setting } from "../../bindings/Setting";
 import type { SettingChange } from "../../bindings/SettingChange";
 import type { SettingKey } from "../../bindings/SettingKey";
@@ -92,6 +93,14 @@ export class MockSettings {
       settings: (Object.keys(DEFAULTS) as SettingKey[]).map(one),
       problems: this.#problems,
     };
+  }
+
+  /** As the shell serves: at a port that is taken by another program, not. */
+  service(): ServiceState {
+    const value = (key: SettingKey): SettingValue => this.#said.get(key) ?? DEFAULTS[key];
+    if (value("service.http") !== true) return {};
+    if (value("service.port") === 80) return { problem: "permission denied" };
+    return { address: `http://127.0.0.1:${value("service.port") === 0 ? 40213 : String(value("service.port"))}`, token: "5f0c".repeat(16) };
   }
 
   change(changes: readonly SettingChange[]): SettingsView {
