@@ -1,15 +1,22 @@
 //! Requests that one line shows whole, so that a notification or a menu may answer them.
 
+use std::time::Duration;
+
 use watchbill_protocol::request::Request;
 
 /// The longest request that a notification or a menu shows whole, in characters. Desktops cut longer lines.
 const WHOLE: usize = 100;
 
+/// A button must stand this long before its answer counts, as a card must in the window.
+pub const STANDS: Duration = Duration::from_millis(400);
+
 /// The text of a request that one line can show whole, so that it may be answered there. `None`: it is only opened.
 pub fn whole(request: &Request) -> Option<String> {
     let is_answered_by_word = request.kind == "permission" && request.answerable == "hook";
     let is_short = request.shown.chars().count() <= WHOLE && !request.shown.trim().is_empty();
-    let fits = is_short && !request.shown.contains(['\n', '\t']);
+    // Only the card names the files that were changed.
+    let is_unchanged = request.changed_files.is_empty();
+    let fits = is_short && is_unchanged && !request.shown.contains(['\n', '\t']);
     (is_answered_by_word && request.progress == "open" && request.more == 0 && fits)
         .then(|| request.shown.clone())
 }
@@ -46,6 +53,8 @@ mod tests {
         }
         let answered = Request { progress: "sending".into(), ..request("npm publish", "permission", 0) };
         assert_eq!(whole(&answered), None);
+        let changed = Request { changed_files: vec!["a.sh".into()], ..request("sh a.sh", "permission", 0) };
+        assert_eq!(whole(&changed), None);
         let not_here = Request { answerable: "no".into(), ..request("npm publish", "permission", 0) };
         assert_eq!(whole(&not_here), None);
     }

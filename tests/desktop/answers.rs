@@ -142,7 +142,13 @@ impl Stage {
 }
 
 fn has_allow(notification: &Notification) -> bool {
-    notification.actions.iter().any(|(action, _)| action == "allow")
+    notification.actions.iter().any(|(_, label)| label == "Allow")
+}
+
+/// The action of a button: it names the request.
+fn action<'n>(notification: &'n Notification, label: &str) -> Result<&'n str> {
+    let button = notification.actions.iter().find(|(_, shown)| shown == label);
+    button.map(|(action, _)| action.as_str()).context("the notification has no such button")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,12 +156,14 @@ async fn allow_in_a_notification_answers_its_request_once() -> Result<()> {
     let stage = Stage::set().await?;
     let api = Asking::start(&stage.desktop, &stage.item).await?;
     let shown = stage.standing(true).await?;
-    assert_eq!(shown.body, "Work on api-server\nnpm publish", "the whole request is shown");
+    assert_eq!(shown.body, "Work on api-server\nBash: npm publish", "the whole request is shown");
     let labels: Vec<&str> = shown.actions.iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!(labels, ["Open", "Allow", "Deny", "Focus terminal"]);
     // A server that keeps a pressed notification: a second tap follows, on the other button.
-    stage.screen.press(shown.id, "allow").await?;
-    stage.screen.press(shown.id, "deny").await?;
+    let (allow, deny) = (action(&shown, "Allow")?, action(&shown, "Deny")?);
+    tokio::time::sleep(STANDS).await;
+    stage.screen.press(shown.id, allow).await?;
+    stage.screen.press(shown.id, deny).await?;
     let (mut agent, decision) = api.decision().await?;
     assert_eq!(decision.as_deref(), Some("allow"));
     agent.answers("Published.")?;
@@ -164,7 +172,7 @@ async fn allow_in_a_notification_answers_its_request_once() -> Result<()> {
     })
     .await?;
     // A press on the settled request.
-    stage.screen.press(shown.id, "deny").await?;
+    stage.screen.press(shown.id, deny).await?;
     assert_eq!(stored(&stage.desktop).await?, one("allowed once", "notification"));
     assert!(stage.desktop.windows(crate::TITLE).await?.is_empty(), "the second tap does nothing");
     Ok(())
@@ -191,15 +199,40 @@ async fn a_locked_screen_offers_no_answer_and_takes_none() -> Result<()> {
     let mut api = Asking::start(&stage.desktop, &stage.item).await?;
     stage.standing(false).await?;
     saver.lock(false).await?;
-    let shown = stage.standing(true).await?;
-    assert!(shown.silent, "it is no news");
+    let offered = stage.standing(true).await?;
+    assert!(offered.silent, "it is no news");
     saver.lock(true).await?;
     let shown = stage.standing(false).await?;
+    let allow = action(&offered, "Allow")?;
     // A server that shows the buttons of before.
-    stage.screen.press(shown.id, "allow").await?;
+    stage.screen.press(shown.id, allow).await?;
     // The window opens and says why, so the press was handled.
     crate::window(&stage.desktop).await?;
     assert!(api.still_waits()? && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_buttons_of_the_request_before_answer_nothing() -> Result<()> {
+    let stage = Stage::set().await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let first = stage.standing(true).await?;
+    // The same command is asked once more: the session, the notification and its text are the same.
+    let _again = asks(&stage.desktop, &api.agent, "Bash", &json!({ "command": "npm publish" })).await?;
+    let before = action(&first, "Allow")?;
+    let second = until("the buttons of the other request", 60, async || {
+        let shown = stage.standing(true).await.ok()?;
+        (action(&shown, "Allow").ok()? != before).then_some(shown)
+    })
+    .await?;
+    assert_eq!((second.id, &second.body), (first.id, &first.body));
+    tokio::time::sleep(STANDS).await;
+    // A slow server still shows the first one.
+    stage.screen.press(second.id, before).await?;
+    crate::window(&stage.desktop).await?;
+    assert!(stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    let (_agent, decision) = api.decision().await?;
+    assert_eq!(decision, None, "the hook of the first request ended with nothing");
     Ok(())
 }
 

@@ -1,4 +1,8 @@
 //! The buttons of a notification, and the events that come back from it.
+//!
+//! The action of an answer names its request: a server may still show the buttons of the request before.
+
+use watchbill_protocol::request::RequestDecision;
 
 use super::board::Card;
 
@@ -8,25 +12,39 @@ pub(super) const FOCUS: &str = "focus-terminal";
 pub(super) const SNOOZE: &str = "snooze";
 
 /// A button of a notification about one session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Button {
-    pub action: &'static str,
+    pub action: String,
     pub label: &'static str,
 }
 
-/// Shown on a notification about a single session, if the desktop supports buttons.
-pub(super) const BUTTONS: &[Button] =
-    &[Button { action: FOCUS, label: "Focus terminal" }, Button { action: SNOOZE, label: "Snooze 15 min" }];
+/// The id and the digest of a request.
+pub(super) type RequestNames = (String, String);
 
-pub(super) const ALLOW: &str = "allow";
-pub(super) const DENY: &str = "deny";
+const ALLOW: &str = "allow ";
+const DENY: &str = "deny ";
 
-/// Shown instead if the notification holds the whole request.
-pub(super) const ANSWER_BUTTONS: &[Button] = &[
-    Button { action: ALLOW, label: "Allow" },
-    Button { action: DENY, label: "Deny" },
-    Button { action: FOCUS, label: "Focus terminal" },
-];
+/// The buttons of a notification about one session. With a request that it shows whole, they answer that one.
+pub(super) fn buttons(request: Option<&RequestNames>) -> Vec<Button> {
+    let button = |action: &str, label| Button { action: action.to_owned(), label };
+    let focus = button(FOCUS, "Focus terminal");
+    match request.map(|names| serde_json::to_string(names).unwrap_or_default()) {
+        None => vec![focus, button(SNOOZE, "Snooze 15 min")],
+        Some(names) => {
+            let answer = |prefix: &str, label| button(&format!("{prefix}{names}"), label);
+            vec![answer(ALLOW, "Allow"), answer(DENY, "Deny"), focus]
+        }
+    }
+}
+
+/// The request that an action answers, and the decision. `None` for the other actions.
+pub(super) fn answer(action: &str) -> Option<(RequestNames, RequestDecision)> {
+    let (names, decision) = match action.strip_prefix(ALLOW) {
+        Some(names) => (names, RequestDecision::Allow),
+        None => (action.strip_prefix(DENY)?, RequestDecision::Deny { reason: String::new() }),
+    };
+    Some((serde_json::from_str(names).ok()?, decision))
+}
 
 /// An event from the user or the desktop about a notification.
 pub(super) enum NotificationEvent {

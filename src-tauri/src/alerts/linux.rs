@@ -102,7 +102,7 @@ impl Screen {
     }
 
     /// Shows a notification; replaces the one that the card had before.
-    pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &'static [Button], sound: bool) {
+    pub async fn show(&mut self, card: Card, notice: &Notice, buttons: Vec<Button>, sound: bool) {
         self.cards.show(card, NotificationContent { notice: notice.clone(), buttons, sound });
         self.go_on(card).await;
     }

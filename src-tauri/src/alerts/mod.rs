@@ -36,10 +36,11 @@ use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
-use crate::short_request::whole;
+use crate::short_request::{STANDS, whole};
+use crate::text::one_line;
 use crate::window_messages::WindowMessages;
 use crate::{answer, window};
-use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, NotificationEvent, OPEN, SNOOZE};
+use actions::{FOCUS, NotificationEvent, OPEN, RequestNames, SNOOZE, buttons};
 use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
@@ -50,6 +51,9 @@ use terminals::Terminals;
 /// Why a notification on a locked screen takes no answer.
 const LOCKED: &str =
     "Nothing was answered: Watchbill takes no answers from notifications while the screen is locked.";
+
+/// Why a button that has just come takes no answer.
+const CHANGED: &str = "Nothing was answered: the notification had just changed. Look at the request again.";
 
 /// How long "Snooze" on a notification snoozes the session.
 const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
@@ -163,12 +167,11 @@ struct Showing {
 /// Where a card leads.
 struct Lead {
     notice: Notice,
-    /// The request that the card shows whole. Taken by the first answer.
-    request: Option<RequestNames>,
+    /// The request that the card shows whole, and since when.
+    request: Option<(RequestNames, Instant)>,
+    /// The request that was answered here last. A second press on it does nothing.
+    answered: Option<RequestNames>,
 }
-
-/// The id and the digest of a request.
-type RequestNames = (String, String);
 
 impl Showing {
     async fn hear(&mut self, screen: &mut Screen, alert: Alert) {
@@ -256,17 +259,15 @@ impl Showing {
         notice: Notice,
         request: Option<(String, RequestNames)>,
     ) {
-        let buttons = match (notice.single, &request) {
-            (false, _) => &[],
-            (true, None) => BUTTONS,
-            (true, Some(_)) => ANSWER_BUTTONS,
-        };
         let sound = self.app.state::<Desk>().alerts_sound();
         let mut shown = notice.clone();
-        let (text, request) = request.unzip();
+        let (text, names) = request.unzip();
         shown.body.extend(text);
+        let buttons = if notice.single { buttons(names.as_ref()) } else { Vec::new() };
         screen.show(card, &shown, buttons, sound).await;
-        self.leads_to.insert(card, Lead { notice, request });
+        let answered = self.leads_to.remove(&card).and_then(|before| before.answered);
+        let request = names.map(|names| (names, Instant::now()));
+        self.leads_to.insert(card, Lead { notice, request, answered });
     }
 
     /// Shows notifications again, quietly, whose request is another one now. The lock of the screen hides requests too.
@@ -274,7 +275,8 @@ impl Showing {
         let all: Vec<_> = self.leads_to.iter().map(|(card, lead)| (*card, lead.notice.clone())).collect();
         for (card, notice) in all {
             let request = self.whole_request(screen, &notice).await;
-            let before = self.leads_to.get(&card).and_then(|lead| lead.request.as_ref());
+            let before =
+                self.leads_to.get(&card).and_then(|lead| lead.request.as_ref()).map(|(names, _)| names);
             if before != request.as_ref().map(|(_, names)| names) {
                 self.show_with(screen, card, Notice { quiet: true, ..notice }, request).await;
             }
@@ -290,7 +292,8 @@ impl Showing {
         let session = notice.session_id.clone();
         let request =
             self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
-        Some((whole(&request)?, (request.id, request.digest)))
+        let text = whole(&request)?;
+        Some((format!("{}: {text}", one_line(&request.tool)), (request.id, request.digest)))
     }
 
     fn choose(&mut self, card: Card, action: &str, locked: bool) {
@@ -300,18 +303,28 @@ impl Showing {
             OPEN => window::open_on(&self.app, session),
             FOCUS => focus(self.app.clone(), session),
             SNOOZE => snooze(self.app.clone(), session),
-            ALLOW | DENY if locked => answer::refuse(&self.app, session, LOCKED.to_owned()),
-            ALLOW => self.answer(card, RequestDecision::Allow),
-            DENY => self.answer(card, RequestDecision::Deny { reason: String::new() }),
-            other => tracing::debug!(other, "a desktop sent an action that was not offered"),
+            other => match actions::answer(other) {
+                Some(_) if locked => answer::refuse(&self.app, session, LOCKED.to_owned()),
+                Some((names, decision)) => self.answer(card, names, decision),
+                None => tracing::debug!(other, "a desktop sent an action that was not offered"),
+            },
         }
     }
 
-    /// Answers the request that the notification showed. Only the first press counts.
-    fn answer(&mut self, card: Card, decision: RequestDecision) {
+    /// Answers the request whose button was pressed. Only the first press counts. The engine refuses a request that is
+    /// over, and the window says so.
+    fn answer(&mut self, card: Card, names: RequestNames, decision: RequestDecision) {
         let Some(lead) = self.leads_to.get_mut(&card) else { return };
-        let Some((request_id, seen)) = lead.request.take() else { return };
+        if lead.answered.as_ref() == Some(&names) {
+            return;
+        }
         let session = lead.notice.session_id.clone();
+        let is_new = |(shown, since): &(RequestNames, Instant)| *shown == names && since.elapsed() < STANDS;
+        if lead.request.as_ref().is_some_and(is_new) {
+            return answer::refuse(&self.app, session, CHANGED.to_owned());
+        }
+        lead.answered = Some(names.clone());
+        let (request_id, seen) = names;
         answer::send(&self.app, AnswerCall { session, request_id, seen, decision }, "notification");
     }
 

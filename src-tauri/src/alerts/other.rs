@@ -28,7 +28,7 @@ impl Screen {
     }
 
     /// Shows a notification. A quiet one is skipped, because the plugin cannot replace the earlier one.
-    pub async fn show(&mut self, _: Card, notice: &Notice, _: &[Button], sound: bool) {
+    pub async fn show(&mut self, _: Card, notice: &Notice, _: Vec<Button>, sound: bool) {
         if notice.quiet {
             return;
         }

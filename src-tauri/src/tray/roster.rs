@@ -11,6 +11,7 @@ use watchbill_settings::TrayColours;
 
 use super::face::{Face, Offer};
 use crate::roster_copy::RosterCopy;
+use crate::short_request::STANDS;
 
 /// The handle of the tray for the rest of the program.
 #[derive(Default)]
@@ -19,11 +20,9 @@ pub struct Tray {
     pub(super) changed: Notify,
     pub(super) unreachable: AtomicBool,
     pub(super) shown: AtomicBool,
-    offers: Mutex<Vec<(Offer, Instant)>>,
+    /// What the menu offers to answer, the place of the entry, and since when it stands there.
+    offers: Mutex<Vec<(Offer, usize, Instant)>>,
 }
-
-/// An entry must stand in the menu this long before its answer counts, as a card must in the window.
-const STANDS: Duration = Duration::from_millis(400);
 
 #[derive(Default)]
 struct Roster {
@@ -81,14 +80,15 @@ impl Tray {
 
     /// The menu shows this face from now on.
     pub(super) fn note_offers(&self, face: &Face) {
-        let shown: Vec<&Offer> = face.entries.iter().filter_map(|entry| entry.offer.as_ref()).collect();
         let mut offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        offers.retain(|(offer, _)| shown.contains(&offer));
-        for offer in shown {
-            if offers.iter().all(|(known, _)| known != offer) {
-                offers.push((offer.clone(), Instant::now()));
-            }
-        }
+        let before = std::mem::take(&mut *offers);
+        let shown =
+            face.entries.iter().enumerate().filter_map(|(place, entry)| Some((place, entry.offer.as_ref()?)));
+        // An open menu keeps its places: one that moves to another place counts as new there.
+        offers.extend(shown.map(|(place, offer)| {
+            let known = before.iter().find(|(known, at, _)| known == offer && *at == place);
+            (offer.clone(), place, known.map_or_else(Instant::now, |(_, _, since)| *since))
+        }));
     }
 
     /// Whether the menu has shown this request for long enough to be read.
@@ -96,7 +96,7 @@ impl Tray {
         let offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let of = |offer: &Offer| offer.request_id == request_id && offer.seen == seen;
         // One that the menu no longer shows is answered or gone, and the engine says so.
-        offers.iter().find(|(offer, _)| of(offer)).is_none_or(|(_, since)| since.elapsed() >= STANDS)
+        offers.iter().find(|(offer, ..)| of(offer)).is_none_or(|(.., since)| since.elapsed() >= STANDS)
     }
 
     /// The sink for the engine, if a new subscription is needed.

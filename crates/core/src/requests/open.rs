@@ -112,6 +112,8 @@ pub struct OpenRequest {
     has_waited: bool,
     /// How often the session has asked for the same.
     times: u32,
+    /// An answer was sent and did not arrive, as far as is known.
+    was_sent: bool,
 }
 
 /// The oldest request of a session, as its row has it.
@@ -158,6 +160,7 @@ impl OpenRequests {
                 progress: Progress::Open,
                 has_waited: false,
                 times,
+                was_sent: false,
             });
         }
         effects
@@ -251,6 +254,7 @@ impl OpenRequests {
         match self.find(id) {
             Some(one) if matches!(one.progress, Progress::Sending(_)) => {
                 one.progress = Progress::Open;
+                one.was_sent = true;
                 vec![Effect::Outcome(id.clone(), Outcome::Lost)]
             }
             _ => Vec::new(),
@@ -287,7 +291,7 @@ impl OpenRequests {
 
     /// The process of the session has ended. What it asked expires: it was neither allowed nor denied.
     pub fn session_ended(&mut self, session: &SessionId) -> Vec<Effect> {
-        let open = self.of(session).iter().filter(|one| one.progress == Progress::Open);
+        let open = self.of(session).iter().filter(|one| one.progress == Progress::Open && !one.was_sent);
         let mut effects: Vec<_> = open.map(|one| Effect::Expired(Arc::clone(&one.request))).collect();
         effects.extend(self.session_gone(session));
         effects

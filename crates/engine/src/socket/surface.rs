@@ -29,6 +29,7 @@ pub(super) fn allowed(
     };
     let surface = surface.ok_or_else(|| {
         let message = "only the window of the same installation answers as a window; leave `surface` out";
+        handle.caller_refused(session, "answer", message);
         ApiError::new(ErrorCode::Refused, message)
     })?;
     handle.check_caller(&caller::look(stream), is_window, session, "answer")?;

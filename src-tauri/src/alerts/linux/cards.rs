@@ -24,7 +24,7 @@ pub struct NotificationContent {
     /// Its texts.
     pub notice: Notice,
     /// Its buttons, if the server supports them.
-    pub buttons: &'static [Button],
+    pub buttons: Vec<Button>,
     /// The user wants alerts to make a sound.
     pub sound: bool,
 }
@@ -201,7 +201,7 @@ mod tests {
 
     fn content(quiet: bool) -> NotificationContent {
         let notice = Notice::of(&[episode("a", "approval", "wants to run `ls`")], quiet).expect("an episode");
-        NotificationContent { notice, buttons: &[], sound: false }
+        NotificationContent { notice, buttons: Vec::new(), sound: false }
     }
 
     fn serial(n: u32) -> NonZeroU32 {

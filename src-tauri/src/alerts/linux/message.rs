@@ -41,7 +41,7 @@ pub fn notify(replaced: u32, content: &NotificationContent, can: Abilities) -> O
     let mut actions = Vec::new();
     if can.actions {
         actions.extend([OPEN, "Open"]);
-        actions.extend(buttons.iter().flat_map(|button| [button.action, button.label]));
+        actions.extend(buttons.iter().flat_map(|button| [button.action.as_str(), button.label]));
     }
     let body = if can.body { body(&notice.body, can.markup) } else { String::new() };
     let mut hints = HashMap::from([

@@ -168,15 +168,14 @@ test("a session that only waits keeps its short card", async () => {
   expect(text()).toContain("Answer in its terminal.");
 });
 
-test("a text that is asked again says how often, and counts no request twice", async () => {
-  const again = (id: string) => publishRequest({ id, digest: id, shown: "npm run again" });
-  const { text, take, session } = await show(again("one"));
-  await take({ ...session, request: { ...again("one"), more: 1 } });
+test("a request that was asked again says how often, and names files that were changed since", async () => {
+  const { text, take, session } = await show(publishRequest({ id: "one" }));
   expect(text()).not.toContain("Asked again");
-  await take({ ...session, request: again("two") });
+  expect(text()).not.toContain("Changed after");
+  await take({ ...session, request: publishRequest({ id: "two", digest: "two", times: 2, changedFiles: ["/srv/api/a\u202e.sh"] }) });
   expect(text()).toContain("Asked again: the 2nd time with the same text.");
-  await take({ ...session, request: publishRequest({ id: "three", digest: "three", shown: "npm run other" }) });
-  expect(text()).not.toContain("Asked again");
+  expect(text()).toContain("Changed after the session asked: /srv/api/a");
+  expect(text()).not.toContain("\u202e");
 });
 
 test("whatever happens between paint and press, an answer names the card that was ready", async () => {

@@ -27,8 +27,6 @@ export class RequestModel {
   refusal = $state("");
   /** The request is over, and its card stays while the user types in it. */
   over = $state(false);
-  /** How often the session has shown this text here: each time it was another request. */
-  times = $state(1);
   /** What became of the last request, for a moment. */
   note = $state("");
 
@@ -125,7 +123,6 @@ export class RequestModel {
     const wasAnswered = progress !== "failed" && (this.sent !== "" || progress !== "open");
     const wasSaid = this.over;
     this.card = request && cardOf(session, request);
-    this.times = this.card === undefined ? 1 : timesAsked(this.card);
     this.over = this.whole = false;
     this.sent = this.refusal = "";
     this.#tell("", 0);
@@ -157,19 +154,4 @@ function cardOf(session: TrackedSession, request: Request): Card {
 /** The same request with the same content. */
 function isSame(a: Card, b: Card): boolean {
   return a.sessionId === b.sessionId && a.request.id === b.request.id && a.request.digest === b.request.digest;
-}
-
-/** The ids of requests by what they showed, oldest text first. For all cards of this window. */
-const asked = new Map<string, Set<string>>();
-/** Texts that are remembered at most. */
-const REMEMBERED = 200;
-
-function timesAsked({ sessionId, request }: Card): number {
-  const text = JSON.stringify([sessionId, request.tool, request.shown]);
-  const ids = asked.get(text) ?? new Set();
-  ids.add(request.id);
-  asked.delete(text);
-  asked.set(text, ids);
-  for (const oldest of asked.keys()) if (asked.size > REMEMBERED) asked.delete(oldest);
-  return ids.size;
 }

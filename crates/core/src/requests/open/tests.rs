@@ -186,6 +186,7 @@ enum Act {
     Gone(usize),
     Verdict(usize, bool),
     Ended(usize),
+    Undelivered(usize),
     ReleaseAll,
 }
 
@@ -197,6 +198,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (0..40usize).prop_map(Act::Gone),
         4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
         1 => (0..3usize).prop_map(Act::Ended),
+        1 => (0..40usize).prop_map(Act::Undelivered),
         1 => Just(Act::ReleaseAll),
     ]
 }
@@ -210,6 +212,7 @@ proptest! {
         let mut asked: Vec<Request> = Vec::new();
         let (mut sent, mut closed, mut released, mut gone) =
             (BTreeSet::new(), BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut lost = BTreeSet::new();
         let mut now = 0;
         for (act, passed) in acts {
             now += passed;
@@ -236,6 +239,15 @@ proptest! {
                 }).unwrap_or_default(),
                 Act::Verdict(session, waits) => all.verdict(&SessionId::new(&session.to_string()), waits, at(now)),
                 Act::Ended(session) => all.session_ended(&SessionId::new(&session.to_string())),
+                Act::Undelivered(which) => of(which).map(|one| {
+                    let effects = all.undelivered(&one.id);
+                    if !effects.is_empty() {
+                        // It can be answered again.
+                        sent.remove(&one.id);
+                        lost.insert(one.id.clone());
+                    }
+                    effects
+                }).unwrap_or_default(),
                 Act::ReleaseAll => all.release_all(),
             };
             for effect in effects {
@@ -248,8 +260,14 @@ proptest! {
                         prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
                         prop_assert!(closed.insert(id, closing).is_none());
                     }
-                    Effect::Expired(one) => prop_assert!(!sent.contains(&one.id), "{} was answered", one.id),
-                    Effect::Outcome(id, _) => prop_assert!(sent.contains(&id), "{} was never answered", id),
+                    Effect::Expired(one) => prop_assert!(
+                        !sent.contains(&one.id) && !lost.contains(&one.id),
+                        "{} was answered", one.id
+                    ),
+                    Effect::Outcome(id, _) => prop_assert!(
+                        sent.contains(&id) || lost.contains(&id),
+                        "{} was never answered", id
+                    ),
                 }
             }
         }

@@ -154,11 +154,17 @@ impl Handle {
         let is_agents =
             |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
         check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            tracing::warn!(%refused, session, what, "a caller was refused");
-            let attempt = RefusedCaller { session: SessionId::new(session), what, why: refused.to_string() };
-            // If the loop has ended, there is no list to note it in.
-            let _ = self.inbox.send(Message::CallerRefused(attempt));
-            ApiError::new(ErrorCode::Refused, refused.to_string())
+            let why = refused.to_string();
+            self.caller_refused(session, what, &why);
+            ApiError::new(ErrorCode::Refused, why)
         })
+    }
+
+    /// Lists an attempt of a program that may not answer or send prompts.
+    pub(crate) fn caller_refused(&self, session: &str, what: &'static str, why: &str) {
+        tracing::warn!(why, session, what, "a caller was refused");
+        let attempt = RefusedCaller { session: SessionId::new(session), what, why: why.to_owned() };
+        // If the loop has ended, there is no list to note it in.
+        let _ = self.inbox.send(Message::CallerRefused(attempt));
     }
 }
