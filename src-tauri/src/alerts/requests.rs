@@ -6,8 +6,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_engine::publish::Sink;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
-/// What each session asks: the digest, and where it stands.
-type Asked = BTreeMap<String, (String, String)>;
+/// What each session asks: the id, the digest, and where it stands. The same may be asked again under another id.
+type Asked = BTreeMap<String, (String, String, String)>;
 
 /// A sink of the roster that sends after each message in which a request has come, changed or gone.
 pub(super) fn changes(sender: UnboundedSender<()>) -> Sink {
@@ -33,7 +33,7 @@ fn take(asked: &mut Asked, message: RosterMessage) {
     };
     for row in rows {
         match row.request {
-            Some(request) => asked.insert(row.session_id, (request.digest, request.progress)),
+            Some(request) => asked.insert(row.session_id, (request.id, request.digest, request.progress)),
             None => asked.remove(&row.session_id),
         };
     }
