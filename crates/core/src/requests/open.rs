@@ -334,18 +334,15 @@ impl OpenRequests {
                 Progress::Sending(at) | Progress::Taken(at) => Some(at + EFFECT),
                 Progress::Open | Progress::Failed(_) => None,
             };
-            let opened_at = one.request.opened_at;
-            [Some(opened_at + SETTLES), Some(opened_at + SHOWN_BY), effect]
+            [Some(one.request.opened_at + SETTLES), Some(one.request.opened_at + SHOWN_BY), effect]
         };
         self.of(session).iter().flat_map(due).flatten().filter(|at| *at > after).min()
     }
 
     /// The session that a request is of.
     pub fn session_of(&self, id: &RequestId) -> Option<&SessionId> {
-        self.sessions
-            .iter()
-            .find(|(_, all)| all.iter().any(|one| one.request.id == *id))
-            .map(|(session, _)| session)
+        let one = self.sessions.values().flatten().find(|one| one.request.id == *id)?;
+        Some(&one.request.session)
     }
 
     /// Whether nothing is asked at all, and no session that runs has asked before.
