@@ -23,7 +23,6 @@ mod notes;
 mod options;
 mod own;
 mod roster_copy;
-mod service;
 mod settings;
 mod short_request;
 mod shortcut;

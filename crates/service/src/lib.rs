@@ -12,8 +12,9 @@ mod app;
 mod documents;
 mod endpoints;
 mod events;
+mod follow;
 mod guard;
 mod note;
 mod server;
 
-pub use server::{Service, start};
+pub use follow::HttpService;
