@@ -5,8 +5,8 @@ use watchbill_protocol::request::AnswerCall;
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
-use crate::notes::Notes;
 use crate::window;
+use crate::window_messages::WindowMessages;
 
 /// Sends an answer to the request that was shown. If it is refused, nothing was answered: the window opens on the session
 /// and says why.
@@ -22,6 +22,6 @@ pub fn send(app: &AppHandle, call: AnswerCall, surface: &'static str) {
 
 /// Opens the window on a session, with the reason why nothing was answered.
 pub fn refuse(app: &AppHandle, session: String, reason: String) {
-    app.state::<Notes>().tell(ShellMessage::Says { text: reason });
+    app.state::<WindowMessages>().tell(ShellMessage::Says { text: reason });
     window::open_on(app, session);
 }

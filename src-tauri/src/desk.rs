@@ -197,9 +197,10 @@ impl Desk {
     /// As [`Desk::mute`].
     pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
         self.ask(move |engine| {
-            let said = engine.roster(false)?.generated_at;
-            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock reads {said}"));
-            engine.mute(Some(Timestamp::parse(&said).ok_or_else(wrong)? + span))
+            let generated_at = engine.roster(false)?.generated_at;
+            let wrong =
+                || ApiError::new(ErrorCode::Internal, format!("the engine's clock reads {generated_at}"));
+            engine.mute(Some(Timestamp::parse(&generated_at).ok_or_else(wrong)? + span))
         })
         .await
     }

@@ -19,7 +19,6 @@ mod hooks;
 mod instance;
 mod link;
 mod looking;
-mod notes;
 mod options;
 mod own;
 mod roster_copy;
@@ -33,6 +32,7 @@ mod tray;
 #[cfg(target_os = "linux")]
 mod webkit;
 mod window;
+mod window_messages;
 
 use desk::Desk;
 
@@ -45,12 +45,12 @@ use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
 use watchbill_settings::Configuration;
 
 use autostart::Switch;
-use notes::Notes;
 use options::Options;
 use shortcut::GlobalKey;
 #[cfg(target_os = "linux")]
 use window::desktop_colours::DesktopColours;
 use window::memory::Memory;
+use window_messages::WindowMessages;
 
 /// Runs the program until the user quits it.
 pub fn run() -> ExitCode {
@@ -163,7 +163,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     app.manage(desk);
-    app.manage(Notes::default());
+    app.manage(WindowMessages::default());
     app.manage(own::Attachments::default());
     app.manage(GlobalKey::new(options.shortcut.clone()));
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
@@ -287,7 +287,7 @@ fn on_window_event(app: &AppHandle, desk: &Desk, event: &WindowEvent) {
         }
         WindowEvent::Destroyed => {
             desk.window_closed();
-            app.state::<Notes>().disconnect();
+            app.state::<WindowMessages>().disconnect();
             window::keep_place(app);
         }
         _ => {}

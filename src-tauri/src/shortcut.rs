@@ -7,8 +7,8 @@ use tauri_plugin_global_shortcut::{Builder, Error, GlobalShortcutExt, Shortcut, 
 use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 use watchbill_settings::{Configuration, WindowSettings};
 
-use crate::notes::Notes;
 use crate::window;
+use crate::window_messages::WindowMessages;
 
 const WAYLAND: &str = "Wayland lets no program register a global key. Bind the command `watchbill open` to a key in the \
     keyboard settings of your desktop.";
@@ -95,7 +95,7 @@ impl State {
                 window::toggle(app);
             }
         });
-        pressed.map(|()| key).map_err(|error| said(wanted, &error))
+        pressed.map(|()| key).map_err(|error| explanation(wanted, &error))
     }
 }
 
@@ -118,7 +118,7 @@ fn plug(app: &AppHandle) -> Result<(), String> {
 }
 
 /// The plugin passes on the system's message. The usual reason is that another program has the key.
-fn said(wanted: &str, error: &Error) -> String {
+fn explanation(wanted: &str, error: &Error) -> String {
     let words = error.to_string();
     if words.to_lowercase().contains("already registered") {
         format!("{wanted} belongs to another program. Choose another key.")
@@ -145,7 +145,7 @@ pub fn take_key(app: &AppHandle) {
     async_runtime::spawn_blocking(move || {
         let (key, configuration) = (app.state::<GlobalKey>(), app.state::<Arc<Configuration>>());
         if let Some(text) = key.take(&app, || configuration.settings().window.clone()).message {
-            app.state::<Notes>().tell(ShellMessage::Says { text });
+            app.state::<WindowMessages>().tell(ShellMessage::Says { text });
         }
     });
 }

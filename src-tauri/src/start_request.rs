@@ -4,9 +4,9 @@ use tauri::{AppHandle, Manager};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::link::{Link, WrongLink};
-use crate::notes::Notes;
 use crate::options::Options;
 use crate::window;
+use crate::window_messages::WindowMessages;
 
 /// Carries out a second start of the program.
 pub fn second_start(app: &AppHandle, options: Options) {
@@ -28,7 +28,7 @@ pub fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
         Ok(None | Some(Link::Window)) => {}
         Ok(Some(Link::Session(session))) => return window::open_on(app, session),
         Ok(Some(Link::Settings)) => return window::open_settings(app),
-        Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
+        Err(wrong) => app.state::<WindowMessages>().tell(ShellMessage::Says { text: wrong.to_string() }),
     }
     window::open(app);
 }

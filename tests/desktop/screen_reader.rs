@@ -157,11 +157,11 @@ async fn a_new_need_is_announced_once() -> Result<()> {
     stage.reads("the end of the turn", |page| page.find("toggle button", "Your turn 2").is_some()).await?;
     stage.api.wants_to_run("npm publish")?;
     until("the same words once more", 60, async || {
-        (stage.reader.heard().iter().filter(|said| *said == first).count() == 2).then_some(())
+        (stage.reader.announcements().iter().filter(|said| *said == first).count() == 2).then_some(())
     })
     .await
-    .with_context(|| format!("heard were {:?}", stage.reader.heard()))?;
-    assert_eq!(stage.reader.heard().len(), 3, "{:?}", stage.reader.heard());
+    .with_context(|| format!("heard were {:?}", stage.reader.announcements()))?;
+    assert_eq!(stage.reader.announcements().len(), 3, "{:?}", stage.reader.announcements());
 
     // The keys come before the page has asked for the resume command.
     stage.desktop.press(&["Down", "c"]).await?;

@@ -3,7 +3,7 @@ import { mount } from "svelte";
 import App from "./App.svelte";
 import "./app.css";
 import SettingsWindow from "./components/settings/SettingsWindow.svelte";
-import { askedAhead } from "./lib/host/ahead";
+import { withEarlyRoster } from "./lib/host/early-roster";
 import type { Host } from "./lib/host/host";
 import { tauriHost } from "./lib/host/tauri";
 import { followTheme } from "./lib/settings/theme";
@@ -25,7 +25,7 @@ if (target !== null) {
   const host = await chooseHost();
   // Both windows load the same page; the address says which one this is.
   const isSettings = location.hash === "#settings";
-  const ahead = inShell && !isSettings ? askedAhead(host) : host;
+  const ahead = inShell && !isSettings ? withEarlyRoster(host) : host;
   void followTheme(host, document.documentElement);
   if (isSettings) mount(SettingsWindow, { target, props: { host } });
   else mount(App, { target, props: { host: await ahead } });

@@ -280,18 +280,18 @@ impl<'a> Scene<'a> {
         ))
     }
 
-    fn replace_words(&mut self, said: &str) -> String {
-        if said.starts_with("lorem ipsum") {
+    fn replace_words(&mut self, original: &str) -> String {
+        if original.starts_with("lorem ipsum") {
             return text(self.scene, "summary").to_owned();
         }
         if let Some(output) =
-            said.strip_prefix("<local-command-stdout>").filter(|output| output.contains("/rig/"))
+            original.strip_prefix("<local-command-stdout>").filter(|output| output.contains("/rig/"))
         {
             let first = output.lines().next().unwrap_or_default();
             let end = if first.ends_with("</local-command-stdout>") { "" } else { "</local-command-stdout>" };
             return format!("<local-command-stdout>{first}{end}");
         }
-        let mut out = said.to_owned();
+        let mut out = original.to_owned();
         for (from, list) in &self.words {
             let whole = from.len() < 8;
             if if whole { out == *from } else { out.contains(from) } {

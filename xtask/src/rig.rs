@@ -163,11 +163,11 @@ fn missing_requirement(tree: &Tree) -> Option<String> {
     match output {
         Ok(output) if output.status.success() => None,
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            Some(if said.is_empty() {
+            let stdout = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            Some(if stdout.is_empty() {
                 String::from_utf8_lossy(&output.stderr).trim().to_owned()
             } else {
-                said
+                stdout
             })
         }
         Err(error) => Some(format!("python3 could not be started: {error}")),

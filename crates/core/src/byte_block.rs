@@ -50,12 +50,12 @@ impl<const LANES: usize> Block<LANES> {
         })
     }
 
-    /// Bit n is the answer of `tell` for byte n.
+    /// Bit n is the answer of `matches_in` for byte n.
     #[inline]
-    fn bits(&self, tell: impl Fn(u8x16) -> u8x16) -> u64 {
+    fn bits(&self, matches_in: impl Fn(u8x16) -> u8x16) -> u64 {
         const { assert!(LANES <= 4, "there are no more bits") };
-        let told = |lane: u8x16| u64::from(tell(lane).to_bitmask());
-        self.0.iter().rev().fold(0, |bits, lane| bits << LANE | told(*lane))
+        let bits_of = |lane: u8x16| u64::from(matches_in(lane).to_bitmask());
+        self.0.iter().rev().fold(0, |bits, lane| bits << LANE | bits_of(*lane))
     }
 }
 
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
 
     /// The same, byte by byte.
-    fn slowly(bytes: &[u8], tell: impl Fn(u8) -> bool) -> u64 {
-        bytes.iter().enumerate().fold(0, |bits, (n, byte)| bits | u64::from(tell(*byte)) << n)
+    fn slowly(bytes: &[u8], matches_in: impl Fn(u8) -> bool) -> u64 {
+        bytes.iter().enumerate().fold(0, |bits, (n, byte)| bits | u64::from(matches_in(*byte)) << n)
     }
 
     #[test]

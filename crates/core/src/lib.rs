@@ -3,7 +3,7 @@
 //! This crate uses no clock, file system, thread, runtime, database, environment or randomness; its `clippy.toml`
 //! bans the calls. The modules follow the data path. [`transcript`] turns bytes into records, and [`session`] folds
 //! records into the turn's state. [`evidence`] weighs that reading against the other witnesses: [`hook`] events, the
-//! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`person`] holds the user's
+//! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`user`] holds the user's
 //! commands about sessions, [`roster`] orders the rows, and [`attention`] decides which sessions need the user.
 //! [`memory`] finds what was learned. [`deadlines`] keeps the times at which a session must be evaluated again.
 
@@ -20,7 +20,6 @@ pub mod ids;
 pub mod memory;
 mod nesting;
 pub mod own;
-pub mod person;
 pub mod problem;
 pub mod prompt;
 pub mod requests;
@@ -31,3 +30,4 @@ pub mod status_file;
 pub mod steering;
 pub mod time;
 pub mod transcript;
+pub mod user;

@@ -99,7 +99,7 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
     let found = health(&places);
     Some(HooksHealth {
         path: places.root().to_string_lossy().into_owned(),
-        ears: found.ears as u64,
+        ears: found.receivers as u64,
         waiting: found.waiting as u64,
         damaged: found.damaged as u64,
         dropped: found.dropped,

@@ -5,8 +5,8 @@ pub use watchbill_terminal::resume::quoted;
 use watchbill_terminal::{Outcome, RealWorld, SessionLocation};
 
 /// Brings the terminal of a session to the front. Blocks until the terminal has answered, some seconds at most.
-pub fn focus(seat: &SessionLocation) -> FocusAnswer {
-    let answer = watchbill_terminal::focus(seat, &RealWorld);
+pub fn focus(session_location: &SessionLocation) -> FocusAnswer {
+    let answer = watchbill_terminal::focus(session_location, &RealWorld);
     let reason = answer.outcome.why().map(str::to_owned);
     let (outcome, by) = match answer.outcome {
         Outcome::Focused { by } => (FocusOutcome::Focused, Some(by)),
@@ -14,7 +14,7 @@ pub fn focus(seat: &SessionLocation) -> FocusAnswer {
         Outcome::NotPossible { .. } => (FocusOutcome::NotPossible, None),
     };
     FocusAnswer {
-        session_id: seat.session.to_string(),
+        session_id: session_location.session.to_string(),
         outcome,
         by,
         reason,
@@ -24,6 +24,6 @@ pub fn focus(seat: &SessionLocation) -> FocusAnswer {
 }
 
 /// Whether the user looks at the session's terminal; `None` if unknown. Blocks as [`focus`] does.
-pub fn in_front(seat: &SessionLocation) -> Option<bool> {
-    watchbill_terminal::in_front(seat, &RealWorld)
+pub fn in_front(session_location: &SessionLocation) -> Option<bool> {
+    watchbill_terminal::in_front(session_location, &RealWorld)
 }

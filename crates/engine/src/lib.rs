@@ -40,7 +40,7 @@ pub mod witnesses;
 
 pub use step::engine;
 pub use watchbill_core::ids::{SessionId, stable_hash};
-pub use watchbill_core::person::SessionCommand;
 pub use watchbill_core::steering::is_steering;
 pub use watchbill_core::time::{Millis, Timestamp};
+pub use watchbill_core::user::SessionCommand;
 pub use watchbill_watch::clock;

@@ -28,7 +28,7 @@ const STARTS_WITHIN: Millis = Millis::from_secs(10);
 const SOON: Duration = Duration::from_millis(50);
 
 /// Takes news; `false`: the engine has ended.
-type Tell = Arc<dyn Fn(Vec<OwnInput>) -> bool + Send + Sync>;
+type SendInputs = Arc<dyn Fn(Vec<OwnInput>) -> bool + Send + Sync>;
 
 /// What is known of one session's host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,7 @@ struct Finder {
     data_dir: PathBuf,
     exclude: Exclude,
     known: BTreeMap<Arc<str>, Known>,
-    tell: Tell,
+    tell: SendInputs,
     calls: mpsc::Sender<Call>,
 }
 
@@ -142,7 +142,7 @@ impl Finder {
 
     /// Looks at each folder. `false`: the engine has ended.
     fn look(&mut self) -> bool {
-        let unwanted = Unwanted::read(&self.data_dir, &self.exclude);
+        let unwanted = ExcludedSessions::read(&self.data_dir, &self.exclude);
         let mut gone: BTreeSet<Arc<str>> = self.known.keys().cloned().collect();
         for folder in newest_first(&self.data_dir) {
             let Some(id) = id_of(&folder) else { continue };
@@ -163,7 +163,7 @@ impl Finder {
         removed.is_empty() || (self.tell)(removed)
     }
 
-    fn look_at(&mut self, folder: Folder, id: &Arc<str>, unwanted: &Unwanted) -> bool {
+    fn look_at(&mut self, folder: Folder, id: &Arc<str>, unwanted: &ExcludedSessions) -> bool {
         let found = match session(folder) {
             Ok(found) => found,
             Err(error) => {
@@ -199,7 +199,7 @@ impl Finder {
     fn follow(&self, folder: Folder, id: &Arc<str>, spec: OwnSpec) {
         let (tell, calls, id) = (Arc::clone(&self.tell), self.calls.clone(), Arc::clone(id));
         thread::spawn(move || {
-            let mut told = Told::of(&spec);
+            let mut told = SentState::of(&spec);
             let mut before = Some(Vec::new());
             let mut sink = |message: HostMessage| match message {
                 HostMessage::Events { events } => {
@@ -256,7 +256,7 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
 
 /// What the log of a session says, and the sessions that it has been.
 fn news_of_log(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInput>, BTreeSet<String>) {
-    let mut told = Told::of(&spec);
+    let mut told = SentState::of(&spec);
     let mut events = Vec::new();
     let mut sink = |more: Vec<OwnEvent>| {
         events.extend(told.take(more));
@@ -288,7 +288,7 @@ fn gone(last_at: Option<&str>) -> HostState {
 }
 
 /// What a session has told so far.
-struct Told {
+struct SentState {
     /// The sessions that it was: a `/clear` begins another one.
     sessions: BTreeSet<String>,
     /// When it told something last.
@@ -296,7 +296,7 @@ struct Told {
     in_text: bool,
 }
 
-impl Told {
+impl SentState {
     fn of(spec: &OwnSpec) -> Self {
         let resumed = spec.resume.iter().filter(|resume| !resume.fork).map(|resume| resume.session.clone());
         Self { sessions: resumed.chain([spec.session.clone()]).collect(), last_at: None, in_text: false }
@@ -321,12 +321,12 @@ impl Told {
 }
 
 /// The sessions that must not be kept once they have ended.
-pub(crate) struct Unwanted {
+pub(crate) struct ExcludedSessions {
     forgotten: BTreeSet<String>,
     exclude: Exclude,
 }
 
-impl Unwanted {
+impl ExcludedSessions {
     /// Reads the list of the forgotten sessions. If it cannot be read, nothing is removed for it.
     pub fn read(data_dir: &Path, exclude: &Exclude) -> Self {
         let list = read_ordinary(&watchbill_store::forgotten_list_path(data_dir)).unwrap_or_default();
@@ -350,7 +350,7 @@ impl Unwanted {
 
 /// Removes what is left of ended sessions of our own that are forgotten or excluded. A running one goes when it has ended.
 pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
-    let unwanted = Unwanted::read(data_dir, exclude);
+    let unwanted = ExcludedSessions::read(data_dir, exclude);
     for folder in Folder::all(data_dir) {
         if let Ok(found) = session(folder)
             && matches!(found.host, Found::Ended(_))

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::user::{SessionCommand, UserEdits};
 use watchbill_history::SharedStore;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Mode, OpenFiles, Store, StoreError};
@@ -47,9 +47,9 @@ const REMEMBERED: Millis = Millis::from_secs(600);
 /// The engine's access to the store.
 pub struct Persist {
     folder: PathBuf,
-    shelf: Arc<SharedStore>,
+    shared_store: Arc<SharedStore>,
     /// Changes that could not be stored yet.
-    owed: Changes,
+    unsaved: Changes,
     trouble: Option<Problem>,
     /// Time of the next attempt.
     again_at: Option<Timestamp>,
@@ -104,8 +104,8 @@ impl Persist {
     pub fn open(folder: &Path, mode: Mode) -> Self {
         let mut persist = Self {
             folder: folder.to_path_buf(),
-            shelf: Arc::default(),
-            owed: Changes::default(),
+            shared_store: Arc::default(),
+            unsaved: Changes::default(),
             trouble: None,
             again_at: None,
             pause: TAKE_OVER,
@@ -158,12 +158,12 @@ impl Persist {
         let carried_out = store.fact(COMMANDS).ok().flatten();
         self.carried_out = carried_out.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
-        *self.shelf.lock_urgent("open") = Some(store);
+        *self.shared_store.lock_urgent("open") = Some(store);
     }
 
     /// The store, shared with other threads.
-    pub fn shelf(&self) -> Arc<SharedStore> {
-        Arc::clone(&self.shelf)
+    pub fn shared_store(&self) -> Arc<SharedStore> {
+        Arc::clone(&self.shared_store)
     }
 
     /// Whether this process writes.
@@ -173,20 +173,20 @@ impl Persist {
 
     /// The current problem of the store: the engine's, or else the history's.
     pub fn trouble(&self) -> Option<Problem> {
-        let of_history = || self.shelf.trouble().map(|detail| self.problem_of(detail));
+        let of_history = || self.shared_store.trouble().map(|detail| self.problem_of(detail));
         self.trouble.clone().or_else(of_history)
     }
 
     /// When to call [`Persist::save`] again, if nothing happens before.
     pub fn again_at(&self) -> Option<Timestamp> {
-        self.again_at.filter(|_| !self.owed.is_empty() || !self.writes)
+        self.again_at.filter(|_| !self.unsaved.is_empty() || !self.writes)
     }
 
     /// Restores the engine from the store. From now on the engine notes its changes. Gives the number of known files.
     pub fn load(&mut self, engine: &mut Engine) -> usize {
         let mut refused = 0;
         // Passes each fold's head directly from the database: copies of all would be in memory at once.
-        let read = self.shelf.lock_urgent("load").as_ref().map(|store| -> Result<_, StoreError> {
+        let read = self.shared_store.lock_urgent("load").as_ref().map(|store| -> Result<_, StoreError> {
             engine.restoring().expect_files(store.max_state_count()?);
             store.states(&mut |path, head| {
                 refused += usize::from(!engine.restoring().file(Path::new(path), head));
@@ -204,8 +204,8 @@ impl Persist {
             }
             None => (None, None, false),
         };
-        engine.set_recall(self.shelf());
-        engine.restore_user_edits(self.words().unwrap_or_default());
+        engine.set_recall(self.shared_store());
+        engine.restore_user_edits(self.user_edits().unwrap_or_default());
         if let Some(sessions) = without_rows {
             engine.restoring().rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
         }
@@ -224,9 +224,9 @@ impl Persist {
     }
 
     /// The user edits in the store now; `None` if they cannot be read.
-    pub fn words(&mut self) -> Option<UserEdits> {
+    pub fn user_edits(&mut self) -> Option<UserEdits> {
         self.reopen_if_removed();
-        let read = self.shelf.lock_urgent("words").as_ref().map(user_edits::read)?;
+        let read = self.shared_store.lock_urgent("words").as_ref().map(user_edits::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
@@ -237,12 +237,12 @@ impl Persist {
 
     /// Whether another thread writes for a long time, so that pending changes wait.
     pub fn waits_for_another_thread(&self) -> bool {
-        self.shelf.is_written_apart()
+        self.shared_store.is_written_apart()
     }
 
     /// Whether changes wait until the store is writable.
     pub fn has_unstored(&self) -> bool {
-        !self.owed.is_empty()
+        !self.unsaved.is_empty()
     }
 
     /// Whether this program, or one before it, carried out this command already. `command` has whole ids.
@@ -266,7 +266,7 @@ impl Persist {
         // If the clock was set back, this keeps all ids.
         self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
         self.carried_out.insert(id.to_string(), (now, id.hash_with(command)));
-        self.owed.carried_out = Some(self.carried_out.clone());
+        self.unsaved.carried_out = Some(self.carried_out.clone());
     }
 
     /// Stores all changes in one transaction, before they are published. If that fails, a later call stores them. Gives
@@ -281,35 +281,35 @@ impl Persist {
         // Check even if another thread writes alone: this process must make a removed store again.
         let database = || self.folder.join(watchbill_store::DATABASE);
         let is_lost = self.place.as_ref().is_some_and(|place| !place.is_current(&database()));
-        let removed = self.shelf.forgotten_changed() || is_lost;
+        let removed = self.shared_store.forgotten_changed() || is_lost;
         // A failed attempt may be slow, so do not try at every step. A clock that went back causes no wait.
         let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
-        if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
+        if changes.is_empty() && (self.unsaved.is_empty() || later) && !removed {
             return read;
         }
-        let waited = !self.owed.is_empty();
-        self.owed.merge(changes);
+        let waited = !self.unsaved.is_empty();
+        self.unsaved.merge(changes);
         if later {
             return read;
         }
         if waited {
             // The exclusion rules may have changed meanwhile.
-            engine.leave_out(&mut self.owed);
+            engine.leave_out(&mut self.unsaved);
         }
-        let mut stored = self.store_owed(engine, now);
+        let mut stored = self.store_unsaved(engine, now);
         if let Some(Err(StoreError::Removed { .. })) = stored
             && self.open_new_store(engine)
         {
-            stored = self.store_owed(engine, now);
+            stored = self.store_unsaved(engine, now);
         }
         match stored {
             None => return read,
             Some(Ok(())) => {
-                let owed = std::mem::take(&mut self.owed);
-                engine.evict(owed.files.iter().map(|(path, change)| {
-                    (path.clone(), write::will_hold_records(path, change, &owed, &self.forgotten))
+                let unsaved = std::mem::take(&mut self.unsaved);
+                engine.evict(unsaved.files.iter().map(|(path, change)| {
+                    (path.clone(), write::will_hold_records(path, change, &unsaved, &self.forgotten))
                 }));
-                let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
+                let files = unsaved.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
                 read = files.map(|(path, _)| path).collect();
                 (self.again_at, self.trouble) = (None, None);
             }
@@ -328,10 +328,10 @@ impl Persist {
     }
 
     /// One attempt. `None` if the store is busy or missing.
-    fn store_owed(&mut self, engine: &mut Engine, now: Timestamp) -> Option<Result<(), StoreError>> {
-        let shelf = self.shelf();
-        let mut held = shelf.lock_urgent("save");
-        if shelf.is_written_apart() {
+    fn store_unsaved(&mut self, engine: &mut Engine, now: Timestamp) -> Option<Result<(), StoreError>> {
+        let shared_store = self.shared_store();
+        let mut held = shared_store.lock_urgent("save");
+        if shared_store.is_written_apart() {
             self.again_at = Some(now + APART);
             return None;
         }
@@ -341,20 +341,20 @@ impl Persist {
             let has_untied = |link: &_| engine.has_untied(link);
             let seen = write::EngineKnowledge { is_below_our_roots: &is_ours, has_untied: &has_untied };
             let exclude = &engine.settings().history.exclude;
-            write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
+            write::write(store, &self.unsaved, &self.forgotten, exclude, &seen, now)
         }))
     }
 
     /// Runs before each write. Another thread may have removed sessions, or allowed some to be stored again.
     fn take_removal(&mut self, store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
-        if !self.shelf.forgotten_changed() {
+        if !self.shared_store.forgotten_changed() {
             return Ok(());
         }
         let forgotten = write::Forgotten::of(store)?;
         engine.requeue_sessions(&self.forgotten.not_in(&forgotten));
         self.forgotten = forgotten;
         self.words_removed = true;
-        self.shelf.clear_forgotten_changed();
+        self.shared_store.clear_forgotten_changed();
         Ok(())
     }
 
@@ -364,9 +364,9 @@ impl Persist {
         if !self.words_removed || self.has_unstored() {
             return None;
         }
-        let words = self.words()?;
+        let user_edits = self.user_edits()?;
         self.words_removed = false;
-        Some(words)
+        Some(user_edits)
     }
 
     fn problem(&self, error: &StoreError) -> Problem {

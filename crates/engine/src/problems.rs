@@ -188,13 +188,13 @@ fn words(kind: ProblemKind) -> &'static str {
 /// The problems as published: sorted, and unknown record types combined by type. One new type may stand in thousands of
 /// files, with the same text for each.
 pub fn published(all: Vec<Problem>) -> Vec<watchbill_protocol::roster::Problem> {
-    let mut said: HashSet<(Arc<str>, ProblemKind)> = HashSet::new();
+    let mut listed: HashSet<(Arc<str>, ProblemKind)> = HashSet::new();
     let mut by_detail: BTreeMap<Arc<str>, Problem> = BTreeMap::new();
     let mut list = Vec::new();
     for problem in all {
         if problem.kind != ProblemKind::UnknownRecord {
             // A scan and a read may meet the same problem; publish the first one.
-            if said.insert((Arc::clone(&problem.path), problem.kind)) {
+            if listed.insert((Arc::clone(&problem.path), problem.kind)) {
                 list.push(problem);
             }
             continue;

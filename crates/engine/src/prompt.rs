@@ -35,9 +35,9 @@ const READ_LIMIT: u64 = 4 << 20;
 
 /// What the loop knows of a session that gets a prompt.
 #[derive(Debug, Clone)]
-pub(crate) struct Site {
+pub(crate) struct PromptTarget {
     /// Its process and terminal.
-    pub seat: SessionLocation,
+    pub session_location: SessionLocation,
     /// Its transcript, if it has one.
     pub transcript: Option<PathBuf>,
     /// The client's folders.
@@ -45,8 +45,8 @@ pub(crate) struct Site {
 }
 
 /// A session that gets a prompt, and the ways to look at it.
-struct Typist<'a> {
-    site: &'a Site,
+struct PromptTyper<'a> {
+    target: &'a PromptTarget,
     instance: &'a Instance,
     pane: Pane,
     fs: &'a dyn Fs,
@@ -63,7 +63,7 @@ struct Before {
 
 /// The client's word on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum Acknowledgement {
     /// Its transcript has a prompt; whether that is the whole text, where this can be compared.
     Record(Option<bool>),
     /// Its registry file left idle.
@@ -76,43 +76,43 @@ enum Said {
 /// When no key, or no Enter, was sent. The message says which.
 pub(crate) fn send(
     text: &PromptText,
-    site: &Site,
+    target: &PromptTarget,
     fs: &dyn Fs,
     world: &dyn World,
     objection: &dyn Fn() -> Result<Option<String>, ApiError>,
 ) -> Result<PromptSent, ApiError> {
     let nothing = |why: String| ApiError::new(ErrorCode::Unsupported, format!("nothing was typed: {why}"));
-    let pane = Pane::of(&site.seat, world).map_err(nothing)?;
-    let Presence::Runs(instance) = &site.seat.presence else {
+    let pane = Pane::of(&target.session_location, world).map_err(nothing)?;
+    let Presence::Runs(instance) = &target.session_location.presence else {
         return Err(nothing("the session's process is not known".into()));
     };
-    let typist = Typist { site, instance, pane, fs, world, objection };
+    let typer = PromptTyper { target, instance, pane, fs, world, objection };
     let untouched = |why: String| conflict(format!("nothing was typed: {why}"));
-    typist.idle().map_err(untouched)?;
+    typer.idle().map_err(untouched)?;
     let form = if text.is_typed() { Form::Keys } else { Form::Paste };
-    let prepared = typist.pane.prepare(text.as_str(), form, world).map_err(untouched)?;
+    let prepared = typer.pane.prepare(text.as_str(), form, world).map_err(untouched)?;
     // The last look, with nothing between it and the first key.
-    let before = typist.before().map_err(untouched)?;
+    let before = typer.before().map_err(untouched)?;
     let unsent = |why: String| {
         conflict(format!("the text may stand in the input of the terminal, and Enter was not pressed: {why}"))
     };
-    typist.pane.write(&prepared, world).map_err(unsent)?;
+    typer.pane.write(&prepared, world).map_err(unsent)?;
     std::thread::sleep(PAUSE);
-    typist.idle().map_err(unsent)?;
+    typer.idle().map_err(unsent)?;
     let at = SystemClock.now();
-    typist.pane.enter(world).map_err(unsent)?;
-    let said = typist.word_on(text, &before);
+    typer.pane.enter(world).map_err(unsent)?;
+    let said = typer.acknowledgement_of(text, &before);
     let (proof, whole) = match said {
-        Some(Said::Record(whole)) => (Some("transcript"), whole),
-        Some(Said::Status) => (Some("registry"), None),
+        Some(Acknowledgement::Record(whole)) => (Some("transcript"), whole),
+        Some(Acknowledgement::Status) => (Some("registry"), None),
         None => (None, None),
     };
     Ok(PromptSent {
-        session_id: site.seat.session.to_string(),
+        session_id: target.session_location.session.to_string(),
         outcome: if said.is_some() { PromptOutcome::Submitted } else { PromptOutcome::Unknown },
         proof: proof.map(str::to_owned),
         whole,
-        by: typist.pane.by().to_owned(),
+        by: typer.pane.by().to_owned(),
         at: at.to_string(),
     })
 }
@@ -121,7 +121,7 @@ fn conflict(message: String) -> ApiError {
     ApiError::new(ErrorCode::Conflict, message)
 }
 
-impl Typist<'_> {
+impl PromptTyper<'_> {
     /// Whether the session takes a prompt now. Gives its registry entry.
     fn idle(&self) -> Result<RegistryEntry, String> {
         if let Some(why) = (self.objection)().map_err(|error| error.message)? {
@@ -131,7 +131,7 @@ impl Typist<'_> {
         // The last look, because it says most.
         let entry =
             self.entry().ok_or("the registry file of the session cannot be read just now; try again")?;
-        if entry.session.as_str() != &*self.site.seat.session {
+        if entry.session.as_str() != &*self.target.session_location.session {
             return Err(format!("the process runs session {} now", entry.session));
         }
         match &entry.status {
@@ -162,7 +162,7 @@ impl Typist<'_> {
         };
         // The client rewrites the file in place.
         for _ in 0..5 {
-            if let Some(entry) = self.site.roots.iter().find_map(read) {
+            if let Some(entry) = self.target.roots.iter().find_map(read) {
                 return Some(entry);
             }
             std::thread::sleep(LOOK);
@@ -172,35 +172,35 @@ impl Typist<'_> {
 
     /// The transcript. A new session has none before its first prompt.
     fn transcript(&self) -> Option<PathBuf> {
-        let name = format!("{}.jsonl", self.site.seat.session);
+        let name = format!("{}.jsonl", self.target.session_location.session);
         let below = |projects: PathBuf| -> Option<PathBuf> {
             let folders = self.fs.list(&projects).ok()?.into_iter().filter(|name| name.kind == FileKind::Dir);
             folders
                 .map(|folder| projects.join(folder.name).join(&name))
                 .find(|path| self.fs.stat(path).is_ok())
         };
-        let found = || self.site.roots.iter().find_map(|root| below(root.join("projects")));
-        self.site.transcript.clone().or_else(found)
+        let found = || self.target.roots.iter().find_map(|root| below(root.join("projects")));
+        self.target.transcript.clone().or_else(found)
     }
 
     /// Waits for the client's word on the prompt.
-    fn word_on(&self, text: &PromptText, before: &Before) -> Option<Said> {
+    fn acknowledgement_of(&self, text: &PromptText, before: &Before) -> Option<Acknowledgement> {
         let began = Instant::now();
         let mut left_idle: Option<Instant> = None;
         loop {
             if let Some(path) = self.transcript()
                 && let Some(whole) = self.recorded(&path, before.transcript_length, text)
             {
-                return Some(Said::Record(whole));
+                return Some(Acknowledgement::Record(whole));
             }
             if left_idle.is_none() && self.has_left_idle(before) {
                 left_idle = Some(Instant::now());
             }
             if left_idle.is_some_and(|at| at.elapsed() >= RECORD) {
-                return Some(Said::Status);
+                return Some(Acknowledgement::Status);
             }
             if began.elapsed() >= BOUND {
-                return left_idle.map(|_| Said::Status);
+                return left_idle.map(|_| Acknowledgement::Status);
             }
             std::thread::sleep(LOOK);
         }
@@ -210,7 +210,8 @@ impl Typist<'_> {
     fn has_left_idle(&self, before: &Before) -> bool {
         self.entry().is_some_and(|entry| {
             let works = matches!(entry.status, Some(RegistryStatus::Busy | RegistryStatus::Waiting(_)));
-            entry.status_at > before.status_at && works || entry.session.as_str() != &*self.site.seat.session
+            entry.status_at > before.status_at && works
+                || entry.session.as_str() != &*self.target.session_location.session
         })
     }
 

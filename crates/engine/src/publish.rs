@@ -76,7 +76,7 @@ pub struct Subscriber {
     /// How it wants to be served.
     pub wants: Subscription,
     sink: Sink,
-    told: Option<Sent>,
+    sent: Option<Sent>,
 }
 
 struct Sent {
@@ -104,7 +104,7 @@ pub enum Served {
 impl Subscriber {
     /// A subscriber that has got nothing yet.
     pub fn new(wants: Subscription, sink: Sink) -> Self {
-        Self { wants, sink, told: None }
+        Self { wants, sink, sent: None }
     }
 
     /// Sends a message that is not about the roster. Returns `false` if the subscriber is gone.
@@ -115,18 +115,18 @@ impl Subscriber {
     /// Sends the snapshot, or the changes since the last message. During the pause, returns the time to send.
     pub fn serve(&mut self, current: &Current<'_>, now: Timestamp) -> Served {
         let mut here = current.rows.len();
-        let message = match &self.told {
+        let message = match &self.sent {
             None => {
                 here = here.min(self.wants.first.unwrap_or(here));
                 RosterMessage::Snapshot(first_rows(current, here))
             }
-            Some(told) => {
-                let due = told.at + self.wants.pause;
+            Some(sent) => {
+                let due = sent.at + self.wants.pause;
                 // If the clock went back, do not wait.
-                if now < due && now >= told.at {
-                    return if told.is_current(current) { Served::UpToDate } else { Served::Later(due) };
+                if now < due && now >= sent.at {
+                    return if sent.is_current(current) { Served::UpToDate } else { Served::Later(due) };
                 }
-                match told.difference(current) {
+                match sent.difference(current) {
                     None => return Served::UpToDate,
                     Some(delta) => RosterMessage::Delta(delta),
                 }
@@ -135,7 +135,7 @@ impl Subscriber {
         if !(self.sink)(message) {
             return Served::Gone;
         }
-        self.told = Some(Sent {
+        self.sent = Some(Sent {
             revision: current.revision,
             at: now,
             rows: current.rows[..here].iter().map(|row| (row.id.clone(), row.version)).collect(),

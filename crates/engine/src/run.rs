@@ -2,7 +2,6 @@
 //! changes and serves the subscribers.
 
 mod alert_subscribers;
-mod askers;
 mod catch_up;
 mod clock_jump;
 mod exits;
@@ -19,6 +18,7 @@ mod rescans;
 mod startup;
 mod user_commands;
 mod wait;
+mod waiting_hooks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::mute::MuteFile;
 use crate::own_hosts::OwnHosts;
 use crate::persist::{NewStore, Persist};
 use crate::publish::{Served, Subscriber};
-use crate::run::alert_subscribers::Listeners;
+use crate::run::alert_subscribers::AlertSubscribers;
 use crate::run::exits::{Exits, Noticed};
 use crate::run::folder_looks::FolderLooks;
 use crate::run::hook_listener::HookListener;
@@ -51,9 +51,9 @@ use crate::socket::server::Server;
 use crate::source::{self, Source};
 use startup::LoopStartup;
 use wait::{Waits, Woken};
-use watchbill_history::Reach;
+use watchbill_history::HistoryProgress;
 use watchbill_history::stall::StallTimer;
-use watchbill_history::worker::Historian;
+use watchbill_history::worker::HistoryThread;
 use watchbill_settings::Settings;
 
 /// Number of sessions at rest that get their rows between two checks for hints. A batch takes some milliseconds.
@@ -73,13 +73,13 @@ pub(crate) struct Loop {
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub processes: Arc<dyn Processes>,
     subscribers: Vec<Subscriber>,
-    listeners: Listeners,
+    alert_subscribers: AlertSubscribers,
     /// The time of the next delta to a subscriber that pauses.
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
     rescans: Rescans,
-    ear: Result<Option<HookListener>, Problem>,
+    hook_listener: Result<Option<HookListener>, Problem>,
     startup: LoopStartup,
     again: BTreeSet<Hint>,
     /// The socket for other programs, while this engine holds the store. It is dropped before `persist`, because the
@@ -87,8 +87,8 @@ pub(crate) struct Loop {
     socket: Option<Server>,
     persist: Option<Persist>,
     /// Stores texts and prompts after the first look.
-    historian: Option<Historian>,
-    reach: Arc<Reach>,
+    history_thread: Option<HistoryThread>,
+    reach: Arc<HistoryProgress>,
     watch_problems: Vec<Problem>,
     /// The last reported problem of the store.
     store_trouble: Option<Problem>,
@@ -97,8 +97,8 @@ pub(crate) struct Loop {
     /// The other program that holds the store. Its end comes as a message.
     holder: Arc<Holder>,
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
-    untold: bool,
-    askers: askers::Askers,
+    followers_pending: bool,
+    waiting_hooks: waiting_hooks::WaitingHooks,
     /// Follows sessions of our own, if there is a data folder.
     own_hosts: Option<OwnHosts>,
     stopped: bool,
@@ -116,7 +116,7 @@ pub(crate) struct Parts {
     pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
     /// The progress of the history, shared with its readers.
-    pub reach: Arc<Reach>,
+    pub reach: Arc<HistoryProgress>,
 }
 
 impl Loop {
@@ -131,7 +131,7 @@ impl Loop {
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_on_other_threads();
-        let ear = hook_listener::open(engine.settings(), &mut *source, &woken);
+        let hook_listener = hook_listener::open(engine.settings(), &mut *source, &woken);
         let own_hosts = own_hosts::start(engine.settings(), &mut *source, &sender);
         let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
         // Without a data folder, as in the demo, store nothing.
@@ -164,25 +164,25 @@ impl Loop {
             inbox,
             processes: world.processes,
             subscribers: Vec::new(),
-            listeners: Listeners::default(),
+            alert_subscribers: AlertSubscribers::default(),
             serve_at: None,
             exits,
             folder_looks,
             rescans,
-            ear,
+            hook_listener,
             // If the store knew sessions, there are rows to show before any read.
             startup: LoopStartup::new(known > 0),
             again: BTreeSet::new(),
             persist,
-            historian: None,
+            history_thread: None,
             reach,
             watch_problems: Vec::new(),
             store_trouble: None,
             own,
             socket: None,
             holder: Arc::default(),
-            untold: false,
-            askers: askers::Askers::default(),
+            followers_pending: false,
+            waiting_hooks: waiting_hooks::WaitingHooks::default(),
             own_hosts,
             stopped: false,
         }
@@ -242,7 +242,7 @@ impl Loop {
     fn end(mut self) {
         self.step(Input::ReleaseAll);
         // The history may write through its own connection. Dropping it waits for that.
-        self.historian = None;
+        self.history_thread = None;
         let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
         // A process that has only read the store must not take it over at its end.
         if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
@@ -256,18 +256,19 @@ impl Loop {
 
     /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
-        let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
-        let other_history = told(&settings) != told(self.engine.settings());
+        let history_of =
+            |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let other_history = history_of(&settings) != history_of(self.engine.settings());
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
-        if let Ok(Some(ear)) = &self.ear {
-            ear.leave_out(settings.history.exclude.clone());
+        if let Ok(Some(hook_listener)) = &self.hook_listener {
+            hook_listener.leave_out(settings.history.exclude.clone());
         }
         if let Some(hosts) = &self.own_hosts {
             hosts.exclude(settings.history.exclude.clone());
         }
         self.step(Input::Settings(Box::new(settings)));
-        if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {
-            historian.follow(self.engine.settings());
+        if let Some(history_thread) = self.history_thread.as_ref().filter(|_| other_history) {
+            history_thread.follow(self.engine.settings());
             self.begin_history();
         }
     }
@@ -280,26 +281,26 @@ impl Loop {
         let in_vain = !persist.writes() && persist.again_at() != tries_at;
         // The problem may come from the thread of the history.
         let trouble = persist.trouble();
-        let told = trouble != self.store_trouble;
-        if told {
+        let changed = trouble != self.store_trouble;
+        if changed {
             self.engine.note_store(trouble.clone());
             self.store_trouble = trouble;
         }
         let began = persist.take_new_store();
-        let words_left = persist.remaining_user_edits();
-        self.reach.set_paths_owed(persist.has_unstored());
-        match &self.historian {
-            Some(historian) if self.engine.is_reading() && !read.is_empty() => historian.stored(),
-            Some(historian) => historian.files_grew(read),
+        let edits_left = persist.remaining_user_edits();
+        self.reach.set_paths_pending(persist.has_unstored());
+        match &self.history_thread {
+            Some(history_thread) if self.engine.is_reading() && !read.is_empty() => history_thread.stored(),
+            Some(history_thread) => history_thread.files_grew(read),
             None => {}
         }
-        let less_said = words_left.is_some();
-        if let Some(words) = words_left {
-            self.engine.restore_user_edits(words);
+        let less_said = edits_left.is_some();
+        if let Some(user_edits) = edits_left {
+            self.engine.restore_user_edits(user_edits);
             // If a session may be stored again, the next turn of the loop stores it.
             self.woken.notify_one();
         }
-        if told || less_said {
+        if changed || less_said {
             self.step(Input::Deadline);
         }
         self.tell_followers();
@@ -310,7 +311,7 @@ impl Loop {
         if let Some(begun) = began {
             self.reopen_data_folder(begun);
             self.begin_history();
-            self.hear_again(now);
+            self.replay_recent_hook_events(now);
         }
     }
 
@@ -319,11 +320,11 @@ impl Loop {
     fn reopen_data_folder(&mut self, begun: NewStore) {
         if begun == NewStore::Recreated {
             // Drop the old listener and the old socket first, because the drop removes their files.
-            self.ear = Ok(None);
+            self.hook_listener = Ok(None);
             self.socket = None;
         }
-        if self.ear.is_err() || begun == NewStore::Recreated {
-            self.ear = hook_listener::open(self.engine.settings(), &mut *self.source, &self.woken);
+        if self.hook_listener.is_err() || begun == NewStore::Recreated {
+            self.hook_listener = hook_listener::open(self.engine.settings(), &mut *self.source, &self.woken);
             // The loop reports problems of the listener with the hints.
             self.woken.notify_one();
         }
@@ -340,7 +341,7 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Attention(outcome) => self.listeners.queue(outcome),
+                Output::Attention(outcome) => self.alert_subscribers.queue(outcome),
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
@@ -357,7 +358,7 @@ impl Loop {
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
-                Output::Release(id) => self.askers.tell(&id, None),
+                Output::Release(id) => self.waiting_hooks.tell(&id, None),
                 Output::Rescan => self.rescan(),
                 Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
@@ -369,7 +370,7 @@ impl Loop {
     fn serve(&mut self) {
         let now = self.clock.now();
         self.save(now);
-        self.listeners.tell();
+        self.alert_subscribers.tell();
         // A marker in a working folder may say that a session continues in another one. Without the marker, the first
         // snapshot would show one row too many.
         let patient = self.startup.waits_for_folders(now, || self.folder_looks.outstanding());

@@ -49,8 +49,13 @@ pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Sy
         WatchSetting::Poll(interval) => NativeMode::Poll(interval),
     };
     let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
-    let told = Arc::clone(&wake);
-    SystemSource { roots: Watcher::start(&settings.roots, mode, move || told()), folders: None, mode, wake }
+    let callback = Arc::clone(&wake);
+    SystemSource {
+        roots: Watcher::start(&settings.roots, mode, move || callback()),
+        folders: None,
+        mode,
+        wake,
+    }
 }
 
 impl SystemSource {
@@ -91,8 +96,8 @@ impl Source for SystemSource {
 
     fn watch_folder(&mut self, folder: &Path) {
         let folders = self.folders.get_or_insert_with(|| {
-            let told = Arc::clone(&self.wake);
-            Watcher::start(&[], self.mode, move || told())
+            let callback = Arc::clone(&self.wake);
+            Watcher::start(&[], self.mode, move || callback())
         });
         folders.watch_dir(folder);
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_history::errors::store_api_error;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -120,7 +120,7 @@ fn carry_out_here(
     let mut engine = std::mem::ManuallyDrop::new(look);
     let command = engine.with_whole_ids(command)?;
     if !persist.has_carried_out(id, &command)? {
-        engine.say(clock.now(), &command)?;
+        engine.apply_command(clock.now(), &command)?;
         persist.note_carried_out(id, &command, clock.now());
         store(&mut engine, &mut persist, clock)?;
     }

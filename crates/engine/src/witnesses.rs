@@ -160,8 +160,8 @@ impl Witnesses {
 
     /// The sessions that a process is known to run.
     pub fn live_sessions(&self, live: bool) -> BTreeSet<SessionId> {
-        let heard = self.hooks.sessions().map(|(id, _)| id);
-        self.named().chain(heard).filter(|id| self.lives(id, live)).cloned().collect()
+        let by_hooks = self.hooks.sessions().map(|(id, _)| id);
+        self.named().chain(by_hooks).filter(|id| self.lives(id, live)).cloned().collect()
     }
 
     /// The sessions that registry files name.
@@ -180,9 +180,11 @@ impl Witnesses {
 
     /// A key of each session's terminal, if known. Two keys are equal if the terminal is the same.
     pub fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
-        let heard =
-            self.hooks.sessions().filter_map(|(id, told)| Some((id.clone(), told.terminal()?.identity()?)));
-        let mut terminals: BTreeMap<SessionId, Arc<str>> = heard.collect();
+        let by_hooks = self
+            .hooks
+            .sessions()
+            .filter_map(|(id, session)| Some((id.clone(), session.terminal()?.identity()?)));
+        let mut terminals: BTreeMap<SessionId, Arc<str>> = by_hooks.collect();
         for witness in self.registry.all() {
             // The hook's terminal goes first, because its sender saw the innermost one. The registry tells only the
             // present tmux pane.
@@ -231,8 +233,8 @@ impl Witnesses {
     /// The content of a session's status file. With `until`, only if it was written by then.
     pub fn status_file(&self, id: &SessionId, until: Option<Timestamp>) -> Option<&StatusWitness> {
         let said_by = |witness: &&StatusWitness| {
-            let said = witness.file.updated.unwrap_or(witness.modified);
-            until.is_none_or(|until| said <= until)
+            let updated = witness.file.updated.unwrap_or(witness.modified);
+            until.is_none_or(|until| updated <= until)
         };
         self.status_files.of(id).filter(said_by)
     }
@@ -286,15 +288,15 @@ pub(crate) fn processes_of(
     id: &SessionId,
 ) -> Vec<InstanceWitness> {
     let mut instances = registry.witnesses(id);
-    let heard = hooks.and_then(|told| told.instance(id));
-    let named = |heard: &InstanceWitness| {
-        registry.all().any(|witness| witness.entry.instance == heard.entry.instance)
+    let by_hooks = hooks.and_then(|session| session.instance(id));
+    let named = |instance: &InstanceWitness| {
+        registry.all().any(|witness| witness.entry.instance == instance.entry.instance)
     };
     // A process that has left the session does not run it.
-    let left = |heard: &InstanceWitness| {
+    let left = |instance: &InstanceWitness| {
         let gone = registry.gone(id);
-        gone.is_some_and(|gone| gone.instance == heard.entry.instance && gone.at >= heard.seen_at)
+        gone.is_some_and(|gone| gone.instance == instance.entry.instance && gone.at >= instance.seen_at)
     };
-    instances.extend(heard.filter(|heard| !named(heard) && !left(heard)));
+    instances.extend(by_hooks.filter(|instance| !named(instance) && !left(instance)));
     instances
 }

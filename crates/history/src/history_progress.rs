@@ -41,15 +41,15 @@ impl Read {
 /// The shared progress of the history. A thread that queries the store reads it first: all that was stored before the
 /// progress was set is then in the store.
 #[derive(Debug, Default)]
-pub struct Reach {
+pub struct HistoryProgress {
     history: AtomicU8,
-    owed: AtomicBool,
+    paths_pending: AtomicBool,
     bytes: AtomicU64,
     records: AtomicU64,
     texts: AtomicU64,
 }
 
-impl Reach {
+impl HistoryProgress {
     /// Sets how up to date the history is.
     pub fn set(&self, reached: HistoryState) {
         self.history.store(reached as u8, Ordering::Release);
@@ -57,8 +57,8 @@ impl Reach {
 
     /// Sets whether the engine still owes the history the paths of grown files, because the store could not be
     /// written.
-    pub fn set_paths_owed(&self, owed: bool) {
-        self.owed.store(owed, Ordering::Release);
+    pub fn set_paths_pending(&self, paths_pending: bool) {
+        self.paths_pending.store(paths_pending, Ordering::Release);
     }
 
     /// The amounts read into the history so far.
@@ -78,7 +78,7 @@ impl Reach {
     /// How up to date the history is; `Unknown` while the engine owes it paths.
     pub fn get(&self) -> HistoryState {
         match self.history.load(Ordering::Acquire) {
-            _ if self.owed.load(Ordering::Acquire) => HistoryState::Unknown,
+            _ if self.paths_pending.load(Ordering::Acquire) => HistoryState::Unknown,
             at if at == HistoryState::Behind as u8 => HistoryState::Behind,
             at if at == HistoryState::Current as u8 => HistoryState::Current,
             _ => HistoryState::Unknown,

@@ -22,6 +22,6 @@ pub mod size;
 pub mod stall;
 pub mod worker;
 
-pub use history_progress::{HistoryState, Reach};
+pub use history_progress::{HistoryProgress, HistoryState};
 pub use live_state::LiveState;
 pub use shared_store::SharedStore;

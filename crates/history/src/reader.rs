@@ -147,45 +147,46 @@ mod tests {
 
     #[test]
     fn each_line_is_delivered_once_and_a_rewritten_file_from_its_beginning() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), ReceivedLines::default());
+        let (fs, mut reader, mut received) = (MemFs::new(), Reader::default(), ReceivedLines::default());
         fs.write(PATH, b"one\ntwo\nthr");
-        assert!(heard.read(&mut reader, &fs, 6).more);
-        heard.is(0, &[(0, "one")]);
-        assert!(!heard.read(&mut reader, &fs, u64::MAX).more);
-        heard.is(0, &[(0, "one"), (4, "two")]);
-        assert_eq!((heard.carried, reader.line_start()), (3, 8));
+        assert!(received.read(&mut reader, &fs, 6).more);
+        received.is(0, &[(0, "one")]);
+        assert!(!received.read(&mut reader, &fs, u64::MAX).more);
+        received.is(0, &[(0, "one"), (4, "two")]);
+        assert_eq!((received.carried, reader.line_start()), (3, 8));
         fs.append(PATH, b"ee\n");
-        heard.read(&mut reader, &fs, u64::MAX);
-        heard.is(0, &[(0, "one"), (4, "two"), (8, "three")]);
+        received.read(&mut reader, &fs, u64::MAX);
+        received.is(0, &[(0, "one"), (4, "two"), (8, "three")]);
         fs.write(PATH, b"new\n");
-        heard.read(&mut reader, &fs, u64::MAX);
-        heard.is(1, &[(0, "new")]);
+        received.read(&mut reader, &fs, u64::MAX);
+        received.is(1, &[(0, "new")]);
         fs.write(PATH, b"");
-        heard.read(&mut reader, &fs, u64::MAX);
-        heard.is(2, &[]);
+        received.read(&mut reader, &fs, u64::MAX);
+        received.is(2, &[]);
         assert_eq!(reader.line_start(), 0);
     }
 
     #[test]
     fn a_resumed_reader_delivers_the_unfinished_line_whole() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), ReceivedLines::default());
+        let (fs, mut reader, mut received) = (MemFs::new(), Reader::default(), ReceivedLines::default());
         fs.write(PATH, b"one\ntw");
-        heard.read(&mut reader, &fs, u64::MAX);
+        received.read(&mut reader, &fs, u64::MAX);
         let cursor = *reader.cursor().expect("it was read");
         let mut resumed = Reader::resume(cursor, reader.line_start());
         assert!(resumed.matches_stat(&fs.stat(Path::new(PATH)).expect("the file is there")));
         fs.append(PATH, b"o\n");
-        heard.read(&mut resumed, &fs, u64::MAX);
-        heard.is(0, &[(0, "one"), (4, "two")]);
+        received.read(&mut resumed, &fs, u64::MAX);
+        received.is(0, &[(0, "one"), (4, "two")]);
     }
 
     #[test]
     fn results_of_another_reading_are_void_before_the_first_line() {
-        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::from_first_byte(), ReceivedLines::default());
+        let (fs, mut reader, mut received) =
+            (MemFs::new(), Reader::from_first_byte(), ReceivedLines::default());
         fs.write(PATH, b"one\n");
-        heard.read(&mut reader, &fs, u64::MAX);
-        heard.is(1, &[(0, "one")]);
-        heard.read(&mut reader, &fs, u64::MAX);
-        heard.is(1, &[(0, "one")]);
+        received.read(&mut reader, &fs, u64::MAX);
+        received.is(1, &[(0, "one")]);
+        received.read(&mut reader, &fs, u64::MAX);
+        received.is(1, &[(0, "one")]);
     }
 }

@@ -18,7 +18,7 @@ pub struct SharedStore {
     store: Mutex<Option<Store>>,
     /// Number of urgent callers that wait for the store.
     urgent: AtomicUsize,
-    /// A second connection writes ([`Apart`]).
+    /// A second connection writes ([`SecondConnection`]).
     second_writes: AtomicBool,
     /// The second connection has removed sessions, or allows some to be stored again, and the engine does not know
     /// yet.
@@ -30,14 +30,14 @@ pub struct SharedStore {
 /// A second connection to the store, for work that takes seconds. Until it is dropped, no other connection writes.
 /// Readers go on, and the engine holds its changes back.
 pub struct SecondConnection<'s> {
-    shelf: &'s SharedStore,
+    shared_store: &'s SharedStore,
     store: Store,
 }
 
 impl SecondConnection<'_> {
     /// The set of sessions that must not be stored has changed. The next writer reads it again.
     pub fn note_removal(&self) {
-        self.shelf.removed.store(true, Ordering::Release);
+        self.shared_store.removed.store(true, Ordering::Release);
     }
 }
 
@@ -56,11 +56,11 @@ impl DerefMut for SecondConnection<'_> {
 
 impl Drop for SecondConnection<'_> {
     fn drop(&mut self) {
-        let held = self.shelf.in_turn("end of work apart");
+        let held = self.shared_store.in_turn("end of work apart");
         if let Some(store) = held.as_ref() {
             store.adopt_second_writer(&self.store);
         }
-        self.shelf.second_writes.store(false, Ordering::Release);
+        self.shared_store.second_writes.store(false, Ordering::Release);
     }
 }
 
@@ -103,7 +103,7 @@ impl SharedStore {
         // Set under the lock: a writer on the first connection has already finished, or will see the flag.
         self.second_writes.store(true, Ordering::Release);
         drop(held);
-        Ok(Some(SecondConnection { shelf: self, store }))
+        Ok(Some(SecondConnection { shared_store: self, store }))
     }
 
     /// Whether a second connection writes. Call it while you hold the store.
@@ -125,11 +125,11 @@ impl SharedStore {
     /// Notes why the history cannot be stored, or `None` if it can. Returns whether that is new.
     pub fn note_trouble(&self, trouble: Option<&str>) -> bool {
         let mut known = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let news = known.as_deref() != trouble;
-        if news {
+        let is_new = known.as_deref() != trouble;
+        if is_new {
             *known = trouble.map(Arc::from);
         }
-        news
+        is_new
     }
 
     /// Why the history cannot be stored.

@@ -15,11 +15,11 @@ pub struct Delivery {
     /// The journal holds the event, so the sender need not keep it.
     pub kept: bool,
     /// The number of ears that got the whole event in time.
-    pub heard: usize,
+    pub received: usize,
 }
 
 /// The connection to one ear.
-struct EarConnection {
+struct ReceiverConnection {
     stream: UnixStream,
     written: usize,
     over: bool,
@@ -31,9 +31,11 @@ struct EarConnection {
 /// get the event.
 pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
     let until = Instant::now() + budget;
-    let mut talks: Vec<EarConnection> = sockets(places)
+    let mut talks: Vec<ReceiverConnection> = sockets(places)
         .iter()
-        .filter_map(|socket| Some(EarConnection { stream: connect(socket).ok()?, written: 0, over: false }))
+        .filter_map(|socket| {
+            Some(ReceiverConnection { stream: connect(socket).ok()?, written: 0, over: false })
+        })
         .collect();
     let mut delivery = Delivery::default();
     loop {
@@ -41,7 +43,8 @@ pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
             talk.go_on(frame, &mut delivery);
         }
         // Once the event is kept, only the writing has to end: a receiver reads on after the sender has gone.
-        let awaited = |talk: &EarConnection| !talk.over && (!delivery.kept || talk.written < frame.len());
+        let awaited =
+            |talk: &ReceiverConnection| !talk.over && (!delivery.kept || talk.written < frame.len());
         let mut descriptors: Vec<PollFd<'_>> = talks
             .iter()
             .filter(|talk| awaited(talk))
@@ -60,11 +63,11 @@ pub fn deliver(places: &HookPaths, frame: &[u8], budget: Duration) -> Delivery {
             Err(_) => break,
         }
     }
-    delivery.heard = talks.iter().filter(|talk| talk.written == frame.len()).count();
+    delivery.received = talks.iter().filter(|talk| talk.written == frame.len()).count();
     delivery
 }
 
-impl EarConnection {
+impl ReceiverConnection {
     fn go_on(&mut self, frame: &[u8], delivery: &mut Delivery) {
         while self.written < frame.len() {
             match self.stream.write(&frame[self.written..]) {

@@ -179,7 +179,7 @@ mod tests {
         (envelope, frame)
     }
 
-    fn heard(reader: &mut JournalReader, places: &HookPaths) -> Vec<u128> {
+    fn ids_in(reader: &mut JournalReader, places: &HookPaths) -> Vec<u128> {
         let mut ids = Vec::new();
         reader.read(places, &mut |envelope, _| ids.push(envelope.id)).expect("it can be read");
         ids
@@ -203,10 +203,10 @@ mod tests {
         let written = SystemTime::now() - Duration::from_secs(20 * 3600);
         old.set_modified(written).expect("its time can be set");
         let mut early = JournalReader::default();
-        assert_eq!(heard(&mut early, &places), [1, 2, 3, 4, 5]);
+        assert_eq!(ids_in(&mut early, &places), [1, 2, 3, 4, 5]);
 
         assert_eq!(forget(&places, &[SessionId::new("gone")]).expect("forgotten"), 4);
-        assert_eq!(heard(&mut JournalReader::default(), &places), [2, 4]);
+        assert_eq!(ids_in(&mut JournalReader::default(), &places), [2, 4]);
         let spooled = spool::list(&places.spool()).expect("it can be read");
         assert_eq!(spooled.iter().map(|file| file.id).collect::<Vec<_>>(), [7]);
         for path in [places.journal(), places.old_journal()] {
@@ -218,11 +218,11 @@ mod tests {
         assert_eq!(times, written, "by it what is too old is found");
 
         journal.append(&event(8, "stays").1).expect("written");
-        assert_eq!(heard(&mut early, &places), [8], "who reads on misses nothing");
+        assert_eq!(ids_in(&mut early, &places), [8], "who reads on misses nothing");
         drop(journal);
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         journal.append(&event(9, "stays").1).expect("written");
-        assert_eq!(heard(&mut JournalReader::default(), &places), [2, 4, 8, 9]);
+        assert_eq!(ids_in(&mut JournalReader::default(), &places), [2, 4, 8, 9]);
         assert_eq!(forget(&places, &[SessionId::new("gone")]).expect("forgotten"), 0);
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
         // Every event of a session that has worked there.
         assert_eq!(remove_excluded(&places, &exclude, &[SessionId::new("s3")]).expect("removed"), 3);
-        assert_eq!(heard(&mut JournalReader::default(), &places), [2]);
+        assert_eq!(ids_in(&mut JournalReader::default(), &places), [2]);
         assert_eq!(spool::list(&places.spool()).expect("it can be read"), []);
     }
 
@@ -275,6 +275,6 @@ mod tests {
         assert_eq!(forget(&places, &[gone]).expect("forgotten"), 1);
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         journal.append(&event(3, "stays").1).expect("written");
-        assert_eq!(heard(&mut JournalReader::default(), &places), [1, 3]);
+        assert_eq!(ids_in(&mut JournalReader::default(), &places), [1, 3]);
     }
 }

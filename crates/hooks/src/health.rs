@@ -19,9 +19,9 @@ const LOSS_AGE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// Receivers that listen now.
-    pub ears: usize,
+    pub receivers: usize,
     /// Ears of dead programs; the next receiver removes them.
-    pub dead_ears: usize,
+    pub dead_receivers: usize,
     /// Events that wait in a spool for a receiver.
     pub waiting: usize,
     /// How many of these wait in a spare spool, because the data folder could not be written.
@@ -53,10 +53,10 @@ pub fn health(places: &HookPaths) -> Health {
     };
     #[cfg(unix)]
     {
-        (health.ears, health.dead_ears) = crate::receiver_socket::census(places);
+        (health.receivers, health.dead_receivers) = crate::receiver_socket::count_receivers(places);
     }
     for (number, folder) in places.spools().enumerate() {
-        let counted = spool::census(&folder, COUNT_LIMIT);
+        let counted = spool::count(&folder, COUNT_LIMIT);
         health.waiting += counted.waiting;
         health.damaged += counted.damaged;
         if number > 0 {

@@ -409,12 +409,12 @@ mod tests {
             file.set_modified(day_before).expect("its time can be set");
         }
         let mut reader = JournalReader::default();
-        let mut heard = 0;
-        reader.read(&places, &mut |_, _| heard += 1).expect("it can be read");
+        let mut events = 0;
+        reader.read(&places, &mut |_, _| events += 1).expect("it can be read");
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
         assert_eq!(ids(&places), [0u128; 0]);
         journal.append(&event(3, clock::wall())).expect("written");
-        reader.read(&places, &mut |_, _| heard += 1).expect("it can be read");
-        assert_eq!(heard, 3, "whoever read the old one goes on in the new one");
+        reader.read(&places, &mut |_, _| events += 1).expect("it can be read");
+        assert_eq!(events, 3, "whoever read the old one goes on in the new one");
     }
 }

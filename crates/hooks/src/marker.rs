@@ -31,19 +31,20 @@ struct Payload {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(payload: &[u8], at: Timestamp) -> io::Result<Option<PathBuf>> {
-    let Ok(said) = serde_json::from_slice::<Payload>(payload) else { return Ok(None) };
-    let compaction = said.hook_event_name == "SessionStart" && said.source.as_deref() == Some("compact");
-    if !compaction || !is_name(&said.session_id) || !said.cwd.is_absolute() || !said.cwd.is_dir() {
+    let Ok(payload) = serde_json::from_slice::<Payload>(payload) else { return Ok(None) };
+    let compaction =
+        payload.hook_event_name == "SessionStart" && payload.source.as_deref() == Some("compact");
+    if !compaction || !is_name(&payload.session_id) || !payload.cwd.is_absolute() || !payload.cwd.is_dir() {
         return Ok(None);
     }
-    let folder = said.cwd.join(".claude");
+    let folder = payload.cwd.join(".claude");
     fs::create_dir_all(&folder)?;
     let text = serde_json::json!({
-        "newSessionId": said.session_id,
-        "cwd": said.cwd,
+        "newSessionId": payload.session_id,
+        "cwd": payload.cwd,
         "compactedAt": at.to_string(),
     });
-    let name = format!("compacted.{}.marker", said.session_id);
+    let name = format!("compacted.{}.marker", payload.session_id);
     let path = folder.join(&name);
     put(&folder.join(format!(".{name}.{}", std::process::id())), &path, format!("{text}\n").as_bytes())?;
     Ok(Some(path))
@@ -83,8 +84,8 @@ mod tests {
     fn a_compaction_leaves_the_documents_marker() {
         let project = tempfile::tempdir().expect("a folder");
         let at = Timestamp::from_millis(1_768_154_400_000);
-        let said = payload("SessionStart", "compact", "abc-123", project.path());
-        let path = write(&said, at).expect("it can be written").expect("it is one");
+        let payload = payload("SessionStart", "compact", "abc-123", project.path());
+        let path = write(&payload, at).expect("it can be written").expect("it is one");
         assert_eq!(path, project.path().join(".claude/compacted.abc-123.marker"));
         let text = fs::read(&path).expect("it is there");
         let marker =
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn other_events_leave_no_marker_and_no_id_leads_out_of_the_folder() {
         let project = tempfile::tempdir().expect("a folder");
-        for said in [
+        for payload in [
             payload("SessionStart", "startup", "abc", project.path()),
             payload("PreCompact", "compact", "abc", project.path()),
             payload("SessionStart", "compact", "../../etc/passwd", project.path()),
@@ -105,7 +106,7 @@ mod tests {
             payload("SessionStart", "compact", "abc", &project.path().join("gone")),
             b"{".to_vec(),
         ] {
-            assert_eq!(write(&said, Timestamp::from_millis(0)).expect("nothing to write"), None);
+            assert_eq!(write(&payload, Timestamp::from_millis(0)).expect("nothing to write"), None);
         }
         assert_eq!(fs::read_dir(project.path()).expect("a folder").count(), 0);
     }

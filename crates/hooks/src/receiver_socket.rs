@@ -96,7 +96,7 @@ fn remove_dead(folder: &Path) {
 }
 
 /// Counts the ears of living and of dead owners.
-pub(crate) fn census(places: &HookPaths) -> (usize, usize) {
+pub(crate) fn count_receivers(places: &HookPaths) -> (usize, usize) {
     let (mut living, mut dead) = (0, 0);
     for entry in fs::read_dir(places.sockets_dir()).into_iter().flatten().flatten() {
         let lock = entry.path();

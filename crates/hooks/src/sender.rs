@@ -190,7 +190,7 @@ fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent
         for folder in places.spools() {
             if spool::write(&folder, envelope, frame).is_ok() {
                 if envelope.id.is_multiple_of(COUNT_EVERY)
-                    && spool::census(&folder, SPOOL_LIMIT + 1).waiting > SPOOL_LIMIT
+                    && spool::count(&folder, SPOOL_LIMIT + 1).waiting > SPOOL_LIMIT
                 {
                     let _ = open_ordinary(
                         OpenOptions::new().write(true).create(true).truncate(false),

@@ -108,7 +108,7 @@ pub fn mark_damaged(path: &Path) {
 
 /// Files in a spool by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct SpoolCounts {
     /// Events that no journal holds yet.
     pub waiting: usize,
     /// Files that could not be read as events.
@@ -116,8 +116,8 @@ pub struct Census {
 }
 
 /// Counts a spool. `most` bounds the work.
-pub fn census(folder: &Path, most: usize) -> Census {
-    let mut counted = Census::default();
+pub fn count(folder: &Path, most: usize) -> SpoolCounts {
+    let mut counted = SpoolCounts::default();
     if !is_private(folder) {
         return counted;
     }
@@ -188,20 +188,20 @@ mod tests {
             over_http: false,
         };
         write(&folder, &envelope, &envelope.encode(b"{}")).expect("written");
-        let heard = |folder: &Path| {
-            let counted = census(folder, 10).waiting;
+        let waiting = |folder: &Path| {
+            let counted = count(folder, 10).waiting;
             assert_eq!(list(folder).expect("it can be read").len(), counted);
             counted
         };
-        assert_eq!(heard(&folder), 1);
+        assert_eq!(waiting(&folder), 1);
         for open in [&folder, &above] {
             fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("ours");
-            assert_eq!(heard(&folder), 0, "anybody can write into {}", open.display());
+            assert_eq!(waiting(&folder), 0, "anybody can write into {}", open.display());
             fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("ours");
         }
         let link = dir.path().join("link");
         symlink(&folder, &link).expect("a link");
-        assert_eq!(heard(&link), 0, "a link leads anywhere");
-        assert_eq!(heard(&folder), 1);
+        assert_eq!(waiting(&link), 0, "a link leads anywhere");
+        assert_eq!(waiting(&folder), 1);
     }
 }

@@ -5,8 +5,8 @@
 //! are cut short.
 
 use watchbill_core::history::private::strip_private;
+use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::secrets::has_secret;
-use watchbill_core::memory::words::words;
 use watchbill_core::requests::visible::visible_line;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::memory::{MemoryEntry, MemoryList};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 
 use crate::error::{ApiError, ErrorCode};
 

@@ -8,13 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod address_file;
 mod app;
 mod documents;
 mod endpoints;
 mod events;
 mod follow;
 mod guard;
-mod note;
 mod server;
 
 pub use follow::HttpService;

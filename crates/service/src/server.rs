@@ -17,9 +17,9 @@ use tokio::sync::{Semaphore, oneshot};
 use watchbill_engine::handle::Handle;
 
 use crate::accept::Storing;
+use crate::address_file::AddressFile;
 use crate::app::App;
 use crate::guard::{Guard, refuse};
-use crate::note::Note;
 use crate::{accept, endpoints};
 
 /// Most connections at the same time. One more waits.
@@ -38,7 +38,7 @@ pub struct Service {
     thread: Option<JoinHandle<()>>,
     /// Dropped after the thread has ended, which has the ways to it.
     _storing: Option<Storing>,
-    _note: Note,
+    _address_file: AddressFile,
 }
 
 impl Drop for Service {
@@ -72,7 +72,7 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let token = token()?;
-    let note = Note::write(data_dir, address, &token)?;
+    let address_file = AddressFile::write(data_dir, address, &token)?;
     let guard = Guard::new(address.port(), &token);
     let (events, storing) = accepts.then(|| accept::start(data_dir)).transpose()?.unzip();
     let router = endpoints::router(App::new(engine, events))
@@ -90,7 +90,14 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
         runtime.shutdown_background();
     })?;
     tracing::info!(%address, "the service listens");
-    Ok(Service { address, token, end: Some(end), thread: Some(thread), _storing: storing, _note: note })
+    Ok(Service {
+        address,
+        token,
+        end: Some(end),
+        thread: Some(thread),
+        _storing: storing,
+        _address_file: address_file,
+    })
 }
 
 async fn serve(listener: std::net::TcpListener, router: Router) {

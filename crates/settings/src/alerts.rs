@@ -53,8 +53,8 @@ mod tests {
             let name = "alerts::tests::quiet_hours_use_the_local_time_zone";
             let mut there = Command::new(std::env::current_exe().unwrap());
             let output = there.args(["--exact", name]).env("TZ", zone).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
             return;
         }
         let dir = tempfile::tempdir().unwrap();

@@ -124,10 +124,10 @@ impl ConfigFileState {
 /// All mistakes in the file as one problem.
 fn problem(surroundings: &FixedSources, found: &[SettingProblem], again: bool) -> Option<Problem> {
     let path = surroundings.file.as_deref().filter(|_| !found.is_empty())?;
-    const TOLD: usize = 5;
-    let mut told: Vec<String> = found.iter().take(TOLD).map(ToString::to_string).collect();
-    if found.len() > TOLD {
-        told.push(format!("and {} more", found.len() - TOLD));
+    const MAX_LISTED: usize = 5;
+    let mut listed: Vec<String> = found.iter().take(MAX_LISTED).map(ToString::to_string).collect();
+    if found.len() > MAX_LISTED {
+        listed.push(format!("and {} more", found.len() - MAX_LISTED));
     }
     Some(Problem {
         path: path.to_string_lossy().into(),
@@ -135,7 +135,7 @@ fn problem(surroundings: &FixedSources, found: &[SettingProblem], again: bool) -
         count: found.len() as u64,
         detail: format!(
             "{}; correct it; {} counts until then",
-            told.join("; "),
+            listed.join("; "),
             if again { "the last right value" } else { "the default" }
         )
         .into(),

@@ -254,7 +254,7 @@ exclude = [
 
     #[test]
     fn one_setting_changes_and_all_else_stays() {
-        let mut told = String::new();
+        let mut listing = String::new();
         for (key, value) in [
             (K::TimeoutsIdle, Some(secs(300))),
             (K::TimeoutsIdle, Some(Value::Span(Millis(1500)))),
@@ -272,14 +272,14 @@ exclude = [
             (K::ArchiveEnabled, None),
         ] {
             let after = change(FILE, key, value.as_ref()).unwrap();
-            told.push_str(&format!("{} = {value:?}\n{}\n", key.name(), difference(FILE, &after)));
+            listing.push_str(&format!("{} = {value:?}\n{}\n", key.name(), difference(FILE, &after)));
         }
-        insta::assert_snapshot!(told);
+        insta::assert_snapshot!(listing);
     }
 
     #[test]
     fn every_way_to_write_a_file_can_be_changed() {
-        let mut told = String::new();
+        let mut listing = String::new();
         for text in [
             "",
             "# only a comment",
@@ -299,10 +299,14 @@ exclude = [
                 (K::Roots, Some(list(&["/r"]))),
             ] {
                 let after = change(text, key, value.as_ref());
-                told.push_str(&format!("{text:?} {}: {:?}\n", key.name(), after.map_err(|e| e.to_string())));
+                listing.push_str(&format!(
+                    "{text:?} {}: {:?}\n",
+                    key.name(),
+                    after.map_err(|e| e.to_string())
+                ));
             }
         }
-        insta::assert_snapshot!(told);
+        insta::assert_snapshot!(listing);
     }
 
     #[test]

@@ -232,8 +232,8 @@ loud = true
 [colours]
 ";
         let reading = read(text);
-        let told: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
-        insta::assert_snapshot!(told.join("\n"));
+        let problems: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(problems.join("\n"));
         assert_eq!(reading.values.len(), 1);
         assert!(reading.values.contains_key(&SettingKey::TimeoutsStale));
         assert!(reading.wrong.contains(&SettingKey::WindowTheme), "nothing is known of what stood there");

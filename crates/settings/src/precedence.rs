@@ -146,10 +146,10 @@ impl FixedSources {
     /// Every setting with its source.
     pub(crate) fn view(&self, values: &FileValues) -> Vec<Setting> {
         let one = |key: &SettingKey| {
-            let said = values.0.get(key);
+            let value = values.0.get(key);
             let default = default(*key).wire();
-            let source = if said.is_some() { SettingSource::File } else { SettingSource::Default };
-            let value = said.map_or_else(|| default.clone(), Value::wire);
+            let source = if value.is_some() { SettingSource::File } else { SettingSource::Default };
+            let value = value.map_or_else(|| default.clone(), Value::wire);
             let mut setting = Setting { key: *key, value, default, source, fixed_by: None };
             if *key == SettingKey::Roots
                 && let Ok((roots, source, by)) = self.roots(values)

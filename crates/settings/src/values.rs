@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn spans_and_sizes_are_written_in_the_largest_unit() {
-        for (given, told) in [
+        for (given, shown) in [
             ("90", "90s"),
             ("600", "10m"),
             ("1.5", "1500ms"),
@@ -328,12 +328,12 @@ mod tests {
             ("'48h'", "2d"),
             ("'2min'", "2m"),
         ] {
-            assert_eq!(Kind::Span.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
+            assert_eq!(Kind::Span.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(shown.into()));
         }
-        for (given, told) in
+        for (given, shown) in
             [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")]
         {
-            assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
+            assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(shown.into()));
         }
     }
 
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_what_was_expected() {
-        let mut told = String::new();
+        let mut listing = String::new();
         for (kind, given) in [
             (Kind::Flag, "'yes'"),
             (Kind::Number(1, 19), "20"),
@@ -386,9 +386,9 @@ mod tests {
             (Kind::Flag, "2026-11-20"),
         ] {
             let refused = kind.of_toml(&toml(given)).unwrap_err();
-            told.push_str(&format!("{given}: {refused}\n"));
+            listing.push_str(&format!("{given}: {refused}\n"));
         }
-        insta::assert_snapshot!(told);
+        insta::assert_snapshot!(listing);
     }
 
     #[test]

@@ -16,16 +16,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Opens the database for reading; returns its schema version too. `alone`: no process writes it, and its companion
 /// files are not read.
 pub(crate) fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let to_error = |e: rusqlite::Error| StoreError::of(path, &e);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = if alone {
         Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
     } else {
         Connection::open_with_flags(path, flags)
     };
-    let sql = sql.map_err(said)?;
-    prepare(&sql).map_err(said)?;
-    let found = schema::version(&sql).map_err(said)?;
+    let sql = sql.map_err(to_error)?;
+    prepare(&sql).map_err(to_error)?;
+    let found = schema::version(&sql).map_err(to_error)?;
     Ok((sql, found))
 }
 
@@ -38,34 +38,34 @@ fn uri(path: &Path) -> String {
 /// Opens the database for writing, and creates or migrates it. A suspect database is checked first.
 pub(crate) fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, DatabaseState), StoreError> {
     folder::make_file(path)?;
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let mut sql = open_for_writing(path).map_err(said)?;
+    let to_error = |e: rusqlite::Error| StoreError::of(path, &e);
+    let mut sql = open_for_writing(path).map_err(to_error)?;
     // SQLite may open it read-only instead, without an error.
-    if sql.is_readonly("main").map_err(said)? {
+    if sql.is_readonly("main").map_err(to_error)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
-    let found = schema::version(&sql).map_err(said)?;
+    let found = schema::version(&sql).map_err(to_error)?;
     check_version(path, &sql, found)?;
     if suspect {
         check_database(path, &sql)?;
     }
-    if found == 0 && !schema::is_empty(&sql).map_err(said)? {
+    if found == 0 && !schema::is_empty(&sql).map_err(to_error)? {
         let detail = "it has tables, and no version".to_owned();
         return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
     if found == 0 {
         // Rows of a kilobyte suit larger pages than SQLite's default: a tenth less work and space.
-        sql.pragma_update(None, "page_size", 8192).map_err(said)?;
+        sql.pragma_update(None, "page_size", 8192).map_err(to_error)?;
     }
     // WAL: readers never wait for the writer. NORMAL: a power failure may lose the newest steps, but the database
     // stays intact. The lost steps are read again from the transcripts.
-    sql.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
-    sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
-    sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
+    sql.pragma_update(None, "journal_mode", "WAL").map_err(to_error)?;
+    sql.pragma_update(None, "synchronous", "NORMAL").map_err(to_error)?;
+    sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(to_error)?;
     if found == schema::NEWEST {
         return Ok((sql, DatabaseState::Current));
     }
-    let migrated = schema::migrate(&mut sql, found).map_err(said);
+    let migrated = schema::migrate(&mut sql, found).map_err(to_error);
     if let Err(StoreError::Sql { .. } | StoreError::IndexDamaged { .. }) = migrated {
         // The version, or the schema that it stands for, may be damaged.
         check_database(path, &sql)?;

@@ -13,14 +13,14 @@ use crate::{Store, StoreError, schema};
 /// which [`Store`](crate::Store) makes anew, and tables that a user has added. SQLite refuses a check that includes
 /// a broken index or an unknown function.
 pub(crate) fn check_database(path: &Path, sql: &Connection) -> Result<(), StoreError> {
-    let said = |error: rusqlite::Error| match StoreError::of(path, &error) {
+    let answer = |error: rusqlite::Error| match StoreError::of(path, &error) {
         // The SQL here is right. So an SQL error means that the file is damaged, unless memory ran out.
         StoreError::Sql { path, detail } if error.sqlite_error_code() != Some(ErrorCode::OutOfMemory) => {
             StoreError::Damaged { path, detail }
         }
         other => other,
     };
-    let wrong = first_wrong(sql).map_err(said)?;
+    let wrong = first_wrong(sql).map_err(answer)?;
     match wrong {
         Some(detail) => Err(StoreError::Damaged { path: path.to_owned(), detail }),
         None => Ok(()),
@@ -107,11 +107,11 @@ fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
     tables.sort_by_key(|table| table.starts_with("texts"));
     for table in tables {
         let mut look = sql.prepare(&format!("PRAGMA quick_check({table})"))?;
-        let said: String = look.query_row([], |row| row.get(0))?;
-        if said != "ok" {
-            let said: Vec<&str> =
-                said.lines().map(str::trim).filter(|line| !line.starts_with("***")).collect();
-            return Ok(Some(said.join("; ")));
+        let answer: String = look.query_row([], |row| row.get(0))?;
+        if answer != "ok" {
+            let answer: Vec<&str> =
+                answer.lines().map(str::trim).filter(|line| !line.starts_with("***")).collect();
+            return Ok(Some(answer.join("; ")));
         }
     }
     Ok(None)

@@ -64,11 +64,11 @@ impl DamageNote {
     /// stays.
     pub fn remove_note_for_later_boots(&self) {
         if !self.counts_now() {
-            self.allay();
+            self.clear();
         }
     }
 
-    pub fn allay(&self) {
+    pub fn clear(&self) {
         if let Err(error) = std::fs::remove_file(&self.0)
             && error.kind() != std::io::ErrorKind::NotFound
         {

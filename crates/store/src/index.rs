@@ -61,7 +61,7 @@ impl Store {
 
     fn tune_for_bulk_insert(&mut self) -> Result<(), StoreError> {
         self.tune(MANY_HASH, 0, MANY_CRISIS, USUAL_AT_LEAST)?;
-        self.care.set(IndexState::Bulk);
+        self.index_state.set(IndexState::Bulk);
         self.cache(MANY_CACHE)
     }
 
@@ -73,7 +73,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn merge_in_small_parts(&mut self) -> Result<(), StoreError> {
         self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS, BESIDE_AT_LEAST)?;
-        self.care.set(IndexState::Background);
+        self.index_state.set(IndexState::Background);
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl Store {
     pub fn end_bulk_insert(&mut self) -> Result<(), StoreError> {
         // Done first, even if a later step fails.
         self.enable_foreign_keys()?;
-        self.care.set(IndexState::Untidy(0));
+        self.index_state.set(IndexState::Untidy(0));
         // The waiting texts are indexed before their memory is released.
         self.step()?.commit()?;
         self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS, USUAL_AT_LEAST)?;
@@ -157,7 +157,7 @@ impl Store {
         let more = self.sql.total_changes() - before >= 2;
         if !more {
             self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS, USUAL_AT_LEAST)?;
-            self.care.set(IndexState::None);
+            self.index_state.set(IndexState::None);
         }
         Ok(more)
     }
@@ -206,10 +206,10 @@ impl Store {
 impl Step<'_> {
     /// Merges a little in this step while large segments wait and no caller tidies. Otherwise a pile of small
     /// segments could make a single step merge everything.
-    pub(crate) fn merge_after_step(&mut self, care: &Cell<IndexState>) -> Result<(), StoreError> {
-        match care.get() {
+    pub(crate) fn merge_after_step(&mut self, index_state: &Cell<IndexState>) -> Result<(), StoreError> {
+        match index_state.get() {
             IndexState::Untidy(steps) => {
-                care.set(IndexState::Untidy(steps + 1));
+                index_state.set(IndexState::Untidy(steps + 1));
                 if steps % TIDY_EACH == TIDY_EACH - 1 {
                     self.index_option("merge", TIDY_PAGES)?;
                 }

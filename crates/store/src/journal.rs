@@ -78,7 +78,7 @@ impl Store {
             })
         });
         match copied {
-            Ok(true) => suspicion.allay(),
+            Ok(true) => suspicion.clear(),
             // A reader needs the log, or the disk is full: the next start checks again.
             Ok(false) => {}
             Err(error) if error.is_temporary() => {}

@@ -79,7 +79,7 @@ impl Store {
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(store.path(), &e))?;
         store.sync_forgotten_list()?;
         store.restore_archive_rows()?;
-        store.mend_index(suspect.counts_now())?;
+        store.repair_index(suspect.counts_now())?;
         // Damage that this start has met is searched for at the next one.
         if suspect.is_there() && suspect.counts_now() == raised {
             store.clear_damage_note(&suspect)?;
@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// Repairs the index: it may be in the bulk state, of another version, or damaged.
-    fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
+    fn repair_index(&mut self, suspect: bool) -> Result<(), StoreError> {
         let behind = self.meta(UNINDEXED)?.and_then(|first| first.parse().ok());
         self.lag.set(behind.map(|first| Lag { first, bytes: 0 }));
         let version = text::VERSION.to_string();
@@ -104,7 +104,7 @@ impl Store {
             if !self.is_tidy()? {
                 // A caller may never tidy the index, so the steps do.
                 self.reset_usermerge()?;
-                self.care.set(IndexState::Untidy(0));
+                self.index_state.set(IndexState::Untidy(0));
             }
             Ok(())
         }
@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// Another writing connection, for long work. Meanwhile another thread of this process may read through this
-    /// store, but must not write. Afterwards call [`was_written_beside`](Self::adopt_second_writer).
+    /// store, but must not write. Afterwards call [`adopt_second_writer`](Self::adopt_second_writer).
     ///
     /// # Errors
     /// When this process only reads, or the database cannot be opened.

@@ -144,18 +144,18 @@ fn done(path: &Path) {
 
 /// Copies all rows that can still be read, once from each database. Returns how many.
 pub(crate) fn copy_rows(path: &Path, left: &[PathBuf], to: &mut Connection) -> Result<u64, StoreError> {
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let to_error = |error: rusqlite::Error| StoreError::of(path, &error);
     let (mut saved, mut all) = (0, true);
     // Of two edits by the user the later one counts, so the newest database comes first.
     for aside in left.iter().rev() {
-        match from(aside, to, forgotten_list::is_there(path)).map_err(said)? {
+        match from(aside, to, forgotten_list::is_there(path)).map_err(to_error)? {
             Some(rows) => saved += rows,
             None => all = false,
         }
     }
     saved += forgotten_list::restore_forgotten(path, to)?;
     // The rows must be on the disk before the note is removed.
-    to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(said)?;
+    to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(to_error)?;
     if all {
         done(path);
     }

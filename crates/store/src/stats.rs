@@ -166,7 +166,7 @@ impl Store {
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             let mut models: HashMap<String, Arc<str>> = HashMap::new();
-            let mut told: HashMap<i64, RequestRecord> = HashMap::new();
+            let mut requests: HashMap<i64, RequestRecord> = HashMap::new();
             let mut statement = sql.prepare_cached(
                 "SELECT request, file, copied, at, model, input, output, cache_read, cache_write FROM requests",
             )?;
@@ -192,12 +192,12 @@ impl Store {
                     model,
                     usage,
                 };
-                match told.entry(row.get(0)?) {
+                match requests.entry(row.get(0)?) {
                     Entry::Vacant(free) => drop(free.insert(one)),
                     Entry::Occupied(mut taken) => taken.get_mut().merge(one),
                 }
             }
-            Ok(told)
+            Ok(requests)
         })
     }
 

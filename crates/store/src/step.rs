@@ -10,7 +10,7 @@ use watchbill_core::time::Timestamp;
 use crate::index_state::{IndexState, Lag};
 use crate::tables::meta_names::UNINDEXED;
 use crate::tables::{FileKey, SessionKey, at, count};
-use crate::unindexed_texts::AtHand;
+use crate::unindexed_texts::CachedTexts;
 use crate::{Store, StoreError};
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), it stores nothing.
@@ -23,7 +23,7 @@ pub struct Step<'a> {
     /// How far the index is behind.
     unindexed: Option<Lag>,
     /// The texts that are not indexed, as far as they are in memory.
-    at_hand: AtHand,
+    cached_texts: CachedTexts,
     /// Statements of this step, ready to run again. The connection's own cache looks up and copies the SQL text
     /// each time.
     ready: Vec<PreparedStatement<'a>>,
@@ -95,9 +95,9 @@ impl Store {
         }
         // If the step is dropped, nothing of it is stored, and the texts in memory are read from the database
         // again.
-        let at_hand = store.at_hand.take();
+        let cached_texts = store.cached_texts.take();
         let (texts, unindexed, ready) = (HashMap::new(), store.lag.get(), Vec::new());
-        Ok(Step { store, transaction, texts, unindexed, at_hand, ready })
+        Ok(Step { store, transaction, texts, unindexed, cached_texts, ready })
     }
 }
 
@@ -107,9 +107,9 @@ impl<'a> Step<'a> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        if self.unindexed.is_some() && self.store.care.get() != IndexState::Bulk {
+        if self.unindexed.is_some() && self.store.index_state.get() != IndexState::Bulk {
             self.index_all()?;
-            self.merge_after_step(&self.store.care)?;
+            self.merge_after_step(&self.store.index_state)?;
         }
         self.note_lag()?;
         for (file, stored) in std::mem::take(&mut self.texts) {
@@ -119,11 +119,11 @@ impl<'a> Step<'a> {
                 (file, count(stored.texts), count(stored.cut), at(stored.newest)),
             )?;
         }
-        let Self { store, transaction, unindexed, at_hand, .. } = self;
+        let Self { store, transaction, unindexed, cached_texts, .. } = self;
         transaction.commit().map_err(|e| store.map_error(&e))?;
         store.lag.set(unindexed);
-        if store.care.get() == IndexState::Bulk {
-            store.at_hand.replace(at_hand);
+        if store.index_state.get() == IndexState::Bulk {
+            store.cached_texts.replace(cached_texts);
         }
         Ok(())
     }
@@ -203,11 +203,11 @@ impl<'a> Step<'a> {
         stored.newest = stored.newest.max(row.at);
         let id = self.last_id();
         if self.unindexed.is_none() {
-            self.at_hand.clear();
+            self.cached_texts.clear();
         }
         let lag = self.unindexed.get_or_insert(Lag { first: id, bytes: 0 });
         lag.bytes += row.text.len();
-        self.at_hand.take(id, row.text, session, row.role.word(), row.tool);
+        self.cached_texts.take(id, row.text, session, row.role.word(), row.tool);
         if lag.bytes > BULK_BATCH_BYTES { self.index_all() } else { Ok(()) }
     }
 
@@ -215,19 +215,19 @@ impl<'a> Step<'a> {
     /// index.
     pub(crate) fn index_all(&mut self) -> Result<(), StoreError> {
         let Some(lag) = self.unindexed.take() else { return Ok(()) };
-        if self.at_hand.reaches_back_to(lag.first) {
-            self.read(|sql| self.at_hand.index(sql))?;
+        if self.cached_texts.reaches_back_to(lag.first) {
+            self.read(|sql| self.cached_texts.index(sql))?;
         } else {
             self.index_from(lag.first)?;
         }
-        self.at_hand.clear();
+        self.cached_texts.clear();
         Ok(())
     }
 
     /// Nothing is left to index: the index is made anew from all texts.
     pub(crate) fn clear_unindexed(&mut self) {
         self.unindexed = None;
-        self.at_hand.clear();
+        self.cached_texts.clear();
     }
 
     /// Drops the counts of a file together with its texts.

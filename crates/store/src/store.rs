@@ -15,7 +15,7 @@ use crate::lock::WriterLock;
 use crate::log_pages::LogPages;
 use crate::names::ARCHIVE;
 use crate::open_files::OpenFiles;
-use crate::unindexed_texts::AtHand;
+use crate::unindexed_texts::CachedTexts;
 
 /// An open store.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub struct Store {
     path: PathBuf,
     access: Access,
     origin: DatabaseState,
-    pub(crate) care: Cell<IndexState>,
+    pub(crate) index_state: Cell<IndexState>,
     pub(crate) lag: Cell<Option<Lag>>,
     /// The texts that the index lacks, as far as they are in memory.
-    pub(crate) at_hand: RefCell<AtHand>,
+    pub(crate) cached_texts: RefCell<CachedTexts>,
     pub(crate) log: LogPages,
     /// Writes go into the database itself, past the log.
     pub(crate) unlogged: Cell<bool>,
@@ -59,9 +59,9 @@ impl Store {
             path,
             access,
             origin,
-            care: Cell::default(),
+            index_state: Cell::default(),
             lag: Cell::default(),
-            at_hand: RefCell::default(),
+            cached_texts: RefCell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
             place,
@@ -77,9 +77,9 @@ impl Store {
             path: self.path.clone(),
             access: self.access,
             origin: self.origin.clone(),
-            care: Cell::new(self.care.get()),
+            index_state: Cell::new(self.index_state.get()),
             lag: Cell::new(self.lag.get()),
-            at_hand: RefCell::default(),
+            cached_texts: RefCell::default(),
             log: self.log.clone(),
             unlogged: Cell::default(),
             place: self.place.clone(),
@@ -90,10 +90,10 @@ impl Store {
 
     /// Call this when the second writer has ended: this store takes over the state of the index from it.
     pub fn adopt_second_writer(&self, second: &Self) {
-        self.care.set(second.care.get());
+        self.index_state.set(second.index_state.get());
         self.lag.set(second.lag.get());
         // The second writer may have added texts after those in memory.
-        self.at_hand.take();
+        self.cached_texts.take();
     }
 
     /// Whether writes reach the files that other processes open. Costs a look at three paths.

@@ -8,7 +8,7 @@ use crate::text::{parts, tags};
 
 /// Texts that are stored and not indexed, in order of their ids and without a gap.
 #[derive(Debug, Default)]
-pub(crate) struct AtHand {
+pub(crate) struct CachedTexts {
     texts: Vec<UnindexedText>,
     /// Each text's words, followed by the words that stand for its session, role and tool.
     words: String,
@@ -22,7 +22,7 @@ struct UnindexedText {
     tags_end: usize,
 }
 
-impl AtHand {
+impl CachedTexts {
     /// Adds a text that was just stored under this id.
     pub fn take(&mut self, id: i64, text: &str, session: SessionKey, role: &str, tool: Option<&str>) {
         self.words.push_str(text);

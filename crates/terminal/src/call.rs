@@ -82,7 +82,7 @@ impl CallResult {
     pub fn failure_text(&self, program: &str) -> String {
         match self {
             Self::Done(_) => format!("{program} did it"),
-            Self::Failed(said) => match said.lines().find(|line| !line.trim().is_empty()) {
+            Self::Failed(error_text) => match error_text.lines().find(|line| !line.trim().is_empty()) {
                 Some(line) => format!("{program} refused: {}", line.trim().trim_end_matches('.')),
                 None => format!("{program} refused"),
             },

@@ -15,17 +15,15 @@ pub(crate) const MAX_NESTING: usize = 5;
 /// Brings the terminal of a session to the front.
 ///
 /// Blocks until all called programs have answered, at most two seconds for each.
-pub fn focus(seat: &SessionLocation, world: &dyn World) -> Answer {
-    let resume = resume_command(&seat.session, seat.cwd.as_deref());
-    let (outcome, attach) =
-        match NestLevel::of(seat, world).map_err(|why| FocusFailure { why, attach: None }) {
-            Ok(place) => go(place, world),
-            Err(stuck) => Err(stuck),
-        }
-        .map_or_else(
-            |stuck| (Outcome::NotPossible { why: stuck.why }, stuck.attach),
-            |outcome| (outcome, None),
-        );
+pub fn focus(session_location: &SessionLocation, world: &dyn World) -> Answer {
+    let resume = resume_command(&session_location.session, session_location.cwd.as_deref());
+    let (outcome, attach) = match NestLevel::of(session_location, world)
+        .map_err(|why| FocusFailure { why, attach: None })
+    {
+        Ok(place) => go(place, world),
+        Err(stuck) => Err(stuck),
+    }
+    .map_or_else(|stuck| (Outcome::NotPossible { why: stuck.why }, stuck.attach), |outcome| (outcome, None));
     Answer { outcome, attach, resume }
 }
 

@@ -11,8 +11,8 @@ use crate::world::{Platform, World};
 /// know whether it can stay silent must then not be silent.
 ///
 /// Blocks until all called programs have answered, at most two seconds for each.
-pub fn in_front(seat: &SessionLocation, world: &dyn World) -> Option<bool> {
-    let place = NestLevel::of(seat, world).ok()?;
+pub fn in_front(session_location: &SessionLocation, world: &dyn World) -> Option<bool> {
+    let place = NestLevel::of(session_location, world).ok()?;
     shows(&place, world, MAX_NESTING)
 }
 

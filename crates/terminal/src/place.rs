@@ -31,8 +31,8 @@ impl NestLevel {
     ///
     /// # Errors
     /// When no terminal can be shown from here. The text is the reason.
-    pub fn of(seat: &SessionLocation, world: &dyn World) -> Result<Self, String> {
-        let instance = match &seat.presence {
+    pub fn of(session_location: &SessionLocation, world: &dyn World) -> Result<Self, String> {
+        let instance = match &session_location.presence {
             Presence::Ended => return Err("The session has ended; no terminal shows it any more.".into()),
             Presence::DemoOnly => return Err("This session is made up for the demo; it runs nowhere.".into()),
             Presence::Background => {
@@ -45,14 +45,14 @@ impl NestLevel {
                         .into(),
                 );
             }
-            Presence::Heard => None,
+            Presence::Unconfirmed => None,
             Presence::Runs(instance) => Some(instance),
         };
         let mut place = Self {
             platform: world.platform(),
-            terminal: seat.terminal.as_deref().cloned().unwrap_or_default(),
+            terminal: session_location.terminal.as_deref().cloned().unwrap_or_default(),
             above: Vec::new(),
-            cwd: seat.cwd.clone(),
+            cwd: session_location.cwd.clone(),
         };
         if let Some(instance) = instance {
             place.look(instance, world);
@@ -88,16 +88,16 @@ impl NestLevel {
                 .is_none_or(|start| process.start.is_empty() || process.start == start)
         };
         let Some(before) = world.process(instance.pid).filter(&is_it) else { return };
-        let told = world.terminal_of(instance.pid);
+        let reported = world.terminal_of(instance.pid);
         let above = ancestors(instance.pid, world);
         if world.process(instance.pid).is_none_or(|after| after.start != before.start) {
             return;
         }
-        if let Some(told) = told {
+        if let Some(reported) = reported {
             if self.terminal.kind.is_empty() {
-                self.terminal.kind = told.kind;
+                self.terminal.kind = reported.kind;
             }
-            for (name, value) in told.ids {
+            for (name, value) in reported.ids {
                 self.terminal.ids.entry(name).or_insert(value);
             }
         }

@@ -36,7 +36,7 @@ pub fn run(call: &Call) -> CallResult {
         std::thread::spawn(move || pipe.write_all(text.as_bytes()));
     }
     let out = child.stdout.take().map(read);
-    let said = child.stderr.take().map(read);
+    let errors = child.stderr.take().map(read);
     loop {
         match child.try_wait() {
             Ok(Some(status)) => {
@@ -45,8 +45,8 @@ pub fn run(call: &Call) -> CallResult {
                     let left = deadline.saturating_duration_since(Instant::now());
                     from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok())
                 };
-                let (out, said) = (text(out).unwrap_or_default(), text(said).unwrap_or_default());
-                return if status.success() { CallResult::Done(out) } else { CallResult::Failed(said) };
+                let (out, errors) = (text(out).unwrap_or_default(), text(errors).unwrap_or_default());
+                return if status.success() { CallResult::Done(out) } else { CallResult::Failed(errors) };
             }
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(3)),
             _ => {

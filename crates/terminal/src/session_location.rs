@@ -24,7 +24,7 @@ pub enum Presence {
     /// It runs: its id and its start time agree.
     Runs(Instance),
     /// Hooks reported it, but its id may belong to another process by now.
-    Heard,
+    Unconfirmed,
     /// It runs without a terminal, as a background job.
     Background,
     /// Its process id belongs to another domain: a container, or another machine.

@@ -22,9 +22,9 @@ impl Pane {
     ///
     /// # Errors
     /// When no keys can be sent to it from here. The text is the reason.
-    pub fn of(seat: &SessionLocation, world: &dyn World) -> Result<Self, String> {
-        let place = NestLevel::of(seat, world)?;
-        let Presence::Runs(instance) = &seat.presence else {
+    pub fn of(session_location: &SessionLocation, world: &dyn World) -> Result<Self, String> {
+        let place = NestLevel::of(session_location, world)?;
+        let Presence::Runs(instance) = &session_location.presence else {
             return Err("The session's process is not known, so its terminal cannot be told for sure.".into());
         };
         let program = program_of(&place).ok_or("The session runs without a terminal.")?;

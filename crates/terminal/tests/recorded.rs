@@ -98,7 +98,7 @@ fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {
     TerminalContext { kind: kind.into(), ids }
 }
 
-fn seat(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
+fn session_location(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
     SessionLocation {
         session: "3f6a1c52".into(),
         cwd: Some("/home/dev/api-server".into()),
@@ -107,8 +107,8 @@ fn seat(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
     }
 }
 
-fn asked(world: &RecordedSystem, seat: &SessionLocation) -> (Answer, Vec<String>) {
-    let answer = focus(seat, world);
+fn asked(world: &RecordedSystem, session_location: &SessionLocation) -> (Answer, Vec<String>) {
+    let answer = focus(session_location, world);
     (answer, world.asked.take())
 }
 
@@ -137,7 +137,7 @@ fn terminals_of_macos_are_asked_by_script_and_arguments() {
     ];
     for (name, process, ids, line) in cases {
         let world = recorded_system(Platform::MacOs, &["zsh", process]);
-        let (answer, lines) = asked(&world, &seat("", ids));
+        let (answer, lines) = asked(&world, &session_location("", ids));
         assert_eq!(answer.outcome, focused(name));
         assert_eq!(answer.resume, "cd /home/dev/api-server && claude --resume 3f6a1c52");
         assert_eq!(lines.first().map(String::as_str), Some(*line));
@@ -159,7 +159,8 @@ fn editors_and_windows_terminal_show_their_window_alone() {
         ),
     ];
     for (platform, process, kind, ids, line) in cases {
-        let (answer, lines) = asked(&recorded_system(*platform, &["zsh", process]), &seat(kind, ids));
+        let (answer, lines) =
+            asked(&recorded_system(*platform, &["zsh", process]), &session_location(kind, ids));
         assert!(matches!(answer.outcome, Outcome::WindowOnly { .. }), "{answer:?}");
         assert_eq!(lines, [*line]);
     }
@@ -170,18 +171,18 @@ fn wezterm_is_asked_over_its_socket_and_its_window_raised() {
     let ids = [("WEZTERM_PANE", "4"), ("WEZTERM_UNIX_SOCKET", "/run/user/1000/wezterm/gui-sock-9")];
     let mut world = recorded_system(Platform::Linux, &["zsh", "wezterm-gui"]);
     world.windows = vec![Window { id: 31, pid: Some(AGENT - 2), title: "w".into() }];
-    let (answer, lines) = asked(&world, &seat("wezterm", &ids));
+    let (answer, lines) = asked(&world, &session_location("wezterm", &ids));
     assert_eq!(answer.outcome, focused("WezTerm"));
     let activate = "WEZTERM_UNIX_SOCKET=/run/user/1000/wezterm/gui-sock-9 wezterm cli --no-auto-start activate-pane \
                     --pane-id 4";
     assert_eq!(lines, [activate, "windows of :0", "raise 31"]);
     // Without its program the window still comes to the front, with the reason why the tab does not.
     world.answers = vec![("wezterm", CallResult::NotInstalled)];
-    let (answer, lines) = asked(&world, &seat("wezterm", &ids));
+    let (answer, lines) = asked(&world, &session_location("wezterm", &ids));
     assert_eq!(lines.last().map(String::as_str), Some("raise 31"));
     assert!(answer.outcome.why().is_some_and(|why| why.contains("not on the search path")), "{answer:?}");
     world.answers = vec![("list-clients", CallResult::Done(r#"[{"focused_pane_id":4}]"#.into()))];
-    assert_eq!(in_front(&seat("wezterm", &ids), &world), Some(true));
+    assert_eq!(in_front(&session_location("wezterm", &ids), &world), Some(true));
 }
 
 #[test]
@@ -196,15 +197,15 @@ fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
         (60, words("zellij")),
     ];
     world.windows = vec![Window { id: 8, pid: Some(49), title: "z".into() }];
-    let (answer, lines) = asked(&world, &seat("zellij", &ids));
+    let (answer, lines) = asked(&world, &session_location("zellij", &ids));
     assert_eq!(answer.outcome, focused("Zellij in alacritty"));
     assert_eq!(lines, ["zellij --session work action focus-pane-id terminal_7", "windows of :0", "raise 8"]);
     world.answers =
         vec![("focus-pane-id", CallResult::Failed("error: unrecognized subcommand 'focus-pane-id'".into()))];
-    let (answer, _) = asked(&world, &seat("zellij", &ids));
+    let (answer, _) = asked(&world, &session_location("zellij", &ids));
     assert!(matches!(&answer.outcome, Outcome::WindowOnly { why, .. } if why.contains("0.44")), "{answer:?}");
     world.named.clear();
-    let (answer, _) = asked(&world, &seat("zellij", &ids));
+    let (answer, _) = asked(&world, &session_location("zellij", &ids));
     assert_eq!(answer.attach.as_deref(), Some("zellij attach work"));
 }
 
@@ -216,8 +217,10 @@ fn tmux_within_iterm2_is_followed_by_the_clients_device() {
         ("list-panes", CallResult::Done("%2 $1 @3 0 1 work\n".into())),
         ("list-clients", CallResult::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
     ];
-    let (answer, lines) =
-        asked(&world, &seat("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]));
+    let (answer, lines) = asked(
+        &world,
+        &session_location("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]),
+    );
     assert_eq!(answer.outcome, focused("tmux in iTerm2"));
     let switch = r"tmux -S /home/dev/.tmux/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
     assert_eq!(
@@ -254,7 +257,7 @@ fn compositors_of_wayland_are_asked_by_process() {
         let mut world = recorded_system(Platform::Linux, &["zsh", "foot"]);
         world.own = BTreeMap::from([("WAYLAND_DISPLAY", "wayland-1"), (name, value)]);
         world.answers = vec![("", answer.clone())];
-        let (answer, lines) = asked(&world, &seat("", &[]));
+        let (answer, lines) = asked(&world, &session_location("", &[]));
         assert_eq!(answer.outcome, focused("foot"), "{lines:?}");
         assert!(lines.iter().any(|asked| asked.ends_with(line)), "{lines:?}");
     }
@@ -265,7 +268,7 @@ fn a_window_whose_id_was_inherited_is_not_the_sessions() {
     let mut world = recorded_system(Platform::Linux, &["zsh", "alacritty", "zsh", "xterm"]);
     let window = |id, pid, title: &str| Window { id, pid: Some(pid), title: title.into() };
     let (inner, outer) = (window(7, AGENT - 2, "inner"), window(9, AGENT - 4, "outer"));
-    let inherited = seat("", &[("WINDOWID", "9"), ("DISPLAY", ":0")]);
+    let inherited = session_location("", &[("WINDOWID", "9"), ("DISPLAY", ":0")]);
     world.windows = vec![inner.clone(), outer.clone()];
     assert_eq!(in_front(&inherited, &world), Some(false), "the person looks at the outer one");
     world.windows = vec![outer, inner];
@@ -296,9 +299,13 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
         let window = |id, pid| Window { id, pid: Some(pid), title: "one".into() };
         world.windows = vec![window(7, AGENT - 2), window(8, AGENT - 2)];
         world.answers.push(("", CallResult::Done(answer.into())));
-        assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
+        assert_eq!(in_front(&session_location("", ids), &world), wanted, "{process} {answer}");
         world.windows.push(window(9, 1));
-        assert_eq!(in_front(&seat("", ids), &world), Some(false), "{process}: a window of another program");
+        assert_eq!(
+            in_front(&session_location("", ids), &world),
+            Some(false),
+            "{process}: a window of another program"
+        );
     }
 }
 
@@ -307,14 +314,14 @@ fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     let world = recorded_system(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::DemoOnly] {
         let (answer, lines) =
-            asked(&world, &SessionLocation { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
+            asked(&world, &SessionLocation { presence, ..session_location("tmux", &[("TMUX_PANE", "%1")]) });
         assert!(matches!(&answer.outcome, Outcome::NotPossible { why } if why.ends_with('.')), "{answer:?}");
         assert!(lines.is_empty(), "{lines:?}");
         assert!(!answer.resume.is_empty());
     }
     let mut service = recorded_system(Platform::Linux, &["systemd"]);
     service.processes.iter_mut().for_each(|process| process.tty = None);
-    let (answer, lines) = asked(&service, &seat("", &[("DISPLAY", ":0")]));
+    let (answer, lines) = asked(&service, &session_location("", &[("DISPLAY", ":0")]));
     assert!(
         matches!(&answer.outcome, Outcome::NotPossible { why } if why.contains("without a terminal")),
         "{answer:?}"
@@ -338,7 +345,7 @@ fn an_unknown_front_window_gives_no_answer() {
     ] {
         let mut world = recorded_system(Platform::MacOs, &["zsh", process]);
         world.answers.push(("", CallResult::Done(answer.into())));
-        assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
+        assert_eq!(in_front(&session_location("", ids), &world), wanted, "{process} {answer}");
     }
 }
 
@@ -360,9 +367,9 @@ proptest! {
             let ids: Vec<(&str, &str)> = names.iter().enumerate()
                 .map(|(at, name)| (*name, if (at + good) % 3 == 0 { GOOD[(at + good) % GOOD.len()] } else { &*value }))
                 .collect();
-            let seat = SessionLocation { presence: Presence::Heard, ..seat(kinds[kind], &ids) };
+            let session_location = SessionLocation { presence: Presence::Unconfirmed, ..session_location(kinds[kind], &ids) };
             let world = recorded_system(platform, &[]);
-            let (answer, lines) = asked(&world, &seat);
+            let (answer, lines) = asked(&world, &session_location);
             prop_assert!(lines.len() < 20 && !answer.resume.is_empty());
             for line in lines {
                 prop_assert!(!line.contains(['\n', '\u{1b}']), "{line}");
@@ -374,8 +381,8 @@ proptest! {
 }
 
 /// The calls that type a text into a pane, as keys and as a paste, and press Enter; or the reason why none are made.
-fn typed(world: &RecordedSystem, seat: &SessionLocation) -> Result<Vec<String>, String> {
-    let pane = Pane::of(seat, world)?;
+fn typed(world: &RecordedSystem, location: &SessionLocation) -> Result<Vec<String>, String> {
+    let pane = Pane::of(location, world)?;
     pane.check(world)?;
     world.asked.take();
     pane.write(&pane.prepare("-x;", Form::Keys, world)?, world)?;
@@ -423,10 +430,13 @@ fn a_text_goes_to_the_exact_pane_and_enter_goes_apart() {
     for (kind, process, ids, (asks, says), calls) in cases {
         let mut world = recorded_system(Platform::Linux, &["zsh", process]);
         world.answers = vec![(asks, CallResult::Done((*says).to_owned()))];
-        assert_eq!(typed(&world, &seat(kind, ids)), Ok(calls.iter().map(ToString::to_string).collect()));
+        assert_eq!(
+            typed(&world, &session_location(kind, ids)),
+            Ok(calls.iter().map(ToString::to_string).collect())
+        );
         // Another program, or another terminal, is there.
         world.answers = vec![(asks, CallResult::Done(says.replace("900", "901").replace("003", "004")))];
-        let refused = typed(&world, &seat(kind, ids));
+        let refused = typed(&world, &session_location(kind, ids));
         assert!(refused.as_ref().is_err_and(|why| why.contains("shows another")), "{refused:?}");
         assert_eq!(world.asked.take().len(), 1, "only the look");
     }
@@ -437,7 +447,7 @@ fn tmux_gets_each_text_in_a_buffer_of_its_own() {
     let mut world = recorded_system(Platform::Linux, &["zsh", "tmux: server"]);
     world.answers =
         vec![("list-panes", CallResult::Done("%1 /dev/pts/1 0 0 0 0\n%2 /dev/ttys003 0 0 0 0\n".into()))];
-    let calls = typed(&world, &seat("tmux", TMUX)).expect("it takes keys");
+    let calls = typed(&world, &session_location("tmux", TMUX)).expect("it takes keys");
     let words: Vec<Vec<&str>> = calls.iter().map(|call| call.split(' ').collect()).collect();
     let buffer =
         |call: usize| *words[call].iter().find(|word| word.starts_with("watchbill-")).expect("a buffer");
@@ -463,7 +473,7 @@ fn tmux_gets_each_text_in_a_buffer_of_its_own() {
         ("%2 /dev/ttys003 0 0", "does not know"),
     ] {
         world.answers = vec![("list-panes", CallResult::Done(pane.to_owned()))];
-        let refused = typed(&world, &seat("tmux", TMUX));
+        let refused = typed(&world, &session_location("tmux", TMUX));
         assert!(refused.as_ref().is_err_and(|said| said.contains(why)), "{pane}: {refused:?}");
     }
 }
@@ -471,7 +481,7 @@ fn tmux_gets_each_text_in_a_buffer_of_its_own() {
 #[test]
 fn no_key_goes_where_another_program_reads_it() {
     let mut world = recorded_system(Platform::Linux, &["zsh", "tmux: server"]);
-    let tmux = seat("tmux", TMUX);
+    let tmux = session_location("tmux", TMUX);
     for (change, why) in [
         ((|process: &mut Process| process.reads_keys = Some(false)) as fn(&mut Process), "suspended"),
         (|process| process.reads_keys = None, "does not tell"),
@@ -488,7 +498,7 @@ fn no_key_goes_where_another_program_reads_it() {
         [("konsole", "konsole"), ("tty", "xterm"), ("vscode", "code"), ("zellij", "zellij")]
     {
         let world = recorded_system(Platform::Linux, &["zsh", process]);
-        let refused = typed(&world, &seat(kind, &[]));
+        let refused = typed(&world, &session_location(kind, &[]));
         assert!(refused.as_ref().is_err_and(|said| said.contains("takes no text")), "{kind}: {refused:?}");
         assert_eq!(world.asked.take(), [""; 0], "no call");
     }

@@ -283,25 +283,25 @@ impl Accessible {
         if !own.trim().is_empty() && self.text != self.name {
             say(format_args!(" = {:?}", self.text.replace('\u{fffc}', "◦")));
         }
-        let mut said: Vec<String> = self
+        let mut words: Vec<String> = self
             .states
             .iter()
             .filter(|state| !SILENT_STATES.contains(state))
             .map(|state| (*state).to_owned())
             .collect();
         if !self.is("showing") {
-            said.push("out of sight".to_owned());
+            words.push("out of sight".to_owned());
         }
         if !self.is("enabled") {
-            said.push("disabled".to_owned());
+            words.push("disabled".to_owned());
         }
-        said.extend(
+        words.extend(
             SPOKEN_ATTRIBUTES
                 .iter()
                 .filter_map(|name| Some(format!("{name} {}", self.attributes.get(*name)?))),
         );
-        if !said.is_empty() {
-            say(format_args!(" [{}]", said.join(", ")));
+        if !words.is_empty() {
+            say(format_args!(" [{}]", words.join(", ")));
         }
         lines.push_str(line.trim_end());
         lines.push('\n');

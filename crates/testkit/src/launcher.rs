@@ -24,7 +24,7 @@ pub struct Count {
 
 /// A launcher. It listens for as long as the test runs.
 pub struct Launcher {
-    told: Arc<Mutex<Option<Count>>>,
+    count_state: Arc<Mutex<Option<Count>>>,
 }
 
 impl Launcher {
@@ -40,25 +40,26 @@ impl Launcher {
             .member("Update")?
             .build();
         let mut signals = MessageStream::for_match_rule(rule, &connection, None).await?;
-        let told = Arc::new(Mutex::default());
-        let noted = Arc::clone(&told);
+        let count_state = Arc::new(Mutex::default());
+        let noted = Arc::clone(&count_state);
         tokio::spawn(async move {
             while let Some(Ok(signal)) = signals.next().await {
                 let body = signal.body();
-                let Ok((entry, said)) = body.deserialize::<(String, HashMap<String, OwnedValue>)>() else {
+                let Ok((entry, properties)) = body.deserialize::<(String, HashMap<String, OwnedValue>)>()
+                else {
                     continue;
                 };
-                let count = said.get("count").and_then(|value| i64::try_from(value).ok()).unwrap_or(-1);
-                let visible = said.get("count-visible").and_then(|value| bool::try_from(value).ok());
+                let count = properties.get("count").and_then(|value| i64::try_from(value).ok()).unwrap_or(-1);
+                let visible = properties.get("count-visible").and_then(|value| bool::try_from(value).ok());
                 let visible = visible.unwrap_or(false);
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Count { entry, count, visible });
             }
         });
-        Ok(Self { told })
+        Ok(Self { count_state })
     }
 
     /// The last update.
     pub fn count(&self) -> Option<Count> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.count_state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -16,14 +16,14 @@ const NAMESPACE: &str = "org.freedesktop.appearance";
 const KEY: &str = "color-scheme";
 
 #[derive(Default)]
-struct Said {
+struct PortalState {
     scheme: AtomicU32,
     /// Whether it takes calls and answers none.
     hangs: AtomicBool,
     reads: AtomicU32,
 }
 
-struct Server(Arc<Said>);
+struct Server(Arc<PortalState>);
 
 #[interface(name = "org.freedesktop.portal.Settings")]
 impl Server {
@@ -63,7 +63,7 @@ pub enum Scheme {
 /// A settings portal. It leaves the bus some time after it is dropped.
 pub struct SettingsPortal {
     connection: Connection,
-    said: Arc<Said>,
+    state: Arc<PortalState>,
 }
 
 impl SettingsPortal {
@@ -84,13 +84,17 @@ impl SettingsPortal {
     }
 
     async fn begin(desktop: &Desktop, scheme: Scheme, hangs: bool) -> Result<Self> {
-        let said = Arc::new(Said { scheme: number(scheme).into(), hangs: hangs.into(), ..Said::default() });
+        let state = Arc::new(PortalState {
+            scheme: number(scheme).into(),
+            hangs: hangs.into(),
+            ..PortalState::default()
+        });
         let connection = connection::Builder::address(desktop.bus()?)?
-            .serve_at(PATH, Server(Arc::clone(&said)))?
+            .serve_at(PATH, Server(Arc::clone(&state)))?
             .name(NAME)?
             .build()
             .await?;
-        Ok(Self { connection, said })
+        Ok(Self { connection, state })
     }
 
     /// Changes the desktop's preferred colours.
@@ -98,7 +102,7 @@ impl SettingsPortal {
     /// # Errors
     /// When the bus has ended.
     pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
-        self.said.scheme.store(number(scheme), Ordering::SeqCst);
+        self.state.scheme.store(number(scheme), Ordering::SeqCst);
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
         Ok(Server::setting_changed(&emitter, NAMESPACE, KEY, Value::U32(number(scheme))).await?)
     }
@@ -115,7 +119,7 @@ impl SettingsPortal {
 
     /// The number of `Read` calls so far.
     pub fn reads(&self) -> u32 {
-        self.said.reads.load(Ordering::SeqCst)
+        self.state.reads.load(Ordering::SeqCst)
     }
 }
 

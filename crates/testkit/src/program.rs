@@ -68,10 +68,10 @@ mod tests {
     #[test]
     fn a_missing_program_names_its_package() {
         let missing = std::io::Error::from(ErrorKind::NotFound);
-        let said = explain(OsStr::new("WebKitWebDriver"), &missing).to_string();
-        assert!(said.contains("apt-get install webkit2gtk-driver"), "{said}");
-        let said = explain(OsStr::new("/opt/app"), &missing).to_string();
-        assert!(said.starts_with("/opt/app could not be started"), "{said}");
+        let message = explain(OsStr::new("WebKitWebDriver"), &missing).to_string();
+        assert!(message.contains("apt-get install webkit2gtk-driver"), "{message}");
+        let message = explain(OsStr::new("/opt/app"), &missing).to_string();
+        assert!(message.starts_with("/opt/app could not be started"), "{message}");
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ impl Place {
 /// A screen reader on a desktop's accessibility bus; it leaves when it is dropped.
 pub struct ScreenReader {
     connection: Connection,
-    heard: Arc<Mutex<Vec<String>>>,
+    announcements: Arc<Mutex<Vec<String>>>,
 }
 
 impl ScreenReader {
@@ -64,14 +64,14 @@ impl ScreenReader {
                 )
                 .await?;
         }
-        let reader = Self { connection, heard: Arc::default() };
-        tokio::spawn(listen(signals, reader.connection.clone(), Arc::clone(&reader.heard)));
+        let reader = Self { connection, announcements: Arc::default() };
+        tokio::spawn(listen(signals, reader.connection.clone(), Arc::clone(&reader.announcements)));
         Ok(reader)
     }
 
     /// The announcements of live regions, in order.
-    pub fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn announcements(&self) -> Vec<String> {
+        self.announcements.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until a live region has announced exactly these words.
@@ -80,10 +80,10 @@ impl ScreenReader {
     /// When it does not; the message lists the announcements.
     pub async fn wait_for_announcement(&self, words: &str) -> Result<()> {
         until(&format!("{words:?} to be said"), 20, async || {
-            self.heard().iter().any(|said| said == words).then_some(())
+            self.announcements().iter().any(|announcement| announcement == words).then_some(())
         })
         .await
-        .with_context(|| format!("heard were {:?}", self.heard()))
+        .with_context(|| format!("heard were {:?}", self.announcements()))
     }
 
     /// The window with this title, with all its current content.
@@ -174,15 +174,15 @@ async fn property(connection: &Connection, place: &Place, name: &str) -> Result<
 
 /// Records the announcements of live regions. WebKit reports them like any other new text, so the listener checks the
 /// place of the text, as Orca does.
-async fn listen(mut signals: MessageStream, connection: Connection, heard: Arc<Mutex<Vec<String>>>) {
+async fn listen(mut signals: MessageStream, connection: Connection, announcements: Arc<Mutex<Vec<String>>>) {
     while let Some(Ok(signal)) = signals.next().await {
-        if let Some(words) = said(&connection, &signal).await {
-            heard.lock().unwrap_or_else(PoisonError::into_inner).push(words);
+        if let Some(words) = announcement(&connection, &signal).await {
+            announcements.lock().unwrap_or_else(PoisonError::into_inner).push(words);
         }
     }
 }
 
-async fn said(connection: &Connection, signal: &Message) -> Option<String> {
+async fn announcement(connection: &Connection, signal: &Message) -> Option<String> {
     let header = signal.header();
     let place = Place(header.sender()?.to_string(), OwnedObjectPath::from(header.path()?.to_owned()));
     let body = signal.body();

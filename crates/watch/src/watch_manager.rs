@@ -22,7 +22,7 @@ use crate::poll::{Snapshot, silent_file_system};
 use crate::route::{EventAction, Routes, is_limit};
 
 /// Keeps the installed watches equal to the plan, on a thread of its own.
-pub(crate) struct Keeper {
+pub(crate) struct WatchThread {
     fs: StdFs,
     roots: Vec<PathBuf>,
     dirs: BTreeSet<PathBuf>,
@@ -44,7 +44,7 @@ pub(crate) struct Keeper {
     stands: Arc<AtomicBool>,
 }
 
-impl Keeper {
+impl WatchThread {
     pub(crate) fn new(
         roots: Vec<PathBuf>,
         mode: WatchMode,
@@ -92,14 +92,14 @@ impl Keeper {
             if batch.iter().any(|order| matches!(order, Order::Poll)) {
                 next_look = Instant::now() + self.interval();
             }
-            if !self.obey(batch) {
+            if !self.carry_out(batch) {
                 return;
             }
         }
     }
 
     /// Carries out the waiting orders, equal ones only once. Returns whether to go on.
-    fn obey(&mut self, batch: Vec<Order>) -> bool {
+    fn carry_out(&mut self, batch: Vec<Order>) -> bool {
         let mut folders = BTreeSet::new();
         let mut answers = Vec::new();
         let (mut look, mut poll, mut overflow) = (false, false, false);

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use crate::hints::{Hint, HintSet};
 use crate::order::Order;
-use crate::watch_manager::Keeper;
+use crate::watch_manager::WatchThread;
 
 pub use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
 
@@ -25,7 +25,7 @@ pub struct Watcher {
     orders: Sender<Order>,
     lost: Arc<AtomicU64>,
     stands: Arc<AtomicBool>,
-    keeper: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
@@ -38,20 +38,29 @@ impl Watcher {
         let roots = roots.iter().map(|root| absolute(root)).collect();
         let lost = Arc::new(AtomicU64::new(0));
         let stands = Arc::new(AtomicBool::new(false));
-        let (told, doctor, told_lost) = (Arc::clone(&hints), Arc::clone(&health), Arc::clone(&lost));
-        let keeper = Keeper::new(roots, mode, told, doctor, orders.clone(), told_lost, Arc::clone(&stands));
-        let keeper =
-            std::thread::Builder::new().name("watch-keeper".into()).spawn(move || keeper.run(&inbox));
-        if let Err(error) = &keeper {
+        let (hints_of_thread, health_of_thread, lost_of_thread) =
+            (Arc::clone(&hints), Arc::clone(&health), Arc::clone(&lost));
+        let thread = WatchThread::new(
+            roots,
+            mode,
+            hints_of_thread,
+            health_of_thread,
+            orders.clone(),
+            lost_of_thread,
+            Arc::clone(&stands),
+        );
+        let thread =
+            std::thread::Builder::new().name("watch-keeper".into()).spawn(move || thread.run(&inbox));
+        if let Err(error) = &thread {
             tracing::error!(%error, "nothing is watched: the system cannot start a thread");
         }
-        Self { hints, health, orders, lost, stands, keeper: keeper.ok() }
+        Self { hints, health, orders, lost, stands, thread: thread.ok() }
     }
 
     /// Waits until every existing folder is watched, or has a known reason why not.
     pub fn wait_until_ready(&self) {
         let (answer, answered) = channel();
-        if self.orders.send(Order::Answer(answer)).is_ok() && self.keeper.is_some() {
+        if self.orders.send(Order::Answer(answer)).is_ok() && self.thread.is_some() {
             // An error means that the keeper is gone, so there is nothing to wait for.
             answered.recv().unwrap_or_default();
         }
@@ -60,7 +69,7 @@ impl Watcher {
     /// Whether every folder that existed at the start is watched, or has a known reason why not.
     pub fn is_established(&self) -> bool {
         // A thread that has ended will not set the flag any more.
-        self.stands.load(Ordering::Acquire) || self.keeper.as_ref().is_none_or(JoinHandle::is_finished)
+        self.stands.load(Ordering::Acquire) || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// The waiting hints, each once.
@@ -108,8 +117,8 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.order(Order::Stop);
-        if let Some(keeper) = self.keeper.take()
-            && keeper.join().is_err()
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
         {
             tracing::error!("the watcher's thread ended by a panic");
         }

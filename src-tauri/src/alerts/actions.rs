@@ -29,7 +29,7 @@ pub(super) const ANSWER_BUTTONS: &[Button] = &[
 ];
 
 /// An event from the user or the desktop about a notification.
-pub(super) enum Heard {
+pub(super) enum NotificationEvent {
     /// The user clicked the notification or one of its buttons.
     Chosen(Card, String),
     /// The user or the desktop closed it.

@@ -20,12 +20,12 @@ use zbus::names::BusName;
 use zbus::zvariant::Value;
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
-use super::actions::{Button, Heard};
+use super::actions::{Button, NotificationEvent};
 use super::board::Card;
 use super::notice::Notice;
 use crate::bus::{OWNER_CHANGED, owner_changes};
 use crate::desk::Desk;
-use cards::{Call, Cards, Letter};
+use cards::{Call, Cards, NotificationContent};
 pub use health::health;
 use left_behind::LeftBehind;
 use message::{Abilities, ENTRY, NAME, call, notify};
@@ -57,7 +57,7 @@ pub struct Screen {
 }
 
 /// An event for [`Screen::hear`].
-pub enum News {
+pub enum ServerMessage {
     /// A signal of the server or of the bus, or an answer.
     Message(Message),
     /// The server has owed an answer for too long.
@@ -103,7 +103,7 @@ impl Screen {
 
     /// Shows a notification; replaces the one that the card had before.
     pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &'static [Button], sound: bool) {
-        self.cards.show(card, Letter { notice: notice.clone(), buttons, sound });
+        self.cards.show(card, NotificationContent { notice: notice.clone(), buttons, sound });
         self.go_on(card).await;
     }
 
@@ -153,21 +153,21 @@ impl Screen {
     }
 
     /// Waits for the next event; `None` when the bus is gone. Dropping the future loses no event.
-    pub async fn next(&mut self) -> Option<News> {
+    pub async fn next(&mut self) -> Option<ServerMessage> {
         let owed = self.cards.asked_at().into_iter().chain(self.asks_abilities.map(|(_, at)| at)).min();
-        let next = async { Some(News::Message(self.messages.next().await?.ok()?)) };
+        let next = async { Some(ServerMessage::Message(self.messages.next().await?.ok()?)) };
         match owed.filter(|_| !self.complained) {
             Some(at) => {
                 let late = tokio::time::timeout_at((at + PATIENCE).into(), next).await;
-                late.unwrap_or(Some(News::Late))
+                late.unwrap_or(Some(ServerMessage::Late))
             }
             None => next.await,
         }
     }
 
     /// Handles an event. Returns the user's action on a notification, if the event is one.
-    pub async fn hear(&mut self, news: News) -> Option<Heard> {
-        let News::Message(message) = news else {
+    pub async fn hear(&mut self, news: ServerMessage) -> Option<NotificationEvent> {
+        let ServerMessage::Message(message) = news else {
             self.complain(
                 "the program that shows notifications has not answered for seconds; further notifications wait",
             );
@@ -182,17 +182,17 @@ impl Screen {
         match header.member().map(|member| member.as_str()) {
             Some("ActionInvoked") => {
                 let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
-                self.cards.of(id).map(|card| Heard::Chosen(card, action.to_owned()))
+                self.cards.of(id).map(|card| NotificationEvent::Chosen(card, action.to_owned()))
             }
             Some("NotificationClosed") => {
                 let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                let gone = self.cards.closed(id, reason).map(Heard::Gone);
+                let gone = self.cards.closed(id, reason).map(NotificationEvent::Gone);
                 self.left_behind.note(self.cards.standing());
                 gone
             }
             Some(lock::CHANGED) => {
                 let locked = lock::said(&message)?;
-                (std::mem::replace(&mut self.locked, locked) != locked).then_some(Heard::Locked)
+                (std::mem::replace(&mut self.locked, locked) != locked).then_some(NotificationEvent::Locked)
             }
             Some(OWNER_CHANGED) => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
@@ -202,7 +202,7 @@ impl Screen {
         }
     }
 
-    async fn exchange(&mut self, old: &str, new: &str) -> Option<Heard> {
+    async fn exchange(&mut self, old: &str, new: &str) -> Option<NotificationEvent> {
         self.abilities = None;
         if !old.is_empty() {
             self.asks_abilities = None;
@@ -216,7 +216,7 @@ impl Screen {
             self.go_on(card).await;
         }
         // Our own call may have started this server. A notification whose answer is pending counts as shown.
-        Some(Heard::Came)
+        Some(NotificationEvent::Came)
     }
 
     async fn take_answer(&mut self, serial: NonZeroU32, message: &Message) {
@@ -291,10 +291,10 @@ impl Screen {
 
     async fn send_next(&mut self, card: Card, can: Abilities) {
         match self.cards.next(card) {
-            Some(Call::Show(replaced, letter)) => {
-                let Some(question) = notify(replaced, &letter, can) else { return };
+            Some(Call::Show(replaced, content)) => {
+                let Some(question) = notify(replaced, &content, can) else { return };
                 let serial = question.primary_header().serial_num();
-                self.cards.asked(card, serial, !letter.notice.quiet, Instant::now());
+                self.cards.asked(card, serial, !content.notice.quiet, Instant::now());
                 self.send(&question).await;
             }
             Some(Call::Close(id)) => {

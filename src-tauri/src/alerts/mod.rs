@@ -36,10 +36,10 @@ use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
-use crate::notes::Notes;
 use crate::short_request::whole;
+use crate::window_messages::WindowMessages;
 use crate::{answer, window};
-use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, Heard, OPEN, SNOOZE};
+use actions::{ALLOW, ANSWER_BUTTONS, BUTTONS, DENY, FOCUS, NotificationEvent, OPEN, SNOOZE};
 use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
@@ -90,7 +90,7 @@ async fn show(
     let mut asked: Option<UnboundedReceiver<()>> = None;
     let mut engine = None;
     loop {
-        if alerts.astray.swap(false, Ordering::Relaxed) {
+        if alerts.needs_subscription.swap(false, Ordering::Relaxed) {
             let acts = showing.board.clear();
             let (sender, receiver) = unbounded_channel();
             let (changes, changed) = unbounded_channel();
@@ -105,8 +105,8 @@ async fn show(
             biased;
             news = screen.next() => match news {
                 Some(news) => {
-                    if let Some(heard) = screen.hear(news).await {
-                        showing.take(screen, heard).await;
+                    if let Some(event) = screen.hear(news).await {
+                        showing.take(screen, event).await;
                     }
                 }
                 None => {
@@ -180,15 +180,15 @@ impl Showing {
         self.act(screen, acts).await;
     }
 
-    async fn take(&mut self, screen: &mut Screen, heard: Heard) {
-        match heard {
-            Heard::Came => {
+    async fn take(&mut self, screen: &mut Screen, event: NotificationEvent) {
+        match event {
+            NotificationEvent::Came => {
                 let acts = self.board.bring_back(|card| screen.has(card), Instant::now());
                 self.act(screen, acts).await;
             }
-            Heard::Chosen(card, action) => self.choose(card, &action, screen.is_locked()),
-            Heard::Gone(card) => self.gone(card),
-            Heard::Locked => self.show_again(screen).await,
+            NotificationEvent::Chosen(card, action) => self.choose(card, &action, screen.is_locked()),
+            NotificationEvent::Gone(card) => self.gone(card),
+            NotificationEvent::Locked => self.show_again(screen).await,
         }
     }
 
@@ -336,9 +336,9 @@ fn snooze(app: AppHandle, session: String) {
     async_runtime::spawn(async move {
         let until = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) + SNOOZE_SPAN;
         let word = SessionCommand::Snooze { session: SessionId::new(&session), until: Some(until) };
-        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.say(word)).await {
+        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.carry_out_command(word)).await {
             tracing::warn!(%error, "a session could not be snoozed");
-            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
+            app.state::<WindowMessages>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
 }

@@ -9,7 +9,7 @@ use tauri::AppHandle;
 use tauri_plugin_notification::NotificationExt;
 use watchbill_protocol::doctor::DesktopHealth;
 
-use super::actions::{Button, Heard};
+use super::actions::{Button, NotificationEvent};
 use super::board::Card;
 use super::notice::Notice;
 
@@ -67,7 +67,7 @@ impl Screen {
     }
 
     /// Never called, since no event comes.
-    pub async fn hear(&mut self, news: Infallible) -> Option<Heard> {
+    pub async fn hear(&mut self, news: Infallible) -> Option<NotificationEvent> {
         match news {}
     }
 }

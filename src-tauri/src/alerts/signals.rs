@@ -13,7 +13,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Alerts {
     /// The task has to subscribe to another engine.
-    pub(super) astray: AtomicBool,
+    pub(super) needs_subscription: AtomicBool,
     pub(super) changed: Notify,
     pub(super) quitting: Notify,
     /// The task runs, so a notification may be on the screen.
@@ -24,12 +24,12 @@ pub struct Alerts {
 impl Alerts {
     /// Alerts without a subscription yet.
     pub fn new() -> Self {
-        Self { astray: AtomicBool::new(true), ..Self::default() }
+        Self { needs_subscription: AtomicBool::new(true), ..Self::default() }
     }
 
     /// The engine was replaced: the notifications are of the old one.
     pub fn engine_changed(&self) {
-        self.astray.store(true, Ordering::Relaxed);
+        self.needs_subscription.store(true, Ordering::Relaxed);
         self.changed.notify_one();
     }
 

@@ -6,15 +6,15 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 
 use crate::autostart::Switch;
-use crate::notes::Notes;
 use crate::shortcut::GlobalKey;
 use crate::window;
+use crate::window_messages::WindowMessages;
 
 /// Sends the shell's messages through `channel` from now on.
 #[tauri::command]
 pub async fn shell_subscribe(
     app: AppHandle,
-    notes: State<'_, Notes>,
+    notes: State<'_, WindowMessages>,
     channel: Channel<ShellMessage>,
 ) -> Result<(), ApiError> {
     notes.connect(channel, ShellMessage::Compact { on: window::is_compact(&app) });

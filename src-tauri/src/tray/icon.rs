@@ -13,7 +13,7 @@ use watchbill_settings::TrayColours;
 use super::badge;
 use super::face::{Entry, Face, Look, Offer};
 use crate::desk::Desk;
-use crate::notes::Notes;
+use crate::window_messages::WindowMessages;
 use crate::{answer, window};
 
 const ID: &str = "watchbill";
@@ -154,7 +154,7 @@ fn mute(app: &AppHandle, span: Option<Millis>) {
         };
         if let Err(error) = muted {
             tracing::warn!(%error, "muting or unmuting alerts reported an error");
-            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
+            app.state::<WindowMessages>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
 }

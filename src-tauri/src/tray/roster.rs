@@ -31,9 +31,9 @@ struct Roster {
     copy: RosterCopy,
     colours: TrayColours,
     /// When the newest message came, so that ages advance while the engine sends nothing.
-    heard: Option<Instant>,
+    received_at: Option<Instant>,
     /// Another subscription is needed: there is none yet, the engine was replaced, or a delta did not fit.
-    astray: bool,
+    needs_subscription: bool,
     /// The engine has ended, so the copy is no longer true.
     ended: bool,
 }
@@ -41,14 +41,17 @@ struct Roster {
 impl Tray {
     /// A tray without a subscription yet.
     pub fn new() -> Self {
-        Self { roster: Mutex::new(Roster { astray: true, ..Roster::default() }), ..Self::default() }
+        Self {
+            roster: Mutex::new(Roster { needs_subscription: true, ..Roster::default() }),
+            ..Self::default()
+        }
     }
 
     /// The engine was replaced; another subscription begins at once.
     pub fn engine_changed(&self) {
         {
             let mut roster = self.lock();
-            (roster.astray, roster.ended) = (true, false);
+            (roster.needs_subscription, roster.ended) = (true, false);
         }
         self.changed.notify_one();
     }
@@ -100,7 +103,7 @@ impl Tray {
     pub(super) fn new_sink(self: &Arc<Self>) -> Option<Sink> {
         let era = {
             let mut roster = self.lock();
-            if !std::mem::take(&mut roster.astray) {
+            if !std::mem::take(&mut roster.needs_subscription) {
                 return None;
             }
             roster.era += 1;
@@ -117,8 +120,8 @@ impl Tray {
                 return false;
             }
             let fits = roster.copy.apply(message).is_ok();
-            roster.heard = Some(Instant::now());
-            roster.astray |= !fits;
+            roster.received_at = Some(Instant::now());
+            roster.needs_subscription |= !fits;
             tray.changed.notify_one();
             fits
         })
@@ -130,13 +133,14 @@ impl Tray {
         if roster.ended {
             return (Face { colours: roster.colours, ..Face::blind() }, None);
         }
-        let (Some(said), Some(heard)) = (roster.copy.generated_at, roster.heard) else {
+        let (Some(generated_at), Some(received_at)) = (roster.copy.generated_at, roster.received_at) else {
             let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
             return (Face { colours: roster.colours, ..face }, None);
         };
         // The demo has a clock of its own, so ages follow the engine's clock, not the system's.
-        let now = said.saturating_add(jiff::SignedDuration::try_from(heard.elapsed()).unwrap_or_default());
-        let now = now.unwrap_or(said);
+        let now = generated_at
+            .saturating_add(jiff::SignedDuration::try_from(received_at.elapsed()).unwrap_or_default());
+        let now = now.unwrap_or(generated_at);
         let rows = &roster.copy.rows;
         let stays = Face::changes_at(rows, now).map(|at| {
             Duration::try_from(at.duration_since(now)).unwrap_or_default() + Duration::from_millis(10)

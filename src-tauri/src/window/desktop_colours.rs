@@ -75,7 +75,7 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
     while let Some(message) = messages.next().await {
         let message = message?;
         let header = message.header();
-        let said = match header.member().map(|member| member.as_str()) {
+        let theme = match header.member().map(|member| member.as_str()) {
             Some("SettingChanged") => message
                 .body()
                 .deserialize::<(&str, &str, Value<'_>)>()
@@ -91,7 +91,7 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
             _ if header.reply_serial() == Some(asked) => answer(&message),
             _ => None,
         };
-        if let Some(theme) = said {
+        if let Some(theme) = theme {
             tell.send_if_modified(|before| std::mem::replace(before, theme) != theme);
         }
     }

@@ -12,7 +12,7 @@ use tauri::{Manager, WebviewWindow};
 use webkit2gtk::{WebProcessTerminationReason, WebViewExt};
 
 use crate::desk::Desk;
-use crate::notes::Notes;
+use crate::window_messages::WindowMessages;
 
 /// A page that ends within this time after the last end is loaded after a pause, and without its session. If that
 /// session is the cause, the rest of the window then works.
@@ -38,7 +38,7 @@ pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<(
             if shows_roster {
                 app.state::<Desk>().page_lost(!soon);
                 // Messages from now on wait for the new page.
-                app.state::<Notes>().disconnect();
+                app.state::<WindowMessages>().disconnect();
             }
             let view = view.downgrade();
             glib::timeout_add_local_once(if soon { PAUSE } else { Duration::ZERO }, move || {

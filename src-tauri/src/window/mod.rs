@@ -21,7 +21,7 @@ use watchbill_protocol::shell::ShellMessage;
 use watchbill_settings::{self as settings, Configuration, WindowSettings};
 
 use crate::desk::Desk;
-use crate::notes::Notes;
+use crate::window_messages::WindowMessages;
 use memory::{Form, Memory};
 use place::{Place, Screen};
 
@@ -135,7 +135,7 @@ pub fn set_compact(app: &AppHandle, on: bool) {
             tracing::warn!(%error, "the window could not change its form");
         }
         keep_place(app);
-        app.state::<Notes>().tell(ShellMessage::Compact { on });
+        app.state::<WindowMessages>().tell(ShellMessage::Compact { on });
     });
 }
 

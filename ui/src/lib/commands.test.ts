@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 
-import { type Means, muteCommand, sessionCommands } from "./commands";
+import { type CommandActions, muteCommand, sessionCommands } from "./commands";
 import { row } from "./host/mock/rows";
 
 const NOW = Date.parse("2026-03-14T13:00:00.000Z");
 const nothing = (): void => undefined;
 
-function means(more: Partial<Means> = {}): Means & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
+function means(more: Partial<CommandActions> = {}): CommandActions & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
   const words = { snooze: vi.fn(), putAway: vi.fn() };
   return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, ...more, words };
 }

@@ -2,17 +2,17 @@
 
 import { clockWords } from "./age";
 import type { TrackedSession } from "./bindings/TrackedSession";
-import type { ChainWords } from "./chain-words";
+import type { SessionActions } from "./session-actions";
 import type { Command } from "./palette";
 import { snoozeChoices } from "./snooze";
 
 const HOUR_MS = 3_600_000;
 
 /** The window's functions that the commands call. */
-export type Means = {
+export type CommandActions = {
   /** Called when a command is chosen, because the palette may stay open for long. */
   readonly now: () => number;
-  readonly words: Pick<ChainWords, "snooze" | "putAway">;
+  readonly words: Pick<SessionActions, "snooze" | "putAway">;
   readonly focus: () => void;
   readonly copyResume: () => void | Promise<void>;
   readonly copyLink: (sessionId: string) => void;
@@ -22,7 +22,7 @@ export type Means = {
 };
 
 /** The same commands as the session's pane and its menu. */
-export function sessionCommands(session: TrackedSession, { now, words, ...means }: Means): Command[] {
+export function sessionCommands(session: TrackedSession, { now, words, ...actions }: CommandActions): Command[] {
   const snoozes = snoozeChoices(now()).map(({ name }, i) => ({
     name: `Snooze: ${name.charAt(0).toLowerCase()}${name.slice(1)}`,
     run: () => words.snooze(snoozeChoices(now())[i]?.until ?? null),
@@ -33,15 +33,15 @@ export function sessionCommands(session: TrackedSession, { now, words, ...means 
       ? { name: "Take back into the roster", run: () => void words.putAway(false) }
       : { name: "Put away until something new happens", run: () => void words.putAway(true) };
   return [
-    { name: "Focus the terminal", key: "f", run: means.focus },
-    { name: "Copy the resume command", key: "c", run: () => void means.copyResume() },
-    { name: "Copy a link to the session", run: () => means.copyLink(session.sessionId) },
-    { name: "Open the folder", key: "o", run: means.folder },
-    { name: "Rename", run: () => void means.rename() },
+    { name: "Focus the terminal", key: "f", run: actions.focus },
+    { name: "Copy the resume command", key: "c", run: () => void actions.copyResume() },
+    { name: "Copy a link to the session", run: () => actions.copyLink(session.sessionId) },
+    { name: "Open the folder", key: "o", run: actions.folder },
+    { name: "Rename", run: () => void actions.rename() },
     ...awake,
     ...snoozes,
     away,
-    { name: "Join with another session…", run: means.join },
+    { name: "Join with another session…", run: actions.join },
   ];
 }
 

@@ -3,7 +3,7 @@
 import { type Host, reasonOf } from "./host/host";
 import type { Command } from "./palette";
 
-type Ears = { readonly says: (text: string) => void };
+type MessageListener = { readonly says: (text: string) => void };
 
 export class ShellModel {
   /** The window is a strip above all others. */
@@ -12,11 +12,11 @@ export class ShellModel {
   autostart: boolean | undefined = $state();
 
   #host: Host;
-  #ears: Ears;
+  #listener: MessageListener;
 
-  constructor(host: Host, ears: Ears) {
+  constructor(host: Host, listener: MessageListener) {
     this.#host = host;
-    this.#ears = ears;
+    this.#listener = listener;
   }
 
   /** Listens from now on. */
@@ -24,7 +24,7 @@ export class ShellModel {
     try {
       await this.#host.listen((message) => {
         if (message.type === "compact") this.compact = message.on;
-        else this.#ears.says(message.text);
+        else this.#listener.says(message.text);
       });
       this.autostart = await this.#host.autostart();
     } catch {
@@ -35,7 +35,7 @@ export class ShellModel {
 
   /** The shell answers with a message, so that window and page change together. */
   async setCompact(on: boolean): Promise<void> {
-    await this.#host.setCompact(on).catch((error: unknown) => this.#ears.says(reasonOf(error)));
+    await this.#host.setCompact(on).catch((error: unknown) => this.#listener.says(reasonOf(error)));
   }
 
   toggleCompact(): void {
@@ -54,9 +54,9 @@ export class ShellModel {
   async toggleAutostart(): Promise<void> {
     try {
       this.autostart = await this.#host.setAutostart(this.autostart !== true);
-      this.#ears.says(this.autostart ? "Watchbill will start with the desktop, in the tray" : "Watchbill will not start by itself");
+      this.#listener.says(this.autostart ? "Watchbill will start with the desktop, in the tray" : "Watchbill will not start by itself");
     } catch (error) {
-      this.#ears.says(reasonOf(error));
+      this.#listener.says(reasonOf(error));
     }
   }
 }

@@ -4,11 +4,11 @@ import type { FocusAnswer } from "./bindings/FocusAnswer";
 import { type Host, reasonOf } from "./host/host";
 
 /** The text beside the button. `command` is a shell command that helps if the terminal cannot be shown. */
-export type Said = { readonly words: string; readonly command?: string; readonly commandIs?: "attach" | "resume" };
+export type FocusResult = { readonly words: string; readonly command?: string; readonly commandIs?: "attach" | "resume" };
 
 export class Terminal {
   #host: Host;
-  #said = $state<{ sessionId: string; said: Said }>();
+  #result = $state<{ sessionId: string; result: FocusResult }>();
   /** The session of a pending request: a slow terminal must not be asked twice. */
   #asked = $state<string>();
 
@@ -17,8 +17,8 @@ export class Terminal {
   }
 
   /** The result of the last request, if it was about this session. */
-  said(sessionId: string): Said | undefined {
-    return this.#said?.sessionId === sessionId ? this.#said.said : undefined;
+  result(sessionId: string): FocusResult | undefined {
+    return this.#result?.sessionId === sessionId ? this.#result.result : undefined;
   }
 
   isAsked(sessionId: string): boolean {
@@ -28,21 +28,21 @@ export class Terminal {
   async focus(sessionId: string): Promise<void> {
     if (this.#asked === sessionId) return;
     this.#asked = sessionId;
-    this.#said = undefined;
-    let said: Said;
+    this.#result = undefined;
+    let result: FocusResult;
     try {
-      said = saidOf(await this.#host.focusTerminal(sessionId));
+      result = focusResultOf(await this.#host.focusTerminal(sessionId));
     } catch (error) {
-      said = { words: reasonOf(error) };
+      result = { words: reasonOf(error) };
     }
     // A later request has replaced this one, so its answer is dropped.
     if (this.#asked !== sessionId) return;
     this.#asked = undefined;
-    this.#said = { sessionId, said };
+    this.#result = { sessionId, result };
   }
 }
 
-export function saidOf(answer: FocusAnswer): Said {
+export function focusResultOf(answer: FocusAnswer): FocusResult {
   const by = answer.by ?? "the terminal";
   if (answer.outcome === "focused") return { words: `In front, by ${by}` };
   const reason = answer.reason ?? "";

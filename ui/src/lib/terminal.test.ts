@@ -3,18 +3,18 @@ import { expect, test } from "vitest";
 import type { FocusAnswer } from "./bindings/FocusAnswer";
 import { MockHost } from "./host/mock/mock";
 import { everydayRows } from "./host/mock/rows";
-import { saidOf, Terminal } from "./terminal.svelte";
+import { focusResultOf, Terminal } from "./terminal.svelte";
 
 const answer = (rest: Partial<FocusAnswer>): FocusAnswer => ({ sessionId: "a", outcome: "notPossible", ...rest });
 
 test("each outcome has its words, and a command that helps", () => {
-  expect(saidOf(answer({ outcome: "focused", by: "tmux in kitty" }))).toEqual({ words: "In front, by tmux in kitty" });
-  expect(saidOf(answer({ outcome: "windowOnly", by: "VS Code", reason: "Editors keep their tabs." })).words).toBe(
+  expect(focusResultOf(answer({ outcome: "focused", by: "tmux in kitty" }))).toEqual({ words: "In front, by tmux in kitty" });
+  expect(focusResultOf(answer({ outcome: "windowOnly", by: "VS Code", reason: "Editors keep their tabs." })).words).toBe(
     "Its window is in front, by VS Code. Editors keep their tabs.",
   );
   const detached = answer({ reason: "Shown nowhere.", attachCommand: "tmux attach -t '=w'", resumeCommand: "claude --resume a" });
-  expect(saidOf(detached)).toEqual({ words: "Shown nowhere.", command: "tmux attach -t '=w'", commandIs: "attach" });
-  expect(saidOf(answer({ reason: "It has ended.", resumeCommand: "claude --resume a" })).commandIs).toBe("resume");
+  expect(focusResultOf(detached)).toEqual({ words: "Shown nowhere.", command: "tmux attach -t '=w'", commandIs: "attach" });
+  expect(focusResultOf(answer({ reason: "It has ended.", resumeCommand: "claude --resume a" })).commandIs).toBe("resume");
 });
 
 test("a terminal that has not answered is not asked again, and an answer belongs to its session", async () => {
@@ -28,12 +28,12 @@ test("a terminal that has not answered is not asked again, and an answer belongs
   const two = terminal.focus(second.sessionId);
   await Promise.all([one, two]);
   expect(host.focused).toEqual([first.sessionId, second.sessionId]);
-  expect(terminal.said(first.sessionId)).toBeUndefined();
-  expect(terminal.said(second.sessionId)?.words).not.toBe("");
+  expect(terminal.result(first.sessionId)).toBeUndefined();
+  expect(terminal.result(second.sessionId)?.words).not.toBe("");
 });
 
 test("a refusal of the host is shown", async () => {
   const terminal = new Terminal(new MockHost({ rows: [] }));
   await terminal.focus("gone");
-  expect(terminal.said("gone")?.words).toContain("gone");
+  expect(terminal.result("gone")?.words).toContain("gone");
 });

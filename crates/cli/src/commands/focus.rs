@@ -13,8 +13,8 @@ use crate::terminal_text::one_line;
 /// # Errors
 /// When the session is not known, or its terminal cannot be shown.
 pub fn focus(global: &Global, session: &str, json: bool) -> anyhow::Result<()> {
-    let seat = super::engine(global, Outlook::LIVE)?.seat(session)?;
-    let answer = watchbill_engine::focus::focus(&seat);
+    let session_location = super::engine(global, Outlook::LIVE)?.session_location(session)?;
+    let answer = watchbill_engine::focus::focus(&session_location);
     if json {
         emit(&to_json(&answer)?)?;
     } else {

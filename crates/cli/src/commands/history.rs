@@ -166,9 +166,9 @@ fn kept_by_holder(
             holder.hello().pid
         );
     }
-    let told = holder
+    let answer = holder
         .index(&mut |IndexProgress { bytes, total_bytes }| progress(&index::Progress { bytes, total_bytes }));
-    match told {
+    match answer {
         Ok(report) => Ok(Some(report)),
         Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => Err(error.into()),
         Err(_) => again(),
@@ -202,7 +202,7 @@ fn with_progress_bar<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Pro
 /// Makes an interrupt set the flag instead of ending the program. It holds from the moment that this function
 /// returns.
 fn end_on_interrupt(flag: &'static AtomicBool) {
-    let (ready, heard) = std::sync::mpsc::channel();
+    let (ready, is_ready) = std::sync::mpsc::channel();
     let raise = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -224,7 +224,7 @@ fn end_on_interrupt(flag: &'static AtomicBool) {
     });
     match spawned {
         // If listening fails, the other end is dropped, and this returns.
-        Ok(_) => drop(heard.recv()),
+        Ok(_) => drop(is_ready.recv()),
         Err(error) => tracing::debug!(%error, "an interrupt ends the program at once"),
     }
 }

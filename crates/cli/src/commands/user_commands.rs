@@ -21,12 +21,12 @@ pub fn command_of(wanted: &Chain) -> Option<SessionCommand> {
     if let Some(with) = &wanted.join {
         return Some(SessionCommand::Join { session, with: SessionId::new(with) });
     }
-    let said = [
+    let options = [
         (wanted.split, SessionCommand::Split { session: session.clone() }),
         (wanted.accept, SessionCommand::Accept { session: session.clone() }),
         (wanted.undo, SessionCommand::Undo { session }),
     ];
-    said.into_iter().find(|(is, _)| *is).map(|(_, word)| word)
+    options.into_iter().find(|(is, _)| *is).map(|(_, word)| word)
 }
 
 /// Carries the command out, and prints the chain that results.

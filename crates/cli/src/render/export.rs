@@ -190,8 +190,8 @@ mod tests {
 
     #[test]
     fn a_call_is_collapsed_and_contains_its_subagents_entries() {
-        let said = item(What::Response { text: "Two links were dead.".into() });
-        let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
+        let response = item(What::Response { text: "Two links were dead.".into() });
+        let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![response] };
         let text = written(called("done", Some(subagent)));
         assert!(
             text.starts_with("<details><summary>Bash <code>grep &lt;b&gt; `x`</code> — ok · 2 s</summary>"),

@@ -124,7 +124,7 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     let health = &report.health;
     out.push_str(&format!(
         "\n{} listening, {} waiting, {} of journal\n",
-        plural(health.ears, "program"),
+        plural(health.receivers, "program"),
         plural(health.waiting, "event"),
         size(health.journal_bytes)
     ));

@@ -176,7 +176,7 @@ fn span(ms: u64) -> String {
 mod tests {
     use super::*;
 
-    fn said(at: Option<&str>, text: &str) -> TimelineItem {
+    fn response(at: Option<&str>, text: &str) -> TimelineItem {
         let what = What::Response { text: text.into() };
         let at = at.map(str::to_owned);
         TimelineItem { index: 0, key: String::new(), session_id: "s".into(), at, what, agent_id: None }
@@ -200,23 +200,23 @@ mod tests {
         // All times are far from midnight in any time zone, because only the order is tested.
         let (first, later) = (Some("2026-11-20T12:00:00.000Z"), Some("2026-11-23T12:00:00.000Z"));
         let items = vec![
-            said(None, "untimed"),
-            said(first, "one"),
-            said(first, "two"),
-            said(None, "three"),
-            said(later, "four"),
+            response(None, "untimed"),
+            response(first, "one"),
+            response(first, "two"),
+            response(None, "three"),
+            response(later, "four"),
         ];
         let text = shown(items, Some("the leak"), 80);
-        let told: Vec<&str> = text.lines().map(|line| line.split("  ").last().unwrap_or_default()).collect();
+        let shown: Vec<&str> = text.lines().map(|line| line.split("  ").last().unwrap_or_default()).collect();
         let days = [local_date("2026-11-20T12:00:00.000Z"), local_date("2026-11-23T12:00:00.000Z")];
-        assert_eq!(told, ["the leak", "untimed", &days[0], "one", "two", "three", &days[1], "four"]);
+        assert_eq!(shown, ["the leak", "untimed", &days[0], "one", "two", "three", &days[1], "four"]);
         assert!(text.contains(&format!("\n{}\n", days[1])), "{text}");
     }
 
     #[test]
     fn nested_entries_fit_a_narrow_terminal() {
         let words = "one two three four five six seven eight nine ten";
-        let mut item = said(None, words);
+        let mut item = response(None, words);
         for _ in 0..12 {
             let subagent = Subagent { agent_id: "a231fdd1".into(), total: Some(3), items: vec![item] };
             let what = What::Tool {
@@ -231,14 +231,14 @@ mod tests {
                 duration_ms: None,
                 subagent: Some(subagent),
             };
-            item = TimelineItem { what, ..said(None, "") };
+            item = TimelineItem { what, ..response(None, "") };
         }
         let text = shown(vec![item], Some(words), 40);
         for line in text.lines() {
             assert!(line.chars().count() <= 40, "{line}");
         }
-        let told: Vec<&str> = text.split([' ', '│', '\n']).filter(|word| !word.is_empty()).collect();
-        assert!(told.join(" ").ends_with(words), "nothing that was said is left out: {text}");
+        let shown: Vec<&str> = text.split([' ', '│', '\n']).filter(|word| !word.is_empty()).collect();
+        assert!(shown.join(" ").ends_with(words), "nothing that was said is left out: {text}");
         assert!(text.starts_with("one two three four five six seven eight\nnine ten\n"), "{text}");
     }
 }

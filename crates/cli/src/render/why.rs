@@ -32,8 +32,8 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
         // A time must not be broken.
         let moment = |at| format!(", {}", local_moment(at).replace(' ', "\u{a0}"));
         let at = witness.at.as_deref().map(moment).unwrap_or_default();
-        let said = format!("{}{pid}: {says}, {}{at}", source(&witness.source), witness.confidence);
-        put(&mut out, [&format!("{mark} "), "  "], &said, width.saturating_sub(2));
+        let text = format!("{}{pid}: {says}, {}{at}", source(&witness.source), witness.confidence);
+        put(&mut out, [&format!("{mark} "), "  "], &text, width.saturating_sub(2));
         put(&mut out, ["    "; 2], &one_line(&witness.detail), width.saturating_sub(4));
     }
     if let Some(next) = &why.next_check_at {

@@ -41,21 +41,21 @@ fn a_payload_beyond_the_limit_is_read_to_its_end_and_keeps_every_field() {
     let dir = tempfile::tempdir().unwrap();
     let listener = Listener::open(dir.path());
     let output = "ü\"\\\n".repeat(700_000);
-    let said = serde_json::json!({
+    let sent_payload = serde_json::json!({
         "session_id": "s", "transcript_path": "/home/dev/t.jsonl", "cwd": "/home/dev/work",
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "cat large"},
         "tool_response": {"stdout": output, "interrupted": false}, "tool_use_id": "toolu_1",
     });
     let mut child = hook(dir.path()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(said.to_string().as_bytes()).expect("the agent can write all of it");
+    pipe.write_all(sent_payload.to_string().as_bytes()).expect("the agent can write all of it");
     drop(pipe);
     silent(&child.wait_with_output().unwrap());
     let heard = listener.next();
     assert!(heard.cut);
     let event: serde_json::Value = serde_json::from_slice(&heard.payload).expect("it is an event");
     for field in ["session_id", "cwd", "hook_event_name", "tool_name", "tool_input", "tool_use_id"] {
-        assert_eq!(event[field], said[field]);
+        assert_eq!(event[field], sent_payload[field]);
     }
     assert_eq!(event["tool_response"]["interrupted"], false);
     let kept = event["tool_response"]["stdout"].as_str().unwrap();
@@ -109,17 +109,17 @@ fn a_file_size_limit_costs_only_the_event() {
 #[test]
 fn an_unfinished_payload_that_cannot_be_spooled_is_delivered_as_far_as_it_came() {
     let dir = tempfile::tempdir().unwrap();
-    let said = payload("s", 1);
+    let sent_payload = payload("s", 1);
     for listens in [false, true] {
         let listener = listens.then(|| Listener::open(dir.path()));
         let mut child = limited(0, &hook(dir.path())).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        pipe.write_all(&said[..said.len() - 1]).unwrap();
+        pipe.write_all(&sent_payload[..sent_payload.len() - 1]).unwrap();
         silent(&child.wait_with_output().unwrap());
         drop(pipe);
         if let Some(listener) = listener {
             let heard = listener.next();
-            assert_eq!((&*heard.payload, heard.cut), (&said[..said.len() - 1], true));
+            assert_eq!((&*heard.payload, heard.cut), (&sent_payload[..sent_payload.len() - 1], true));
         }
         assert_eq!(std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count(), 0);
     }
@@ -135,13 +135,13 @@ fn a_new_journal_begins_where_the_old_one_may_not_grow() {
     until("it listens", || {
         std::fs::read_dir(places.sockets_dir()).is_ok_and(|mut ears| ears.next().is_some())
     });
-    let said = |number: usize| {
+    let sent_payload = |number: usize| {
         serde_json::json!({"session_id": "s", "n": number, "text": "x".repeat(900_000)})
             .to_string()
             .into_bytes()
     };
     for number in 0..5 {
-        run(hook(&data), &said(number));
+        run(hook(&data), &sent_payload(number));
     }
     until("all are kept", || spooled(&data).is_empty() && places.old_journal().exists());
     assert!(watch.try_wait().unwrap().is_none(), "it lives");

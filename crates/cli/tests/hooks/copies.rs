@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::installing::{ok, said, watchbill};
+use crate::installing::{ok, output_texts, watchbill};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
@@ -120,7 +120,7 @@ fn an_error_in_one_folder_does_not_stop_the_others() {
     std::fs::write(home.path().join("one/settings.json"), "{").unwrap();
     let roots = ["--claude-dir", "one", "--claude-dir", "two"];
     let output = watchbill(home.path(), None, &[&["hooks", "install"], &roots[..]].concat());
-    let (out, err) = said(&output);
+    let (out, err) = output_texts(&output);
     assert!(!output.status.success() && err.contains("one/settings.json was left as it is"), "{err}");
     assert!(out.contains("two/settings.json"), "{out}");
     assert_eq!(std::fs::read_to_string(home.path().join("one/settings.json")).unwrap(), "{");

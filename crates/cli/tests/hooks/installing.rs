@@ -22,14 +22,14 @@ pub fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
     command.args(words).output().unwrap()
 }
 
-pub fn said(output: &Output) -> (String, String) {
+pub fn output_texts(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr))
 }
 
 pub fn ok(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    said(output).0
+    output_texts(output).0
 }
 
 fn report(home: &Path) -> serde_json::Value {
@@ -216,7 +216,7 @@ fn malformed_settings_are_refused_with_their_position_and_stay() {
             if command == "uninstall" && text.contains("Stop") {
                 continue;
             }
-            let (out, err) = said(&output);
+            let (out, err) = output_texts(&output);
             assert_eq!(output.status.code(), Some(1), "{text}: {out}");
             assert!(err.contains(place) && err.contains("settings.json"), "{err}");
             assert_eq!(err.lines().count(), 1, "{err}");
@@ -257,7 +257,7 @@ fn read_only_settings_are_refused_and_stay() {
         let refused =
             watchbill(home.path(), Some("2.1.329"), &["hooks", what, "--settings", "settings.json"]);
         assert!(!refused.status.success(), "{what}: {refused:?}");
-        assert!(said(&refused).1.contains("settings.json is marked read-only and was left as it is"));
+        assert!(output_texts(&refused).1.contains("settings.json is marked read-only and was left as it is"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
         mark(0o644);
     };
@@ -278,7 +278,7 @@ fn settings_that_are_no_ordinary_file_are_refused() {
     let words = ["hooks", "install", "--settings", pipe.to_str().unwrap()];
     let refused = watchbill(home.path(), Some("2.1.329"), &words);
     assert!(!refused.status.success());
-    assert!(said(&refused).1.contains("no ordinary file"), "{refused:?}");
+    assert!(output_texts(&refused).1.contains("no ordinary file"), "{refused:?}");
     assert!(pipe.symlink_metadata().is_ok_and(|found| !found.is_file()));
 }
 

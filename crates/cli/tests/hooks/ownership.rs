@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
-use crate::installing::{ok, said, watchbill};
+use crate::installing::{ok, output_texts, watchbill};
 use crate::skipped::skipped;
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
@@ -64,7 +64,7 @@ fn root_makes_no_data_folder_in_another_users_home() {
     let home = tempfile::tempdir().unwrap();
     chown(home.path(), Some(PERSON), Some(PERSON)).unwrap();
     let refused = watchbill(home.path(), None, &["hooks", "install"]);
-    let (_, err) = said(&refused);
+    let (_, err) = output_texts(&refused);
     assert!(!refused.status.success() && err.contains("run this as that user"), "{err}");
     assert!(!home.path().join(".claude").exists() && !home.path().join(".local").exists());
 }
@@ -76,7 +76,7 @@ fn settings_with_several_hard_links_are_refused() {
     std::fs::write(&file, SETTINGS).unwrap();
     std::fs::hard_link(&file, &other).unwrap();
     let refused = watchbill(home.path(), None, &["hooks", "install", "--settings", "settings.json"]);
-    let (_, err) = said(&refused);
+    let (_, err) = output_texts(&refused);
     assert!(!refused.status.success() && err.contains("it has 2 names (hard links)"), "{err}");
     let inode = |path: &Path| std::fs::metadata(path).unwrap().ino();
     assert_eq!(inode(&file), inode(&other));
@@ -97,7 +97,7 @@ fn a_data_folder_that_is_not_utf_8_is_refused() {
     };
     let words = [OsStr::new("install"), OsStr::new("--data-dir"), data.as_os_str()];
     let refused = hooks(&words);
-    let (_, err) = said(&refused);
+    let (_, err) = output_texts(&refused);
     assert!(!refused.status.success() && err.contains("is not valid UTF-8"), "{err}");
     assert!(!home.path().join(".claude").exists() && !data.exists());
 

@@ -117,7 +117,7 @@ fn a_file_that_is_no_event_is_renamed_and_counted_and_stops_no_other() {
     assert_eq!(payloads(&[listener.next()]), expected(0..1));
     until("they are counted", || listener.receiver.counts().damaged == 5);
     assert!(listener.rest().is_empty());
-    assert_eq!(watchbill_hooks::spool::census(&spool, 100).damaged, 5);
+    assert_eq!(watchbill_hooks::spool::count(&spool, 100).damaged, 5);
     assert!(spooled(dir.path()).is_empty());
     assert!(spool.join("a file of somebody else's").exists());
 }

@@ -20,10 +20,10 @@ fn a_receiver_in_a_process_of_its_own() {
     let Ok(folder) = std::env::var(TOLD) else { return };
     let folder = Path::new(&folder).to_path_buf();
     let number = delivered_files(&folder).len();
-    let mut told = std::fs::File::create_new(folder.join(format!("told-{number:04}"))).unwrap();
+    let mut delivered = std::fs::File::create_new(folder.join(format!("told-{number:04}"))).unwrap();
     let _receiver = Receiver::open(&folder, Options::default(), move |event| {
         let line = format!("{} {}\n", event.origin.id, String::from_utf8_lossy(&event.payload));
-        told.write_all(line.as_bytes()).unwrap();
+        delivered.write_all(line.as_bytes()).unwrap();
     })
     .unwrap();
     std::fs::write(folder.join("listening"), "").unwrap();
@@ -57,13 +57,13 @@ fn start_receiver(folder: &Path) -> Child {
 /// pace.
 fn trouble(folder: &Path, over: &AtomicBool, bytes: u64) -> Child {
     let is_over = || over.load(Ordering::Acquire);
-    let told =
+    let delivered =
         || -> u64 { delivered_files(folder).iter().map(|path| std::fs::metadata(path).unwrap().len()).sum() };
     let mut receiver = start_receiver(folder);
     let mut round = 0;
     loop {
-        let before = told();
-        until("it tells something, or the storm is over", || is_over() || told() >= before + bytes);
+        let before = delivered();
+        until("it tells something, or the storm is over", || is_over() || delivered() >= before + bytes);
         if is_over() {
             return receiver;
         }
@@ -113,10 +113,10 @@ fn check(folder: &Path, sessions: usize, each: usize) {
         lines.truncate(lines.rfind('\n').map_or(0, |end| end + 1));
         lines
     };
-    let told: String = delivered_files(folder).iter().map(whole).collect();
+    let delivered: String = delivered_files(folder).iter().map(whole).collect();
     let mut ids = BTreeSet::new();
     let mut by_session: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for line in told.lines() {
+    for line in delivered.lines() {
         let (id, payload) = line.split_once(' ').unwrap();
         // A restarted receiver delivers the latest events again. The ids show it.
         if ids.insert(id.to_owned()) {

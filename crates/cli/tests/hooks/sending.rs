@@ -39,14 +39,14 @@ fn read_event(file: &Path) -> (Envelope, Vec<u8>) {
 fn without_a_receiver_the_event_is_spooled_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     // Payloads with invalid UTF-8, invalid JSON or line ends must not change on the way.
-    for (number, said) in
+    for (number, sent_payload) in
         [&b"{\"a\":1}"[..], b"\xff\xfe\n\n{", b"{\"watchbill_hook\":1,\n\n"].iter().enumerate()
     {
-        run(hook(dir.path()), said);
+        run(hook(dir.path()), sent_payload);
         let files = spooled(dir.path());
         assert_eq!(files.len(), number + 1);
         let (envelope, payload) = read_event(files.last().unwrap());
-        assert_eq!(payload, *said);
+        assert_eq!(payload, *sent_payload);
         assert_eq!(envelope.ancestors[0].pid, std::process::id());
         assert!(!envelope.cut);
     }
@@ -125,8 +125,8 @@ fn a_pipe_that_is_never_closed_does_not_delay_the_sender() {
     pipe.write_all(&payload("s", 1)).unwrap();
     silent(&child.wait_with_output().unwrap());
     assert!(begun.elapsed() < NO_WAITING);
-    let (envelope, said) = wait_for_event(dir.path());
-    assert_eq!((said, envelope.cut), (payload("s", 1), false));
+    let (envelope, sent_payload) = wait_for_event(dir.path());
+    assert_eq!((sent_payload, envelope.cut), (payload("s", 1), false));
     drop(pipe);
 }
 
@@ -134,8 +134,8 @@ fn a_pipe_that_is_never_closed_does_not_delay_the_sender() {
 fn a_second_process_waits_for_a_late_payload() {
     let dir = tempfile::tempdir().unwrap();
     let listener = Listener::open(dir.path());
-    let said = payload("s", 1);
-    let (early, late) = said.split_at(20);
+    let sent_payload = payload("s", 1);
+    let (early, late) = sent_payload.split_at(20);
     let mut child = hook(dir.path()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(early).unwrap();
@@ -145,7 +145,7 @@ fn a_second_process_waits_for_a_late_payload() {
     pipe.write_all(late).unwrap();
     drop(pipe);
     let heard = listener.next();
-    assert_eq!((&*heard.payload, heard.cut), (&*said, false));
+    assert_eq!((&*heard.payload, heard.cut), (&*sent_payload, false));
     // The client was an ancestor of the first process. The second has another parent.
     assert!(heard.origin.ancestors.contains(&std::process::id()));
     until("the part is gone", || std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count() == 0);
@@ -257,14 +257,14 @@ fn a_compaction_leaves_a_marker_only_when_asked_to() {
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("project");
     std::fs::create_dir(&project).unwrap();
-    let said = serde_json::json!({
+    let sent_payload = serde_json::json!({
         "hook_event_name": "SessionStart", "source": "compact", "session_id": "abc", "cwd": project,
     });
-    run(hook(dir.path()), said.to_string().as_bytes());
+    run(hook(dir.path()), sent_payload.to_string().as_bytes());
     assert!(!project.join(".claude").exists());
     let mut command = hook(dir.path());
     command.arg("--markers");
-    run(command, said.to_string().as_bytes());
+    run(command, sent_payload.to_string().as_bytes());
     let text = std::fs::read_to_string(project.join(".claude/compacted.abc.marker")).unwrap();
     assert!(text.contains("\"newSessionId\":\"abc\""), "{text}");
     assert_eq!(spooled(dir.path()).len(), 2);
@@ -279,10 +279,10 @@ fn no_command_line_makes_the_hook_fail_or_print() {
         let mut command = hook(dir.path());
         command.args(words);
         let mut child = start(command, b"{}");
-        let mut said = Vec::new();
-        child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
+        let mut sent_payload = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut sent_payload).unwrap();
         assert!(child.wait().unwrap().success());
-        assert!(said.is_empty(), "{words:?}");
+        assert!(sent_payload.is_empty(), "{words:?}");
     }
     // `--data-dir` without a folder counts as missing, so the default below the home is used.
     assert!(spooled(dir.path()).len() >= 2);

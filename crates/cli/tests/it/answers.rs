@@ -34,12 +34,12 @@ impl Client {
         let file = home.claude().join(format!("sessions/{}.json", process.id()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let client = Self { process, file };
-        client.says(session, "busy");
+        client.write_status(session, "busy");
         client
     }
 
     /// Writes the registry file as the client does.
-    fn says(&self, session: &str, status: &str) {
+    fn write_status(&self, session: &str, status: &str) {
         let pid = self.process.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(19).unwrap().to_owned();
@@ -108,7 +108,7 @@ impl Desk {
         command.env("CLAUDE_PID", self.client.process.id().to_string());
         let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
         hook.0.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        self.client.says(SESSION, "waiting");
+        self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
         });
@@ -128,11 +128,11 @@ impl Desk {
         self.row()?.get("request").cloned()
     }
 
-    fn says(&self, words: &[&str]) -> Finished {
+    fn run(&self, words: &[&str]) -> Finished {
         detached(&self.home, words, &[], None)
     }
 
-    fn says_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
+    fn run_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
         detached(&self.home, words, variables, shell)
     }
 
@@ -186,13 +186,13 @@ pub fn decision(out: &str) -> Value {
 fn an_answer_reaches_the_hook_and_is_listed() {
     let desk = Desk::new();
     let hook = desk.runs("echo hi");
-    let said = desk.says(&["answer", SESSION, "--allow"]);
-    assert_eq!((said.code, &*said.out, &*said.err), (0, "echo hi\nallowed once\n", ""));
+    let output = desk.run(&["answer", SESSION, "--allow"]);
+    assert_eq!((output.code, &*output.out, &*output.err), (0, "echo hi\nallowed once\n", ""));
     let (out, code) = hook.end();
     assert_eq!((decision(&out), code), (json!({ "behavior": "allow" }), 0));
     until("the answer to be taken", || desk.stored()[0].2 == "taken");
     assert_eq!(desk.stored(), [("echo hi".into(), "allowed once".into(), "taken".into())]);
-    assert_eq!(desk.says(&["answer", SESSION, "--deny", "no"]).code, 1, "it was answered");
+    assert_eq!(desk.run(&["answer", SESSION, "--deny", "no"]).code, 1, "it was answered");
 }
 
 #[test]
@@ -244,13 +244,13 @@ fn each_decision_is_said_in_the_clients_words() {
     ];
     for (tool, input, words, expected) in cases {
         let hook = desk.asks(tool, input.clone(), rule.clone());
-        let said = desk.says(&[&["answer", SESSION][..], &words].concat());
-        assert_eq!((said.code, &*said.err), (0, ""), "{tool} {words:?}");
+        let output = desk.run(&[&["answer", SESSION][..], &words].concat());
+        assert_eq!((output.code, &*output.err), (0, ""), "{tool} {words:?}");
         assert_eq!(decision(&hook.end().0), expected, "{tool} {words:?}");
     }
     let hook = desk.asks("Bash", bash, Value::Null);
-    let said = desk.says(&["answer", SESSION, "--stop"]);
-    assert_eq!((said.code, decision(&hook.end().0)["interrupt"].clone()), (0, json!(true)));
+    let output = desk.run(&["answer", SESSION, "--stop"]);
+    assert_eq!((output.code, decision(&hook.end().0)["interrupt"].clone()), (0, json!(true)));
 }
 
 #[test]
@@ -266,9 +266,9 @@ fn an_answer_that_does_not_fit_changes_nothing() {
         &["--choose", "1", "--text", "x"],
         &["--request", "other", "--choose", "1"],
     ] {
-        let said = desk.says(&[&["answer", SESSION], words].concat());
-        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}: {}", said.err);
-        assert!(said.err.starts_with("watchbill: "), "{}", said.err);
+        let output = desk.run(&[&["answer", SESSION], words].concat());
+        assert_eq!((output.code, &*output.out), (1, ""), "{words:?}: {}", output.err);
+        assert!(output.err.starts_with("watchbill: "), "{}", output.err);
     }
     assert!(hook.waits() && desk.stored().is_empty());
     let stale = desk.request().unwrap();
@@ -287,15 +287,15 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
     let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
     let seen = desk.request().unwrap();
     std::fs::write(&file, "rm -rf build").unwrap();
-    let said = desk.says(&["answer", SESSION, "--allow"]);
-    assert_eq!((said.code, &*said.out), (1, ""));
-    assert!(said.err.contains("script.sh was changed after the session asked"), "{}", said.err);
+    let output = desk.run(&["answer", SESSION, "--allow"]);
+    assert_eq!((output.code, &*output.out), (1, ""));
+    assert!(output.err.contains("script.sh was changed after the session asked"), "{}", output.err);
     assert!(hook.waits());
     until("the change to be shown", || desk.request().unwrap().get("changedFiles").is_some());
     let now = desk.request().unwrap();
     assert_eq!((&now["id"], &now["changedFiles"]), (&seen["id"], &json!([file])));
     assert_ne!(now["digest"], seen["digest"], "what was shown before counts no more");
-    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 0);
     assert_eq!(decision(&hook.end().0)["behavior"], "allow");
 }
 
@@ -316,11 +316,11 @@ fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
     // After a second of waiting the row needs the user. By then the dialog takes keys, which it does after half a second.
     until("the need to have lasted", || desk.row().unwrap()["needs"] == "approval");
     assert!(hook.waits());
-    desk.client.says(SESSION, "busy");
+    desk.client.write_status(SESSION, "busy");
     assert_eq!(hook.end(), (String::new(), 0));
     until("the card to go", || desk.request().is_none());
-    let said = desk.says(&["answer", SESSION, "--allow"]);
-    assert_eq!((said.code, desk.stored().len()), (1, 0), "{}", said.err);
+    let output = desk.run(&["answer", SESSION, "--allow"]);
+    assert_eq!((output.code, desk.stored().len()), (1, 0), "{}", output.err);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_client_that_dies_takes_its_request_along() {
     // It was neither allowed nor denied, and no answer reaches it any more.
     until("it to be listed", || !desk.stored().is_empty());
     assert_eq!(desk.stored(), [("ls".into(), "expired, not answered".into(), "expired".into())]);
-    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 1);
+    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 1);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn a_hook_that_the_client_ends_takes_its_request_along() {
     kill_process(Pid::from_child(&hook.0), Signal::TERM).unwrap();
     assert_eq!(hook.end().0, "");
     until("the card to go", || desk.request().is_none());
-    assert_eq!(desk.says(&["answer", SESSION, "--allow"]).code, 1);
+    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 1);
 }
 
 #[test]
@@ -364,14 +364,14 @@ fn an_agent_may_not_answer() {
     let mut hook = desk.runs("rm -rf build");
     let words = ["answer", SESSION, "--allow"];
     let cases = [
-        ("an agent's shell", desk.says_with(&words, &[], Some("claude"))),
-        ("another agent's shell", desk.says_with(&words, &[], Some("codex"))),
-        ("a daemon with its environment", desk.says_with(&words, &[("CLAUDECODE", "1")], None)),
-        ("a daemon of its hook", desk.says_with(&words, &[("CLAUDE_CODE_SESSION_ID", SESSION)], None)),
+        ("an agent's shell", desk.run_with(&words, &[], Some("claude"))),
+        ("another agent's shell", desk.run_with(&words, &[], Some("codex"))),
+        ("a daemon with its environment", desk.run_with(&words, &[("CLAUDECODE", "1")], None)),
+        ("a daemon of its hook", desk.run_with(&words, &[("CLAUDE_CODE_SESSION_ID", SESSION)], None)),
     ];
-    for (who, said) in cases {
-        assert_eq!((said.code, &*said.out), (1, ""), "{who}");
-        assert!(said.err.contains("an agent may not answer"), "{who}: {}", said.err);
+    for (who, output) in cases {
+        assert_eq!((output.code, &*output.out), (1, ""), "{who}");
+        assert!(output.err.contains("an agent may not answer"), "{who}: {}", output.err);
     }
     assert!(hook.waits(), "nothing was decided");
     // The user sees that something tried.
@@ -387,9 +387,9 @@ fn an_agent_may_not_answer() {
 fn a_script_without_a_terminal_needs_the_setting() {
     let desk = Desk::with_settings("");
     let mut hook = desk.runs("ls");
-    let said = desk.says(&["answer", SESSION, "--allow"]);
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("no terminal") && said.err.contains("[answers]"), "{}", said.err);
+    let output = desk.run(&["answer", SESSION, "--allow"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("no terminal") && output.err.contains("[answers]"), "{}", output.err);
     assert!(hook.waits());
 }
 
@@ -397,8 +397,8 @@ fn a_script_without_a_terminal_needs_the_setting() {
 fn hidden_characters_are_drawn_and_private_text_is_not_stored() {
     let desk = Desk::new();
     let hook = desk.runs("echo \u{202e}x <private>secret</private>");
-    let said = desk.says(&["answer", SESSION, "--allow"]);
-    assert!(said.out.starts_with("echo ⟨U+202E⟩x"), "{}", said.out);
+    let output = desk.run(&["answer", SESSION, "--allow"]);
+    assert!(output.out.starts_with("echo ⟨U+202E⟩x"), "{}", output.out);
     hook.end();
     assert!(!desk.stored()[0].0.contains("secret"), "{:?}", desk.stored());
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{run, say, watchbill};
+use crate::program::{run, run_watchbill, watchbill};
 
 /// Sessions of the demo: one that waits, and one of a work chain.
 const ASKS: &str = "09c2f561-3530-4e1a-b026-e91495aac3dd";
@@ -11,9 +11,9 @@ const CHAINED: &str = "ae01586e";
 const REVIEWS: &str = "8c8de607";
 
 fn demo(words: &[&str]) -> String {
-    let said = say(&[&["--demo"], words].concat());
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
-    said.out
+    let output = run_watchbill(&[&["--demo"], words].concat());
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{words:?}");
+    output.out
 }
 
 /// JSON with one value a line, so that a diff shows the place.
@@ -27,10 +27,10 @@ fn json(words: &[&str]) -> Value {
 fn the_roster_as_text_at_four_widths() {
     for columns in ["40", "80", "120", "200"] {
         let home = tempfile::tempdir().unwrap();
-        let said = run(watchbill(home.path()).args(["--demo", "roster"]).env("COLUMNS", columns));
-        let widest = said.out.lines().map(unicode_width::UnicodeWidthStr::width).max();
+        let output = run(watchbill(home.path()).args(["--demo", "roster"]).env("COLUMNS", columns));
+        let widest = output.out.lines().map(unicode_width::UnicodeWidthStr::width).max();
         assert!(widest <= columns.parse().ok(), "{widest:?} columns of {columns}");
-        insta::assert_snapshot!(format!("roster_{columns}"), said.out);
+        insta::assert_snapshot!(format!("roster_{columns}"), output.out);
     }
 }
 
@@ -116,12 +116,12 @@ fn the_chain_as_text_and_json() {
 #[test]
 fn text_shows_local_times_and_json_shows_utc() {
     let home = tempfile::tempdir().unwrap();
-    let said = |words: &[&str]| {
+    let output = |words: &[&str]| {
         run(watchbill(home.path()).arg("--demo").args(words).env("TZ", "JST-9").env("COLUMNS", "60")).out
     };
-    let why = said(&["why", ASKS]);
+    let why = output(&["why", ASKS]);
     assert!(why.contains("since 2026-11-21 00:30:18") && why.contains("\n  2026-11-21 00:30:18\n"), "{why}");
-    let chain = said(&["chain", CHAINED]);
+    let chain = output(&["chain", CHAINED]);
     assert!(chain.contains("  2026-11-21 00:30:23 – 00:30:29  superseded\n"), "{chain}");
     for text in [&why, &chain] {
         let widest = text.lines().map(unicode_width::UnicodeWidthStr::width).max();
@@ -131,7 +131,7 @@ fn text_shows_local_times_and_json_shows_utc() {
     let widest = narrow.lines().map(unicode_width::UnicodeWidthStr::width).max();
     assert!(narrow.contains("\n  since 2026-11-20 15:30:18") && widest <= Some(40), "{narrow}");
     for words in [["why", ASKS, "--json"], ["chain", CHAINED, "--json"]] {
-        assert!(said(&words).contains("\"2026-11-20T15:30:"), "{words:?}");
+        assert!(output(&words).contains("\"2026-11-20T15:30:"), "{words:?}");
     }
 }
 

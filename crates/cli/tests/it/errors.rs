@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::program::{Finished, run, watchbill};
 
 fn refuse(home: &Path, words: &[&str]) -> Finished {
-    let said = run(watchbill(home).args(words));
-    assert_eq!(said.out, "", "{words:?}");
-    assert_ne!(said.code, 0, "{words:?}");
-    Finished { err: said.err.replace(home.to_str().unwrap(), "[home]"), ..said }
+    let output = run(watchbill(home).args(words));
+    assert_eq!(output.out, "", "{words:?}");
+    assert_ne!(output.code, 0, "{words:?}");
+    Finished { err: output.err.replace(home.to_str().unwrap(), "[home]"), ..output }
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn failed_commands_exit_with_1_and_print_one_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("wrong.toml"), "[store]\nexclude = \"~/secret\"\n").unwrap();
     std::fs::write(home.path().join("broken.toml"), "roots = [\n").unwrap();
-    let mut told = String::new();
+    let mut listing = String::new();
     for words in [
         &["--demo", "why", "nobody"][..],
         &["--demo", "why", ""],
@@ -29,13 +29,13 @@ fn failed_commands_exit_with_1_and_print_one_line() {
         &["--config", "broken.toml", "hooks", "install"],
         &["--config", "missing.toml", "watch"],
     ] {
-        let said = refuse(home.path(), words);
-        assert_eq!(said.code, 1, "{words:?}");
-        assert_eq!(said.err.lines().count(), 1, "{words:?}: {}", said.err);
-        assert!(!said.err.contains('\x1b'), "{words:?}");
-        told.push_str(&said.err);
+        let output = refuse(home.path(), words);
+        assert_eq!(output.code, 1, "{words:?}");
+        assert_eq!(output.err.lines().count(), 1, "{words:?}: {}", output.err);
+        assert!(!output.err.contains('\x1b'), "{words:?}");
+        listing.push_str(&output.err);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(listing);
 }
 
 /// The disk works and belongs to the user; only the path is unusable.
@@ -45,7 +45,7 @@ fn an_impossible_data_folder_is_reported_with_the_obstacle() {
     let file = home.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     std::fs::create_dir_all(home.path().join(".claude/projects")).unwrap();
-    let mut told = String::new();
+    let mut listing = String::new();
     for data_dir in ["file", "file/below/it"] {
         for words in [
             &["index"][..],
@@ -55,21 +55,21 @@ fn an_impossible_data_folder_is_reported_with_the_obstacle() {
             &["snooze", "x", "1h"],
             &["hooks", "install"],
         ] {
-            let said = refuse(home.path(), &[&["--data-dir", data_dir], words].concat());
-            assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}: {}", said.err);
-            told.push_str(&format!("$ watchbill {}\n{}", words.join(" "), said.err));
+            let output = refuse(home.path(), &[&["--data-dir", data_dir], words].concat());
+            assert_eq!((output.code, output.err.lines().count()), (1, 1), "{words:?}: {}", output.err);
+            listing.push_str(&format!("$ watchbill {}\n{}", words.join(" "), output.err));
         }
         for words in ["roster", "doctor", "status"] {
-            let said = run(watchbill(home.path()).args(["--data-dir", data_dir, words]));
-            assert_eq!((said.code, &*said.err), (0, ""), "{words}");
-            let about = said.out.lines().filter(|line| line.contains("is no folder"));
-            told.push_str(&format!("$ watchbill {words}\n"));
-            about.for_each(|line| told.push_str(&format!("{line}\n")));
+            let output = run(watchbill(home.path()).args(["--data-dir", data_dir, words]));
+            assert_eq!((output.code, &*output.err), (0, ""), "{words}");
+            let about = output.out.lines().filter(|line| line.contains("is no folder"));
+            listing.push_str(&format!("$ watchbill {words}\n"));
+            about.for_each(|line| listing.push_str(&format!("{line}\n")));
         }
     }
     assert!(!home.path().join(".claude/settings.json").exists(), "nothing is installed by halves");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "mine");
-    insta::assert_snapshot!(told.replace(home.path().to_str().unwrap(), "[home]"));
+    insta::assert_snapshot!(listing.replace(home.path().to_str().unwrap(), "[home]"));
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn wrong_usage_ends_with_two() {
         &["completions", "tcsh"],
         &["roster", "--demon"],
     ] {
-        let said = refuse(home.path(), words);
-        assert_eq!(said.code, 2, "{words:?}: {}", said.err);
-        assert!(!said.err.is_empty());
+        let output = refuse(home.path(), words);
+        assert_eq!(output.code, 2, "{words:?}: {}", output.err);
+        assert!(!output.err.is_empty());
     }
 }
 
@@ -99,9 +99,9 @@ fn wrong_usage_ends_with_two() {
 fn a_full_disk_is_reported_as_an_error() {
     let home = tempfile::tempdir().unwrap();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let said = run(watchbill(home.path()).args(["--demo", "roster"]).stdout(full));
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("space"), "{}", said.err);
+    let output = run(watchbill(home.path()).args(["--demo", "roster"]).stdout(full));
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("space"), "{}", output.err);
 }
 
 #[cfg(unix)]
@@ -113,7 +113,7 @@ fn a_closed_pipe_is_no_error() {
         let home = tempfile::tempdir().unwrap();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let said = run(watchbill(home.path()).args(words).stdout(writer));
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
+        let output = run(watchbill(home.path()).args(words).stdout(writer));
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{words:?}");
     }
 }

@@ -43,15 +43,19 @@ fn has(home: &Home, session: &str, words: &str) {
 
 /// The output of the commands in order: messages, exit codes, and the doctor's lines about the store.
 fn outputs_of(home: &Home, commands: &[&[&str]]) -> String {
-    let mut told = String::new();
+    let mut listing = String::new();
     for words in commands {
-        let said = home.say(words);
-        told.push_str(&format!("$ watchbill {}\n", words.join(" ")));
-        told.push_str(&if *words == ["doctor"] { of_store(home, &said.out) } else { shortened(&said.out) });
-        told.push_str(&said.err);
-        told.push_str(&format!("[{}]\n", said.code));
+        let output = home.run_watchbill(words);
+        listing.push_str(&format!("$ watchbill {}\n", words.join(" ")));
+        listing.push_str(&if *words == ["doctor"] {
+            of_store(home, &output.out)
+        } else {
+            shortened(&output.out)
+        });
+        listing.push_str(&output.err);
+        listing.push_str(&format!("[{}]\n", output.code));
     }
-    steady(&told.replace(&*home.data().to_string_lossy(), "/home/dev/data"))
+    steady(&listing.replace(&*home.data().to_string_lossy(), "/home/dev/data"))
 }
 
 /// The lines of the doctor's report below the name of the database.
@@ -97,7 +101,7 @@ fn a_full_disk_in_the_words_of_the_commands() {
         return;
     };
     let home = with_data(folder.join("data"));
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     let ballast = folder.join("ballast");
     fill(&ballast);
     for n in 0..20 {
@@ -105,8 +109,8 @@ fn a_full_disk_in_the_words_of_the_commands() {
     }
     insta::assert_snapshot!("full_disk", outputs_of(&home, ALL));
     std::fs::remove_file(ballast).unwrap();
-    assert_eq!(home.say(&["index"]).code, 0);
-    assert_eq!(home.say(&["search", "fill a disk"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["search", "fill a disk"]).code, 0);
     insta::assert_snapshot!("full_disk_is_over", outputs_of(&home, READING));
 }
 
@@ -115,12 +119,12 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     let test = "faults::a_folder_that_may_not_be_written_in_the_words_of_the_commands";
     let Some(folder) = process::with_mounts(test) else { return };
     let home = with_data(folder.join("data"));
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     process::mount("remount,bind,ro", &folder);
     has(&home, "said-later", "words that are not stored");
     insta::assert_snapshot!("read_only", outputs_of(&home, ALL));
     process::mount("remount,bind,rw", &folder);
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     insta::assert_snapshot!("read_only_is_over", outputs_of(&home, READING));
 }
 
@@ -130,8 +134,8 @@ fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
     let Some(folder) = process::with_mounts(test) else { return };
     let home = with_data(folder.join("deep/data"));
     process::mount("remount,bind,ro", &folder);
-    let told = outputs_of(&home, ALL).replace(&*folder.to_string_lossy(), "/home/dev");
-    insta::assert_snapshot!("not_made", told);
+    let listing = outputs_of(&home, ALL).replace(&*folder.to_string_lossy(), "/home/dev");
+    insta::assert_snapshot!("not_made", listing);
 }
 
 /// Locks the given database, prints its process id, and ends when its standard input closes.
@@ -147,7 +151,7 @@ sys.stdin.read()
 fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let home = with_data(folder.path().join("data"));
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     let database = home.data().join("watchbill.db");
     let python = Command::new("python3")
         .args(["-c", HOLDER])
@@ -170,38 +174,38 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
         "held",
         outputs_of(&home, ALL).replace(&format!("process {pid};"), "process PID;")
     );
-    let said = format!("{} is locked by process {pid}; try again, or end that program", database.display());
-    let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
-    let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
-    let problem = json!({ "path": database, "kind": "store", "count": 1, "detail": said });
-    assert_eq!(doctor["store"]["trouble"], json!(said));
+    let output = format!("{} is locked by process {pid}; try again, or end that program", database.display());
+    let doctor: Value = serde_json::from_str(&home.run_watchbill(&["doctor", "--json"]).out).unwrap();
+    let roster: Value = serde_json::from_str(&home.run_watchbill(&["roster", "--json"]).out).unwrap();
+    let problem = json!({ "path": database, "kind": "store", "count": 1, "detail": output });
+    assert_eq!(doctor["store"]["trouble"], json!(output));
     assert_eq!((&doctor["problems"], &roster["problems"]), (&json!([problem]), &json!([problem])));
-    assert!(!home.say(&["doctor"]).out.contains("No problems."));
+    assert!(!home.run_watchbill(&["doctor"]).out.contains("No problems."));
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     insta::assert_snapshot!("held_is_over", outputs_of(&home, READING));
-    assert!(home.say(&["doctor"]).out.contains("No problems."));
+    assert!(home.run_watchbill(&["doctor"]).out.contains("No problems."));
 }
 
 #[test]
 fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let home = with_data(folder.path().join("data"));
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     let database = home.data().join("watchbill.db");
     let mut bytes = std::fs::read(&database).unwrap();
     let middle = bytes.len() / 4..bytes.len() * 3 / 4;
     bytes[middle].fill(0x5a);
     std::fs::write(&database, bytes).unwrap();
     insta::assert_snapshot!("damaged", outputs_of(&home, READING));
-    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.run_watchbill(&["index"]).code, 0);
     insta::assert_snapshot!("damaged_is_over", outputs_of(&home, READING));
     let aside = std::fs::read_dir(home.data()).unwrap().filter(|entry| {
         entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
     });
     assert!(aside.count() > 0, "what was damaged is not thrown away");
-    let doctor = home.say(&["doctor"]).out;
+    let doctor = home.run_watchbill(&["doctor"]).out;
     let named = doctor.lines().skip_while(|line| !line.contains("damaged and set aside")).take(2);
     insta::assert_snapshot!(
         "damaged_is_named",
@@ -210,7 +214,7 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
         )
     );
     let store = |home: &Home| -> serde_json::Value {
-        serde_json::from_str::<serde_json::Value>(&home.say(&["doctor", "--json"]).out).unwrap()["store"]
+        serde_json::from_str::<serde_json::Value>(&home.run_watchbill(&["doctor", "--json"]).out).unwrap()["store"]
             .take()
     };
     let damaged = store(&home)["damaged"].take();
@@ -221,5 +225,5 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
         std::fs::remove_file(path).unwrap();
     }
     assert_eq!(store(&home).get("damaged"), None);
-    assert!(!home.say(&["doctor"]).out.contains("set aside"));
+    assert!(!home.run_watchbill(&["doctor"]).out.contains("set aside"));
 }

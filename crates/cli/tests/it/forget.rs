@@ -40,9 +40,9 @@ pub fn begins(home: &Home, words: &[&str]) -> Child {
 
 /// Whether a search finds the word.
 pub fn holds(home: &Home, word: &str) -> bool {
-    let said = home.say(&["search", "--json", "--as-stored", word]);
+    let output = home.run_watchbill(&["search", "--json", "--as-stored", word]);
     // There may be no store yet.
-    let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
+    let answer: Value = serde_json::from_str(&output.out).unwrap_or_default();
     answer["hits"].as_array().is_some_and(|hits| !hits.is_empty())
 }
 
@@ -170,7 +170,7 @@ fn a_running_writer_forgets_for_other_programs_and_reports_it() {
     until("what may be stored to be", || holds(&home, "staysword again"));
     home.out(&["chain", STAYS, "--name", "staysname"]);
     assert_eq!(in_bytes(&home, "goneword"), Vec::<PathBuf>::new(), "nothing of it is stored again");
-    assert_eq!(home.say(&["forget", "--yes", GONE]).code, 1, "nothing of it is stored");
+    assert_eq!(home.run_watchbill(&["forget", "--yes", GONE]).code, 1, "nothing of it is stored");
     home.out(&["forget", "--again", &GONE[..8]]);
     until("it to be stored again", || {
         holds(&home, "\"goneword again\"") && holds(&home, "\"goneword at first\"")
@@ -194,9 +194,9 @@ fn forget_succeeds_when_the_writer_is_killed_meanwhile() {
         // moment.
         std::thread::sleep(Duration::from_millis(delay.unwrap_or(50)));
         writer.kill();
-        let said = Finished::from(forget.wait_with_output().unwrap());
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{delay:?}");
-        let gone: Value = serde_json::from_str(&said.out).unwrap();
+        let output = Finished::from(forget.wait_with_output().unwrap());
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{delay:?}");
+        let gone: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!((&gone["sessions"], &gone["texts"]), (&json!([GONE]), &json!(1)), "{delay:?}");
         assert_eq!((&gone["wipedLater"], &gone["dryRun"]), (&json!(false), &json!(false)), "{delay:?}");
         assert_eq!(in_bytes(&home, "goneword"), Vec::<PathBuf>::new(), "{delay:?}");
@@ -224,7 +224,7 @@ fn forgetting_a_work_chain_forgets_all_its_sessions() {
     let gone = home.json(&["forget", &chain, "--yes", "--json"]);
     assert_eq!((&gone["workChainId"], &gone["sessions"]), (&json!(chain), &json!([GONE, STAYS])));
     assert!(!holds(&home, "goneword") && !holds(&home, "staysword"));
-    let said = home.say(&["forget", &chain, "--dry-run"]);
+    let output = home.run_watchbill(&["forget", &chain, "--dry-run"]);
     let nothing = format!("no stored session or work chain begins with `{chain}`");
-    assert!(said.code == 1 && said.err.contains(&nothing), "{}", said.err);
+    assert!(output.code == 1 && output.err.contains(&nothing), "{}", output.err);
 }

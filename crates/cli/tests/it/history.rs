@@ -46,7 +46,7 @@ fn steady(home: &Home, mut value: Value) -> Value {
     let text = |value: &Value| value.to_string().replace(home.path().to_str().unwrap(), "[home]");
     if let Some(answer) = value.as_object_mut() {
         for key in ["tookMs", "seconds", "exportedAt"] {
-            answer.entry(key).and_modify(|told| *told = Value::String("[time]".to_owned()));
+            answer.entry(key).and_modify(|listing| *listing = Value::String("[time]".to_owned()));
         }
     }
     serde_json::from_str(&text(&value)).unwrap()
@@ -104,9 +104,9 @@ fn a_missing_folder_is_reported_as_by_the_roster() {
     let detail = roster["problems"][0]["detail"].as_str().unwrap();
     for words in [&["index"][..], &["search", "pager"], &["search", "--json", "pager"], &["stats", "--json"]]
     {
-        let said = home.say(&[&["--claude-dir", "none"], words].concat());
-        assert_eq!((said.code, said.err.trim()), (0, &*format!("WARN {path}: {detail}")), "{words:?}");
-        assert!(!said.out.is_empty(), "{words:?}");
+        let output = home.run_watchbill(&[&["--claude-dir", "none"], words].concat());
+        assert_eq!((output.code, output.err.trim()), (0, &*format!("WARN {path}: {detail}")), "{words:?}");
+        assert!(!output.out.is_empty(), "{words:?}");
     }
 }
 
@@ -141,9 +141,9 @@ fn search_filters_narrow_the_result() {
         (&["search", " ", "\t"], 2),
         (&["search", "x", "--limit", "0"], 2),
     ] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.out.as_str()), (code, ""), "{words:?}: {}", said.err);
-        assert!(code == 2 || said.err.lines().count() == 1, "{words:?}: {}", said.err);
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, output.out.as_str()), (code, ""), "{words:?}: {}", output.err);
+        assert!(code == 2 || output.err.lines().count() == 1, "{words:?}: {}", output.err);
     }
 }
 
@@ -245,13 +245,13 @@ fn stats_count_each_request_once() {
         .env("COLUMNS", "63"));
     insta::assert_snapshot!("stats_by_project_narrow", narrow.out);
     for by in ["day", "project", "model", "tool"] {
-        let said = run(watchbill(home.path())
+        let output = run(watchbill(home.path())
             .arg("--data-dir")
             .arg(home.data())
             .args(["stats", "--by", by])
             .env("COLUMNS", "40"));
-        assert!(said.out.lines().all(|line| line.chars().count() <= 40), "{}", said.out);
-        insta::assert_snapshot!(format!("stats_by_{by}_in_40_columns"), said.out);
+        assert!(output.out.lines().all(|line| line.chars().count() <= 40), "{}", output.out);
+        insta::assert_snapshot!(format!("stats_by_{by}_in_40_columns"), output.out);
     }
     insta::assert_json_snapshot!("stats_by_model_as_json", home.json(&["stats", "--by", "model", "--json"]));
     let later = home.json(&["stats", "--json", "--since", "2026-11-21T00:00:00Z"]);
@@ -267,9 +267,9 @@ fn an_ambiguous_or_empty_id_forgets_no_session() {
     transcript(&home.claude(), &alike, &[line]);
     home.out(&["index"]);
     let refused = |words: &[&str], named: &[&str]| {
-        let said = home.say(words);
-        assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (1, "", 1), "{words:?}");
-        assert!(named.iter().all(|name| said.err.contains(name)), "{words:?}: {}", said.err);
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, output.out.as_str(), output.err.lines().count()), (1, "", 1), "{words:?}");
+        assert!(named.iter().all(|name| output.err.contains(name)), "{words:?}: {}", output.err);
     };
     refused(&["forget", "aaaa", "--yes"], &[PAGER, &alike]);
     refused(&["search", "x", "--chain", "aaaa"], &[PAGER, &alike]);
@@ -333,7 +333,7 @@ fn a_chain_is_written_as_a_document() {
         std::fs::read_to_string(&file).unwrap().lines().next(),
         home.out(&["export", &session]).lines().next()
     );
-    let again = home.say(&["export", &session, "--output", path]);
+    let again = home.run_watchbill(&["export", &session, "--output", path]);
     assert_eq!((again.code, again.err.lines().count()), (1, 1), "{}", again.err);
     assert!(again.err.contains("there already"), "{}", again.err);
 }
@@ -344,9 +344,9 @@ fn an_unusable_data_folder_is_reported_and_left_unchanged() {
     std::fs::create_dir_all(home.path().join("blocked")).unwrap();
     std::fs::write(home.data(), "a file where the folder should be").unwrap();
     for words in [&["index"][..], &["stats"], &["forget", "--yes", PAGER]] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.out.as_str()), (1, ""), "{words:?}");
-        assert!(said.err.lines().all(|line| !line.contains("panicked")), "{}", said.err);
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, output.out.as_str()), (1, ""), "{words:?}");
+        assert!(output.err.lines().all(|line| !line.contains("panicked")), "{}", output.err);
     }
     assert_eq!(std::fs::read_to_string(home.data()).unwrap(), "a file where the folder should be");
 }
@@ -355,9 +355,14 @@ fn an_unusable_data_folder_is_reported_and_left_unchanged() {
 fn a_missing_folder_does_not_count_as_an_unreadable_file() {
     let home = Home::empty();
     let nowhere = home.path().join("nowhere");
-    let said = home.say(&["index", "--json", "--claude-dir", nowhere.to_str().unwrap()]);
-    assert_eq!((said.code, said.err.lines().count()), (0, 1), "it is named, and that is all: {}", said.err);
-    assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["problems"], json!(0));
+    let output = home.run_watchbill(&["index", "--json", "--claude-dir", nowhere.to_str().unwrap()]);
+    assert_eq!(
+        (output.code, output.err.lines().count()),
+        (0, 1),
+        "it is named, and that is all: {}",
+        output.err
+    );
+    assert_eq!(serde_json::from_str::<Value>(&output.out).unwrap()["problems"], json!(0));
 }
 
 #[test]
@@ -393,25 +398,29 @@ fn every_command_refuses_an_unknown_or_ambiguous_session_in_the_same_words() {
             &["forget", "--dry-run", asked],
             &["search", "x", "--chain", asked],
         ] {
-            let said = home.say(command);
-            assert_eq!((said.code, said.out.as_str()), (1, ""), "{command:?}: {}", said.err);
+            let output = home.run_watchbill(command);
+            assert_eq!((output.code, output.out.as_str()), (1, ""), "{command:?}: {}", output.err);
             // Commands that read only the store say "stored".
-            let err = said
+            let err = output
                 .err
                 .replace("no stored session begins", "no session or work chain begins")
                 .replace("stored session", "session");
             assert!(err.starts_with(words), "{command:?}: {err}");
             assert!(asked != begin || err.ends_with(", …; name one of them\n"), "{command:?}: {err}");
         }
-        assert!(asked == "nobody" || asked == begin || home.say(&["forget", "--again", asked]).err == words);
+        assert!(
+            asked == "nobody"
+                || asked == begin
+                || home.run_watchbill(&["forget", "--again", asked]).err == words
+        );
     }
 }
 
 #[test]
 fn the_demo_keeps_no_history() {
     for words in [&["--demo", "search", "x"][..], &["--demo", "index"], &["--demo", "stats"]] {
-        let said = run(watchbill(Home::empty().path()).args(words));
-        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}");
+        let output = run(watchbill(Home::empty().path()).args(words));
+        assert_eq!((output.code, output.err.lines().count()), (1, 1), "{words:?}");
     }
 }
 
@@ -425,7 +434,7 @@ fn a_forgotten_session_leaves_no_byte_and_is_not_stored_again() {
         bytes.windows(word.len()).any(|window| window == word.as_bytes())
     };
     assert!(stored("header"));
-    let refused = home.say(&["forget", PAGER]);
+    let refused = home.run_watchbill(&["forget", PAGER]);
     assert_eq!((refused.code, refused.out.as_str()), (1, ""), "nobody can be asked here");
     assert!(refused.err.contains("--yes"), "{}", refused.err);
     let would = home.json(&["forget", "--json", "--dry-run", &PAGER[..5]]);
@@ -443,10 +452,10 @@ fn a_forgotten_session_leaves_no_byte_and_is_not_stored_again() {
     let before = home.json(&["forget", "--json", "--yes", "--before", "2026-11-20T23:00:00Z"]);
     assert_eq!(before["sessions"], json!([PAGER]));
     for words in [&["forget", "nobody", "--yes"][..], &["forget", "--again", "nobody"]] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}: {}", said.err);
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, output.err.lines().count()), (1, 1), "{words:?}: {}", output.err);
     }
-    assert_eq!(home.say(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
+    assert_eq!(home.run_watchbill(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
 }
 
 /// All files of the data folder, as text.
@@ -496,16 +505,17 @@ fn no_byte_of_private_or_excluded_text_is_stored() {
     home.out(&["--config", settings.to_str().unwrap(), "index", "--json"]);
     home.out(&["--config", settings.to_str().unwrap(), "roster", "--all", "--json"]);
     let doctor = |options: &[&str]| home.out(&[options, &["doctor"]].concat());
-    let told = doctor(&["--config", settings.to_str().unwrap()]);
+    let listing = doctor(&["--config", settings.to_str().unwrap()]);
     assert!(
-        told.contains("  everything that is there is stored, except what `exclude` leaves out of 1 file\n"),
-        "{told}"
+        listing
+            .contains("  everything that is there is stored, except what `exclude` leaves out of 1 file\n"),
+        "{listing}"
     );
-    let told = doctor(&[]);
+    let listing = doctor(&[]);
     assert!(
-        told.contains("  1 file not yet read to the end")
-            && told.contains("  `exclude` has changed since the history was stored"),
-        "{told}"
+        listing.contains("  1 file not yet read to the end")
+            && listing.contains("  `exclude` has changed since the history was stored"),
+        "{listing}"
     );
     let stored = stored_bytes(&home);
     assert!(stored.contains("open title"), "what is public is there");
@@ -516,8 +526,11 @@ fn no_byte_of_private_or_excluded_text_is_stored() {
     // Without the rule, everything is stored.
     home.out(&["index"]);
     assert_eq!(found(&home, &["hidden"]), [OTHER, OTHER], "title and prompt");
-    let told = doctor(&[]);
-    assert!(told.contains("  everything that is there is stored\n") && !told.contains("exclude"), "{told}");
+    let listing = doctor(&[]);
+    assert!(
+        listing.contains("  everything that is there is stored\n") && !listing.contains("exclude"),
+        "{listing}"
+    );
 }
 
 #[test]
@@ -527,13 +540,13 @@ fn show_and_export_report_a_transcript_that_is_gone() {
     std::fs::remove_dir_all(home.claude().join("projects")).unwrap();
     assert!(!found(&home, &["pager"]).is_empty(), "what is stored stays");
     for words in [["show", "aaaaaaaa"], ["export", "aaaaaaaa"]] {
-        let said = home.say(&words);
-        assert_eq!(said.code, 1);
+        let output = home.run_watchbill(&words);
+        assert_eq!(output.code, 1);
         assert!(
-            said.err.contains("the transcript of aaaaaaaa-0000-4000-8000-000000000001 is gone"),
+            output.err.contains("the transcript of aaaaaaaa-0000-4000-8000-000000000001 is gone"),
             "{}",
-            said.err
+            output.err
         );
     }
-    assert!(home.say(&["show", "cccc"]).err.contains("no session or work chain begins with"));
+    assert!(home.run_watchbill(&["show", "cccc"]).err.contains("no session or work chain begins with"));
 }

@@ -52,15 +52,15 @@ impl Home {
         command
     }
 
-    pub fn say(&self, words: &[&str]) -> Finished {
+    pub fn run_watchbill(&self, words: &[&str]) -> Finished {
         run(&mut self.command(words))
     }
 
     /// The output of a command that must succeed.
     pub fn out(&self, words: &[&str]) -> String {
-        let said = self.say(words);
-        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
-        said.out
+        let output = self.run_watchbill(words);
+        assert_eq!((output.code, &*output.err), (0, ""), "{words:?}");
+        output.out
     }
 
     pub fn json(&self, words: &[&str]) -> Value {

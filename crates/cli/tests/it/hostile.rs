@@ -137,11 +137,11 @@ fn no_command_prints_control_characters_of_transcripts() {
         command
     };
     for (ends_well, words) in ASKED {
-        let said = run(&mut given(words));
-        assert_eq!(said.code == 0, *ends_well, "{words:?}: {}", said.err);
-        assert!(!(said.out + &said.err).is_empty(), "{words:?}");
-        let said = run(&mut given(words));
-        for text in [&said.out, &said.err] {
+        let output = run(&mut given(words));
+        assert_eq!(output.code == 0, *ends_well, "{words:?}: {}", output.err);
+        assert!(!(output.out + &output.err).is_empty(), "{words:?}");
+        let output = run(&mut given(words));
+        for text in [&output.out, &output.err] {
             assert!(!text.contains(steers), "{words:?}: {text:?}");
         }
     }
@@ -163,10 +163,10 @@ fn json_escapes_control_characters_and_keeps_them() {
     let home = tempfile::tempdir().unwrap();
     let (session, lines) = session();
     transcript(&home.path().join(".claude"), &session, &lines);
-    let said = run(watchbill(home.path()).args(["roster", "--all", "--json"]));
-    let roster: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let output = run(watchbill(home.path()).args(["roster", "--all", "--json"]));
+    let roster: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(roster["sessions"][0]["sessionId"], session);
-    assert!(!said.out.contains(steers), "{:?}", said.out);
+    assert!(!output.out.contains(steers), "{:?}", output.out);
 }
 
 #[cfg(target_os = "linux")]
@@ -175,8 +175,8 @@ fn the_resume_command_names_the_folder_and_has_no_control_characters() {
     let home = tempfile::tempdir().unwrap();
     let (session, lines) = session();
     transcript(&home.path().join(".claude"), &session, &lines);
-    let said = run(watchbill(home.path()).args(["focus", "h"]));
-    let line = said.out.trim_end();
+    let output = run(watchbill(home.path()).args(["focus", "h"]));
+    let line = output.out.trim_end();
     assert!(!line.contains(steers), "{line:?}");
     let words = line.replace(" && claude", " ; printf '%s|'").replace("cd ", "printf '%s|' ");
     let read = std::process::Command::new("bash").args(["-c", &words]).output().unwrap();
@@ -208,10 +208,10 @@ fn titles_of_every_script_keep_the_columns() {
         transcript(&home.path().join(".claude"), &session, &[prompt, title]);
     }
     for columns in [40, 80, 120, 200] {
-        let said = run(watchbill(home.path()).arg("roster").env("COLUMNS", columns.to_string()));
+        let output = run(watchbill(home.path()).arg("roster").env("COLUMNS", columns.to_string()));
         let rows: Vec<&str> =
-            said.out.lines().filter(|line| line.contains(" s0 ") || line.contains("work")).collect();
-        for line in said.out.lines() {
+            output.out.lines().filter(|line| line.contains(" s0 ") || line.contains("work")).collect();
+        for line in output.out.lines() {
             assert!(line.width() <= columns.max(51), "{columns}: {} columns: {line}", line.width());
         }
         assert!(!rows.is_empty());

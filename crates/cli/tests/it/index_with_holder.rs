@@ -12,10 +12,10 @@ fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)
     adds(home, STAYS, "unheardofword");
     let index = begins(home, &["index", "--json"]);
     then(writer);
-    let said = Finished::from(index.wait_with_output().unwrap());
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let output = Finished::from(index.wait_with_output().unwrap());
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(holds(home, "unheardofword"), "what was there when it was asked for is stored");
-    serde_json::from_str(&said.out).unwrap()
+    serde_json::from_str(&output.out).unwrap()
 }
 
 #[test]
@@ -23,21 +23,21 @@ fn index_beside_a_writer_reports_that_all_is_stored() {
     let home = two_sessions();
     let writer = Writer::of(&home);
     let pid = writer.child.id();
-    let said = home.out(&["index"]);
+    let output = home.out(&["index"]);
     assert_eq!(
-        said,
+        output,
         format!("everything in 2 files is stored; process {pid} keeps the history up to date\n")
     );
     let report = home.json(&["index", "--json"]);
     let kept = ["files", "skipped", "bytes", "problems", "keptBy"].map(|key| report[key].clone());
     assert_eq!(kept, [2, 2, 0, 0, pid].map(|n| json!(n)));
     for words in [&["index", "--full"][..], &["index", "--cut", "10"]] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (1, "", 1), "{words:?}");
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, output.out.as_str(), output.err.lines().count()), (1, "", 1), "{words:?}");
         assert!(
-            said.err.contains(&format!("process {pid} ")) && said.err.contains("quit it"),
+            output.err.contains(&format!("process {pid} ")) && output.err.contains("quit it"),
             "{}",
-            said.err
+            output.err
         );
     }
 }
@@ -66,13 +66,13 @@ fn index_does_not_wait_for_a_holder_with_other_folders() {
     let writer = Writer::elsewhere(&home);
     adds(&home, STAYS, "unheardofword");
     until("it to listen", || home.data().join("run/engine.sock").exists());
-    let said = home.say(&["index"]);
-    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    let output = home.run_watchbill(&["index"]);
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
     let pid = writer.child.id();
     assert!(
-        said.err.contains(&format!("process {pid} keeps this history with other folders")),
+        output.err.contains(&format!("process {pid} keeps this history with other folders")),
         "{}",
-        said.err
+        output.err
     );
     assert!(!holds(&home, "unheardofword"));
 }

@@ -47,9 +47,9 @@ pub fn index(home: &Path, data: &str) -> std::process::Command {
     command
 }
 
-fn json_of(said: &Finished) -> Value {
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
-    serde_json::from_str(&said.out).expect("JSON")
+fn json_of(output: &Finished) -> Value {
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    serde_json::from_str(&output.out).expect("JSON")
 }
 
 /// The answers of a count and of searches for a word of some sessions.
@@ -85,8 +85,8 @@ fn an_interrupted_index_loses_no_record_and_the_next_run_goes_on() {
     let mut rest = String::new();
     log.read_to_string(&mut rest).unwrap();
     assert!(!rest.contains("WARN") && !rest.contains("watchbill: "), "{rest}");
-    let said: Finished = child.wait_with_output().unwrap().into();
-    assert_eq!((said.code, said.out.as_str()), (130, ""));
+    let output: Finished = child.wait_with_output().unwrap().into();
+    assert_eq!((output.code, output.out.as_str()), (130, ""));
 
     let report = json_of(&run(&mut index(home.path(), "data")));
     let count = |name: &str| report[name].as_u64().unwrap();

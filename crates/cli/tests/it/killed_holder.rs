@@ -47,11 +47,14 @@ fn no_command_is_lost_or_carried_out_twice() {
         let home = &home;
         let clients: Vec<_> =
             (0..CLIENTS).map(|client| scope.spawn(move || give_commands(home, client))).collect();
-        let told = clients.into_iter().map(|client| client.join());
-        let told: Vec<_> = told.collect();
+        let results = clients.into_iter().map(|client| client.join());
+        let results: Vec<_> = results.collect();
         done.store(true, Ordering::Release);
         killer.join().unwrap();
-        told.into_iter().map(Result::unwrap).fold((0, 0), |sum, told| (sum.0 + told.0, sum.1 + told.1))
+        results
+            .into_iter()
+            .map(Result::unwrap)
+            .fold((0, 0), |sum, results| (sum.0 + results.0, sum.1 + results.1))
     });
     println!("{carried_out} were carried out, {refused} refused");
     assert!(carried_out > 0);
@@ -63,21 +66,21 @@ fn give_commands(home: &Home, client: usize) -> (usize, usize) {
     let links = || home.json(&["chain", &later, "--json"])["links"].as_array().unwrap().len();
     let (mut joined, mut carried_out, mut refused) = (0, 0, 0);
     for _ in 0..commands() / CLIENTS {
-        let said = match joined {
-            0 => home.say(&["chain", &later, "--join", &earlier]),
-            _ => home.say(&["chain", &later, "--undo"]),
+        let output = match joined {
+            0 => home.run_watchbill(&["chain", &later, "--join", &earlier]),
+            _ => home.run_watchbill(&["chain", &later, "--undo"]),
         };
-        if said.code == 0 {
+        if output.code == 0 {
             (joined, carried_out) = (1 - joined, carried_out + 1);
         } else {
-            assert!(said.code == 1 && said.err.contains("holds the store and"), "{}", said.err);
+            assert!(output.code == 1 && output.err.contains("holds the store and"), "{}", output.err);
             refused += 1;
-            if said.err.contains("has stopped answering") {
+            if output.err.contains("has stopped answering") {
                 // Only this answer leaves the result open; its message tells the user how to find out.
                 joined = links();
             }
         }
-        assert_eq!(links(), joined, "{}", said.err);
+        assert_eq!(links(), joined, "{}", output.err);
     }
     (carried_out, refused)
 }
@@ -107,8 +110,8 @@ fn an_undo_is_carried_out_once_when_the_holder_is_killed() {
         std::thread::sleep(Duration::from_millis(7 * (taken_back as u64 % 11)));
         holder.kill().unwrap();
         holder.wait().unwrap();
-        let said = crate::program::Finished::from(undo.wait_with_output().unwrap());
-        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        let output = crate::program::Finished::from(undo.wait_with_output().unwrap());
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
         assert_eq!(links(), steps - taken_back);
     }
 }

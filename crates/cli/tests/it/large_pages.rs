@@ -13,16 +13,16 @@ use crate::skipped::skipped;
 
 /// The environment of the process after its work has begun. Whether the C library obeys it is not tested: glibc 2.36
 /// ignored it in half of the starts of an unoptimized build, and in none of an optimized one.
-fn told(command: &mut Command) -> String {
+fn environment_of(command: &mut Command) -> String {
     command.env("WATCHBILL_LOG", "watchbill_history::index=debug");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("a step is stored"), "{line}");
-    let told = fs::read(format!("/proc/{}/environ", child.id())).unwrap();
+    let environment_of = fs::read(format!("/proc/{}/environ", child.id())).unwrap();
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
-    String::from_utf8(told).unwrap().replace('\0', "\n")
+    String::from_utf8(environment_of).unwrap().replace('\0', "\n")
 }
 
 fn is_offered() -> bool {
@@ -37,9 +37,9 @@ fn is_offered() -> bool {
 #[test]
 fn index_gets_large_pages_where_the_system_offers_them() {
     let home = home();
-    let told = told(&mut index(home.path(), "data with a gap"));
+    let environment_of = environment_of(&mut index(home.path(), "data with a gap"));
     for ours in ["WATCHBILL_LARGE_PAGES=1", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] {
-        assert_eq!(told.lines().any(|line| line == ours), is_offered(), "{told}");
+        assert_eq!(environment_of.lines().any(|line| line == ours), is_offered(), "{environment_of}");
     }
     // The arguments were passed on.
     assert!(home.path().join("data with a gap/watchbill.db").is_file());
@@ -49,9 +49,9 @@ fn index_gets_large_pages_where_the_system_offers_them() {
 fn index_does_not_restart_twice_and_keeps_the_users_tunables() {
     let home = home();
     for (name, value) in [("WATCHBILL_LARGE_PAGES", "1"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=9")] {
-        let told = told(index(home.path(), name).env(name, value));
+        let environment_of = environment_of(index(home.path(), name).env(name, value));
         let ours = |line: &&str| line.starts_with("WATCHBILL_LARGE") || line.starts_with("GLIBC");
-        assert_eq!(told.lines().filter(ours).collect::<Vec<_>>(), [format!("{name}={value}")]);
+        assert_eq!(environment_of.lines().filter(ours).collect::<Vec<_>>(), [format!("{name}={value}")]);
     }
 }
 
@@ -62,7 +62,7 @@ fn a_file_of_another_name_is_not_started_again() {
     fs::copy(env!("CARGO_BIN_EXE_watchbill"), &other).unwrap();
     let mut command = Command::new(&other);
     command.env_clear().env("HOME", home.path()).env("WATCHBILL_LOG", "watchbill=debug").arg("index");
-    let said = run(&mut command);
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert_eq!(said.err.contains("is not called watchbill"), is_offered(), "{}", said.err);
+    let output = run(&mut command);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert_eq!(output.err.contains("is not called watchbill"), is_offered(), "{}", output.err);
 }

@@ -58,7 +58,7 @@ fn corrected(config: &str) -> Home {
 
 fn memory(home: &Home, words: &[&str]) -> Finished {
     let cwd = work(home);
-    home.say(&[&["memory", "--project", &cwd], words].concat())
+    home.run_watchbill(&[&["memory", "--project", &cwd], words].concat())
 }
 
 fn memories(home: &Home, words: &[&str]) -> Vec<Value> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::program::{run, say, watchbill};
+use crate::program::{run, run_watchbill, watchbill};
 
 const COMMANDS: [&str; 33] = [
     "roster",
@@ -43,18 +43,18 @@ const COMMANDS: [&str; 33] = [
 
 #[test]
 fn every_command_explains_itself() {
-    let mut pages = say(&["--help"]).out;
+    let mut pages = run_watchbill(&["--help"]).out;
     for command in COMMANDS {
-        let said = say(&[command, "--help"]);
-        assert_eq!(said.code, 0, "{command}");
-        pages.push_str(&format!("\n======== {command}\n{}", said.out));
+        let output = run_watchbill(&[command, "--help"]);
+        assert_eq!(output.code, 0, "{command}");
+        pages.push_str(&format!("\n======== {command}\n{}", output.out));
     }
     insta::assert_snapshot!(pages);
 }
 
 #[test]
 fn it_says_its_version() {
-    assert_eq!(say(&["--version"]).out, format!("watchbill {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(run_watchbill(&["--version"]).out, format!("watchbill {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 /// Feeds `text` to a program that checks it; `None` if this system does not have the program.
@@ -69,12 +69,13 @@ fn check(program: &str, words: &[&str], text: &str) -> Option<std::process::Outp
 #[test]
 fn completions_are_valid_and_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let said = say(&["completions", shell]);
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{shell}");
+        let output = run_watchbill(&["completions", shell]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{shell}");
         for command in COMMANDS {
-            assert!(said.out.contains(command), "{shell} does not know {command}");
+            assert!(output.out.contains(command), "{shell} does not know {command}");
         }
-        if let Some(verdict) = check(shell, &["-n"], &said.out).filter(|_| matches!(shell, "bash" | "zsh")) {
+        if let Some(verdict) = check(shell, &["-n"], &output.out).filter(|_| matches!(shell, "bash" | "zsh"))
+        {
             assert!(verdict.status.success(), "{shell}: {}", String::from_utf8_lossy(&verdict.stderr));
         }
     }
@@ -82,7 +83,7 @@ fn completions_are_valid_and_know_every_command() {
 
 #[test]
 fn the_man_page_has_every_command_and_renders_without_a_warning() {
-    let page = say(&["man"]).out;
+    let page = run_watchbill(&["man"]).out;
     for command in COMMANDS {
         assert!(page.contains(&format!(".SH WATCHBILL {}", command.to_uppercase())), "{command}");
     }
@@ -96,8 +97,8 @@ fn the_man_page_has_every_command_and_renders_without_a_warning() {
 #[test]
 fn every_command_gets_a_man_page_of_its_own() {
     let home = tempfile::tempdir().unwrap();
-    let said = run(watchbill(home.path()).args(["man", "--folder", "pages"]).current_dir(home.path()));
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, "", ""));
+    let output = run(watchbill(home.path()).args(["man", "--folder", "pages"]).current_dir(home.path()));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (0, "", ""));
     for command in COMMANDS {
         let page = home.path().join(format!("pages/watchbill-{command}.1"));
         let page =
@@ -108,7 +109,7 @@ fn every_command_gets_a_man_page_of_its_own() {
     }
     let pages = std::fs::read_dir(home.path().join("pages")).unwrap().count();
     assert!(pages > COMMANDS.len(), "the program's own, and those of `hooks`: {pages}");
-    let said = run(watchbill(home.path()).args(["man", "--folder", "/dev/null/pages"]));
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("cannot write the man pages into /dev/null/pages"), "{}", said.err);
+    let output = run(watchbill(home.path()).args(["man", "--folder", "/dev/null/pages"]));
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("cannot write the man pages into /dev/null/pages"), "{}", output.err);
 }

@@ -36,7 +36,7 @@ pub fn run(command: &mut Command) -> Finished {
 }
 
 /// Runs it with these words, in a new home.
-pub fn say(words: &[&str]) -> Finished {
+pub fn run_watchbill(words: &[&str]) -> Finished {
     let home = tempfile::tempdir().unwrap();
     run(watchbill(home.path()).args(words))
 }

@@ -53,9 +53,9 @@ fn roster(home: &Path, files: impl Iterator<Item = (PathBuf, String)>, until: Ti
     }
     std::fs::create_dir(&root).unwrap();
     files.filter(|(_, text)| !text.is_empty()).for_each(|(path, text)| append(&root, &path, &text));
-    let said = run(watchbill(home).args(["roster", "--json", "--all", "--at", &until.to_string()]));
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
-    let roster: Value = serde_json::from_str(&said.out).unwrap();
+    let output = run(watchbill(home).args(["roster", "--json", "--all", "--at", &until.to_string()]));
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let roster: Value = serde_json::from_str(&output.out).unwrap();
     roster["sessions"].clone()
 }
 
@@ -96,8 +96,8 @@ fn a_past_roster_ignores_later_markers() {
     let marker = serde_json::json!({ "newSessionId": "after", "cwd": work, "compactedAt": "2026-11-20T10:10:00.000Z" });
     std::fs::write(work.join(".claude/compacted.after.marker"), marker.to_string()).unwrap();
     let superseded = |at: &str| -> Vec<String> {
-        let said = run(watchbill(home.path()).args(["roster", "--json", "--all", "--at", at]));
-        let roster: Value = serde_json::from_str(&said.out).unwrap();
+        let output = run(watchbill(home.path()).args(["roster", "--json", "--all", "--at", at]));
+        let roster: Value = serde_json::from_str(&output.out).unwrap();
         let sessions = roster["sessions"].as_array().unwrap().iter();
         sessions
             .filter(|s| s["superseded"] == true)

@@ -249,7 +249,7 @@ fn a_taken_port_ends_the_program_only_if_the_command_line_wants_the_service() {
     let config = format!("[service]\nhttp = true\nport = {port}\n");
     let home = Home::empty().configured(&config);
     let serve = Serve::of(&home);
-    let said = home.say(&["serve", "--http"]);
+    let said = home.run_watchbill(&["serve", "--http"]);
     assert!(
         said.code != 0 && said.err.contains(&format!("cannot serve HTTP on port {port}")),
         "{}",
@@ -281,7 +281,7 @@ fn what_a_program_sends_is_a_proposal_and_not_the_user_s_word() {
     }
     let mut standings = Value::Null;
     until("both findings", || {
-        let said = service.home.say(&["memory", "--project", "/home/dev/api", "list", "--json"]);
+        let said = service.home.run_watchbill(&["memory", "--project", "/home/dev/api", "list", "--json"]);
         let list: Value = serde_json::from_str(&said.out).unwrap_or_default();
         standings =
             list["memories"].as_array().into_iter().flatten().map(|one| one["standing"].clone()).collect();
@@ -330,7 +330,7 @@ fn the_document_s_own_requests_get_what_it_promises() {
     // It enters the history, and only that.
     let mut summary = Value::Null;
     until("the summary", || {
-        let said = service.home.say(&["summary", session, "--json"]);
+        let said = service.home.run_watchbill(&["summary", session, "--json"]);
         summary = serde_json::from_str(&said.out).unwrap_or_default();
         summary["nextSteps"] == json!(["write its tests"])
     });

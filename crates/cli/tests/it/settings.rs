@@ -27,9 +27,9 @@ fn options_override_environment_and_environment_overrides_configuration() {
     std::fs::write(home.join("config.toml"), format!("roots = [{file:?}]\n")).unwrap();
     let list = std::env::join_paths([variable, second]).unwrap();
     let seen = |words: &[&str], vars: &[(&str, &std::ffi::OsStr)]| -> Vec<String> {
-        let said = run(watchbill(home).args(words).args(["roster", "--json"]).envs(vars.iter().copied()));
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
-        let roster: Value = serde_json::from_str(&said.out).unwrap();
+        let output = run(watchbill(home).args(words).args(["roster", "--json"]).envs(vars.iter().copied()));
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{words:?}");
+        let roster: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(roster["problems"], json!([]));
         let mut ids: Vec<String> = roster["sessions"]
             .as_array()
@@ -57,37 +57,37 @@ fn options_override_environment_and_environment_overrides_configuration() {
 fn commands_that_store_report_errors_of_the_settings() {
     let home = tempfile::tempdir().unwrap();
     let root = root(home.path(), ".claude");
-    let say = |wrong: &str, words: [&str; 2]| {
+    let run_watchbill = |wrong: &str, words: [&str; 2]| {
         std::fs::write(home.path().join("c.toml"), wrong).unwrap();
-        let said =
+        let output =
             run(watchbill(home.path()).args(["--claude-dir", &root, "--config", "c.toml"]).args(words));
-        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
-        said
+        assert_eq!(output.err.lines().count(), 1, "{}", output.err);
+        output
     };
     for words in [["index", "--json"], ["search", "hello"]] {
-        let said = say("[watch]\nmoed = \"poll\"\n", words);
-        assert_eq!(said.code, 0, "{}", said.err);
+        let output = run_watchbill("[watch]\nmoed = \"poll\"\n", words);
+        assert_eq!(output.code, 0, "{}", output.err);
         let what = "c.toml: line 2, column 1: `moed` under [watch] is not known";
-        assert!(said.err.contains(what), "{}", said.err);
+        assert!(output.err.contains(what), "{}", output.err);
     }
     // An entry that may have been meant as `exclude` is not ignored.
     let misspelt = "[store]\nexlude = [\"/home/dev/x\"]\n";
-    let said = say(misspelt, ["index", "--json"]);
-    assert_eq!(said.code, 1, "{}", said.err);
-    assert!(said.err.contains("line 2, column 1: `exlude` under [store] is not known"), "{}", said.err);
-    assert!(said.err.contains("not known what may be stored"), "{}", said.err);
+    let output = run_watchbill(misspelt, ["index", "--json"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    assert!(output.err.contains("line 2, column 1: `exlude` under [store] is not known"), "{}", output.err);
+    assert!(output.err.contains("not known what may be stored"), "{}", output.err);
 }
 
 #[test]
 fn empty_and_missing_folders_are_no_error() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("empty")).unwrap();
-    let said = run(watchbill(home.path()).args(["--claude-dir", "empty", "roster"]));
-    assert_eq!(said.code, 0);
-    insta::assert_snapshot!(said.out, @"No sessions. They appear here as soon as an agent writes its first record.");
-    let said = run(watchbill(home.path()).args(["--claude-dir", "missing", "roster", "--json"]));
-    let roster: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!((said.code, &roster["sessions"]), (0, &json!([])));
+    let output = run(watchbill(home.path()).args(["--claude-dir", "empty", "roster"]));
+    assert_eq!(output.code, 0);
+    insta::assert_snapshot!(output.out, @"No sessions. They appear here as soon as an agent writes its first record.");
+    let output = run(watchbill(home.path()).args(["--claude-dir", "missing", "roster", "--json"]));
+    let roster: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((output.code, &roster["sessions"]), (0, &json!([])));
     assert_eq!(roster["problems"][0]["kind"], "missing");
     assert!(roster["problems"][0]["path"].as_str().unwrap().ends_with("missing"));
 }
@@ -98,10 +98,10 @@ fn doctor_reports_how_each_folder_would_be_watched() {
     std::fs::create_dir(home.path().join("there")).unwrap();
     std::fs::write(home.path().join("poll.toml"), "[watch]\nmode = \"poll\"\n").unwrap();
     let modes = |words: &[&str]| -> Vec<Value> {
-        let said = run(watchbill(home.path())
+        let output = run(watchbill(home.path())
             .args(["--claude-dir", "there", "--claude-dir", "missing", "doctor", "--json"])
             .args(words));
-        let doctor: Value = serde_json::from_str(&said.out).unwrap();
+        let doctor: Value = serde_json::from_str(&output.out).unwrap();
         doctor["roots"].as_array().unwrap().iter().map(|root| root["watch"].clone()).collect()
     };
     assert_eq!(modes(&["--config", "poll.toml"]), ["poll", "none"]);
@@ -119,8 +119,8 @@ fn the_roster_counts_older_sessions_that_it_hides() {
         "timestamp": "2025-01-01T00:00:00.000Z", "cwd": "/home/dev/x", "sessionId": "old",
     });
     transcript(&home.path().join(".claude"), "old", &[old]);
-    let said = run(watchbill(home.path()).arg("roster"));
-    insta::assert_snapshot!(said.out, @"Nothing is going on now; `watchbill roster --all` shows 1 older session.");
+    let output = run(watchbill(home.path()).arg("roster"));
+    insta::assert_snapshot!(output.out, @"Nothing is going on now; `watchbill roster --all` shows 1 older session.");
     assert!(run(watchbill(home.path()).args(["roster", "--all"])).out.contains("old"));
 }
 
@@ -130,14 +130,14 @@ fn errors_of_the_configuration_are_reported_and_the_rest_is_used() {
     let home = tempfile::tempdir().unwrap();
     let text = "roots = ['there']\n[timeouts]\nidle = \"soon\"\n[timeout]\n";
     std::fs::write(home.path().join("config.toml"), text).unwrap();
-    let said = run(watchbill(home.path()).args(["--config", "config.toml", "doctor", "--json"]));
-    assert_eq!(said.code, 0, "{}", said.err);
-    let doctor: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let output = run(watchbill(home.path()).args(["--config", "config.toml", "doctor", "--json"]));
+    assert_eq!(output.code, 0, "{}", output.err);
+    let doctor: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     assert!(doctor["roots"][0]["path"].as_str().unwrap().ends_with("there"));
     let problems = doctor["problems"].as_array().unwrap();
-    let told = problems.iter().find(|problem| problem["kind"] == "configuration").unwrap();
-    assert_eq!(told["count"], 2);
-    let detail = told["detail"].as_str().unwrap();
+    let listing = problems.iter().find(|problem| problem["kind"] == "configuration").unwrap();
+    assert_eq!(listing["count"], 2);
+    let detail = listing["detail"].as_str().unwrap();
     assert!(detail.contains("line 3, column 8: timeouts.idle: expected a time"), "{detail}");
     assert!(
         detail.contains("line 4, column 2: `timeout` is not known; did you mean `timeouts`?"),
@@ -145,12 +145,12 @@ fn errors_of_the_configuration_are_reported_and_the_rest_is_used() {
     );
     assert_eq!(doctor["config"]["path"], home.path().join("config.toml").to_str().unwrap());
 
-    let said = run(watchbill(home.path()).args(["--config", "config.toml", "roster"]));
+    let output = run(watchbill(home.path()).args(["--config", "config.toml", "roster"]));
     assert!(
-        said.out.contains("timeouts.idle") || said.err.contains("timeouts.idle"),
+        output.out.contains("timeouts.idle") || output.err.contains("timeouts.idle"),
         "{}{}",
-        said.out,
-        said.err
+        output.out,
+        output.err
     );
 }
 
@@ -159,8 +159,13 @@ fn doctor_prints_the_end_of_muting_in_local_time() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("data")).unwrap();
     std::fs::write(home.path().join("data/muted-until"), "2199-12-31T23:05:59.000Z\n").unwrap();
-    let said = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).env("TZ", "CET-1"));
-    assert!(said.out.contains("\nalerts are muted until 2200-01-01 00:05\n"), "{}{}", said.out, said.err);
+    let output = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).env("TZ", "CET-1"));
+    assert!(
+        output.out.contains("\nalerts are muted until 2200-01-01 00:05\n"),
+        "{}{}",
+        output.out,
+        output.err
+    );
 }
 
 #[cfg(unix)]
@@ -178,16 +183,16 @@ fn a_configuration_that_is_no_regular_file_blocks_no_command() {
     std::os::unix::fs::symlink("pipe", make("link")).unwrap();
     for named in ["pipe", "link", "folder", "/dev/zero", "/dev/null"] {
         for words in [&["roster"][..], &["doctor"], &["watch"], &["index"], &["hooks", "status"]] {
-            let said =
+            let output =
                 run(watchbill(home.path()).args(["--data-dir", "data", "--config", named]).args(words));
-            assert_eq!((said.code, &*said.out), (1, ""), "{named}: {words:?}");
-            assert!(said.err.contains("not a regular file; name another with --config"), "{}", said.err);
+            assert_eq!((output.code, &*output.out), (1, ""), "{named}: {words:?}");
+            assert!(output.err.contains("not a regular file; name another with --config"), "{}", output.err);
         }
     }
     for config in [&["--config", "long"][..], &[]] {
-        let said = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).args(config));
-        assert_eq!(said.code, 0, "{}", said.err);
-        let told = if config.is_empty() { "no ordinary file" } else { "far too long" };
-        assert!(said.out.contains(told), "{}", said.out);
+        let output = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).args(config));
+        assert_eq!(output.code, 0, "{}", output.err);
+        let listing = if config.is_empty() { "no ordinary file" } else { "far too long" };
+        assert!(output.out.contains(listing), "{}", output.out);
     }
 }

@@ -72,7 +72,7 @@ fn a_join_and_a_split_of_chains_can_be_undone() {
     );
     assert_eq!(row_of(&home, FIRST, false), None, "its work goes on in the other");
     assert_eq!(row_of(&home, FIRST, true).unwrap()["supersededBy"], SECOND);
-    assert_eq!(home.say(&["chain", FIRST, "--join", SECOND]).err.lines().count(), 1);
+    assert_eq!(home.run_watchbill(&["chain", FIRST, "--join", SECOND]).err.lines().count(), 1);
     home.out(&["chain", SECOND, "--split"]);
     assert_eq!(chain_of(&home, SECOND)["links"], json!([]));
     assert!(row_of(&home, FIRST, false).is_some());
@@ -108,23 +108,23 @@ fn the_beginning_of_a_chain_id_means_the_chain() {
     }
     // This prefix is fixed: chain ids are derived from session ids.
     let chains = "bd926239-200c-8ea1-942d-06e86bf8c88c, bd926239-210c-8ea1-942d-06e86bf8c9c7";
-    let said = home.say(&["show", "bd926239"]);
-    assert_eq!((said.code, &*said.out), (1, ""));
+    let output = home.run_watchbill(&["show", "bd926239"]);
+    assert_eq!((output.code, &*output.out), (1, ""));
     assert_eq!(
-        said.err,
+        output.err,
         format!("watchbill: `bd926239` begins several work chains: {chains}; name one of them\n")
     );
     home.out(&["index"]);
-    let said = home.say(&["search", "leak", "--chain", "bd926239"]);
-    assert_eq!((said.code, &*said.out), (1, ""));
+    let output = home.run_watchbill(&["search", "leak", "--chain", "bd926239"]);
+    assert_eq!((output.code, &*output.out), (1, ""));
     let several = format!("`bd926239` begins several stored work chains: {chains}; name one of them\n");
-    assert!(said.err.ends_with(&several), "{}", said.err);
+    assert!(output.err.ends_with(&several), "{}", output.err);
 }
 
 #[test]
 fn invalid_user_commands_are_refused_in_one_line() {
     let home = two_sessions();
-    let mut told = String::new();
+    let mut listing = String::new();
     for words in [
         &["chain", FIRST, "--join", FIRST][..],
         &["chain", FIRST, "--split"],
@@ -135,16 +135,16 @@ fn invalid_user_commands_are_refused_in_one_line() {
         &["put-away", "nobody"],
         &["--demo", "put-away", "1"],
     ] {
-        let said = home.say(words);
-        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
-        assert_eq!(said.err.lines().count(), 1, "{words:?}: {}", said.err);
-        told.push_str(&said.err);
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, &*output.out), (1, ""), "{words:?}");
+        assert_eq!(output.err.lines().count(), 1, "{words:?}: {}", output.err);
+        listing.push_str(&output.err);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(listing);
     for words in
         [&["chain", FIRST, "--split", "--undo"][..], &["snooze", FIRST], &["snooze", FIRST, "1h", "--off"]]
     {
-        assert_eq!(home.say(words).code, 2, "{words:?}");
+        assert_eq!(home.run_watchbill(words).code, 2, "{words:?}");
     }
     for words in [
         &["snooze", FIRST, "soon"][..],
@@ -155,13 +155,13 @@ fn invalid_user_commands_are_refused_in_one_line() {
         &["forget", "--dry-run", "--before", "3000000d"],
         &["roster", "--at", "3000000d"],
     ] {
-        let said = home.say(words);
-        assert_eq!((said.code, &*said.out), (2, ""), "{words:?}");
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, &*output.out), (2, ""), "{words:?}");
         let expected = match words.last().unwrap() {
             &"3000000d" => "`3000000d` leads out of the years 0 to 9999",
             _ => " is no time to come; expected a span (15m, 1h, 2d)",
         };
-        assert!(said.err.contains(expected), "{}", said.err);
+        assert!(output.err.contains(expected), "{}", output.err);
     }
 }
 
@@ -224,7 +224,7 @@ fn a_running_program_gets_commands_of_another_process() {
     home.out(&["chain", FIRST, "--name", "the leak"]);
     until(&|event| event["updates"]["workChainName"] == "the leak");
     assert_eq!(chain_of(&home, FIRST)["name"], "the leak", "stored, though this program reads alone");
-    let refused = home.say(&["chain", SECOND, "--split"]);
+    let refused = home.run_watchbill(&["chain", SECOND, "--split"]);
     assert_eq!(refused.code, 1, "nothing is handed over that makes no sense");
     home.out(&["chain", FIRST, "--join", SECOND]);
     until(&|event| event["event"] == "removed" && event["sessionId"] == FIRST);
@@ -239,9 +239,9 @@ fn a_running_program_gets_commands_of_another_process() {
 fn user_commands_are_refused_while_the_configuration_is_in_doubt() {
     let home = two_sessions();
     std::fs::write(home.path().join("config.toml"), "[store]\nexclude = 5\n").unwrap();
-    let said = home.say(&["--config", "config.toml", "chain", FIRST, "--name", "the leak"]);
-    assert_eq!((said.code, &*said.out), (1, ""));
-    assert!(said.err.contains("config.toml is wrong"), "{}", said.err);
+    let output = home.run_watchbill(&["--config", "config.toml", "chain", FIRST, "--name", "the leak"]);
+    assert_eq!((output.code, &*output.out), (1, ""));
+    assert!(output.err.contains("config.toml is wrong"), "{}", output.err);
     assert!(!home.path().join("data/watchbill.db").exists());
 }
 
@@ -251,15 +251,15 @@ fn a_store_of_a_newer_version_refuses_user_commands_and_queries() {
     let home = two_sessions();
     home.out(&["index"]);
     newer(&home.path().join("data/watchbill.db"));
-    let why = home.say(&["stats"]).err;
+    let why = home.run_watchbill(&["stats"]).err;
     let why = why.strip_prefix("watchbill: ").unwrap();
     assert!(why.contains("was written by a newer version (schema 99"), "{why}");
     for words in
         [&["chain", "aaaa", "--name", "the leak"][..], &["snooze", "aaaa", "1h"], &["put-away", "aaaa"]]
     {
-        let said = home.say(words);
-        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
-        assert_eq!(said.err, format!("watchbill: your command is not stored: {why}"), "{words:?}");
+        let output = home.run_watchbill(words);
+        assert_eq!((output.code, &*output.out), (1, ""), "{words:?}");
+        assert_eq!(output.err, format!("watchbill: your command is not stored: {why}"), "{words:?}");
     }
 }
 
@@ -280,10 +280,10 @@ fn a_command_is_refused_while_the_holder_does_not_listen() {
     home.out(&["index"]);
     let lock = std::fs::File::options().write(true).open(home.path().join("data/writer.lock")).unwrap();
     lock.lock().unwrap();
-    let said = home.say(&["chain", FIRST, "--name", "the leak"]);
-    assert_eq!((said.code, &*said.out), (1, ""));
-    assert!(said.err.contains("nothing was changed: "), "{}", said.err);
-    assert!(said.err.contains("holds the store and does not listen"), "{}", said.err);
+    let output = home.run_watchbill(&["chain", FIRST, "--name", "the leak"]);
+    assert_eq!((output.code, &*output.out), (1, ""));
+    assert!(output.err.contains("nothing was changed: "), "{}", output.err);
+    assert!(output.err.contains("holds the store and does not listen"), "{}", output.err);
     drop(lock);
     home.out(&["chain", SECOND, "--name", "the other leak"]);
     assert_eq!(chain_of(&home, FIRST).get("name"), None);

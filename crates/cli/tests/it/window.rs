@@ -28,10 +28,14 @@ fn window(folder: &Path, script: &str) {
 #[test]
 fn without_a_window_open_says_how_to_get_one() {
     let home = tempfile::tempdir().unwrap();
-    let said = run(alone(home.path()).arg("open").env("PATH", home.path().join("nothing")));
-    assert_eq!((said.code, said.out.as_str()), (1, ""));
-    assert_eq!(said.err.lines().count(), 1);
-    assert!(said.err.contains("watchbill-desktop") && said.err.contains("cargo xtask run"), "{}", said.err);
+    let output = run(alone(home.path()).arg("open").env("PATH", home.path().join("nothing")));
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert_eq!(output.err.lines().count(), 1);
+    assert!(
+        output.err.contains("watchbill-desktop") && output.err.contains("cargo xtask run"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -51,8 +55,8 @@ fn open_passes_all_options_to_the_window() {
         "open",
         "09c2",
     ];
-    let said = run(alone(home.path()).args(words).env("PATH", "/usr/bin:/bin"));
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, "", ""));
+    let output = run(alone(home.path()).args(words).env("PATH", "/usr/bin:/bin"));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (0, "", ""));
     let told = std::fs::read_to_string(home.path().join("told")).unwrap();
     assert_eq!(
         told.trim(),
@@ -66,7 +70,7 @@ fn open_reports_a_window_that_fails() {
     let path = home.path().join("bin");
     std::fs::create_dir(&path).unwrap();
     window(&path, "exit 3");
-    let said = run(alone(home.path()).arg("open").env("PATH", &path));
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("ended at once"), "{}", said.err);
+    let output = run(alone(home.path()).arg("open").env("PATH", &path));
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("ended at once"), "{}", output.err);
 }

@@ -91,11 +91,11 @@ fn a_running_program_gives_the_same_answers() {
         &["search", "--json", "goneword"],
     ];
     let alone: Vec<_> = asked.iter().map(|words| lasting(&home.out(words))).collect();
-    let refused = home.say(&["why", "nobody"]).err;
+    let refused = home.run_watchbill(&["why", "nobody"]).err;
     let serve = Serve::of(&home);
     let beside: Vec<_> = asked.iter().map(|words| lasting(&home.out(words))).collect();
     assert!(home.out(&["roster"]).contains("goneword at first"));
-    assert_eq!(home.say(&["why", "nobody"]).err, refused);
+    assert_eq!(home.run_watchbill(&["why", "nobody"]).err, refused);
     assert_eq!(serve.end(Signal::TERM), (Some(0), String::new()));
     assert!(!home.data().join("run/engine.sock").exists());
     for ((words, alone), beside) in asked.iter().zip(&alone).zip(&beside) {

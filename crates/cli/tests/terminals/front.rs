@@ -22,7 +22,7 @@ fn is_in_front(desktop: &Desktop, agent: &Agent) -> Result<Option<bool>> {
     let settings = resolve_settings(&given, &|name| (name == "HOME").then(|| desktop.home().into()))?;
     let world = with_archive(real_world(), &settings);
     let engine = look(settings, world, Outlook::LIVE, &SystemClock);
-    Ok(in_front(&engine.seat(&agent.session)?))
+    Ok(in_front(&engine.session_location(&agent.session)?))
 }
 
 #[tokio::test]

@@ -91,9 +91,9 @@ impl Attention {
     pub fn standing_needs(&mut self, now: Timestamp) -> Option<Outcome> {
         let mut episodes = Vec::new();
         for watched in self.sessions.values_mut() {
-            let told = watched.is_reported && watched.need != Need::Finished;
+            let was_raised = watched.is_reported && watched.need != Need::Finished;
             let observed = self.settings.inferred || !watched.seen.inferred;
-            if !(told && observed) {
+            if !(was_raised && observed) {
                 continue;
             }
             match silence(&self.settings, &self.in_front, self.muted_until, watched, now) {
@@ -109,7 +109,7 @@ impl Attention {
     }
 
     /// Episodes that a mute or quiet hours kept silent, if that time is over and the session still waits.
-    fn owed(&mut self, now: Timestamp) -> Option<Outcome> {
+    fn deferred_summary(&mut self, now: Timestamp) -> Option<Outcome> {
         let mut episodes = Vec::new();
         if self.is_silenced(now) {
             return None;
@@ -190,7 +190,7 @@ impl Attention {
     /// Applies the dwell of every need, and returns all new outcomes.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
         let mut out = std::mem::take(&mut self.pending_outcomes);
-        out.extend(self.owed(now));
+        out.extend(self.deferred_summary(now));
         for watched in self.sessions.values_mut() {
             if !watched.may_report(&self.settings) || watched.since + self.settings.dwell > now {
                 continue;
@@ -236,8 +236,8 @@ impl Attention {
             let tells = watched.may_report(&self.settings).then_some(watched.since + self.settings.dwell);
             [counts, tells].into_iter().flatten().min()
         };
-        let owes = self.sessions.values().any(|watched| watched.deferred);
-        let loud = owes.then(|| self.alerts_allowed_at(now)).flatten();
+        let has_deferred = self.sessions.values().any(|watched| watched.deferred);
+        let loud = has_deferred.then(|| self.alerts_allowed_at(now)).flatten();
         self.sessions.values().filter_map(due).chain(loud).min().map(|at| at.max(now))
     }
 }

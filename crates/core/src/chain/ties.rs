@@ -23,8 +23,8 @@ pub struct SessionGroups {
     next: Vec<usize>,
     /// Parts of a group: sessions that transcripts name together, or that have records in common. In such a part, the
     /// activity of one session may matter to the others.
-    kin: DisjointSets,
-    /// For each set of `kin`, by its lowest member: the latest beginning in it, and how many members it has.
+    groups: DisjointSets,
+    /// For each set of `groups`, by its lowest member: the latest beginning in it, and how many members it has.
     begun: Vec<(Option<Timestamp>, usize)>,
     /// For each record that begins a file or a segment, one session that has it.
     records: HashMap<RecordId, usize>,
@@ -48,7 +48,7 @@ impl Default for SessionGroups {
             sessions: Vec::new(),
             sets: DisjointSets::new(0),
             next: Vec::new(),
-            kin: DisjointSets::new(0),
+            groups: DisjointSets::new(0),
             begun: Vec::new(),
             records: HashMap::new(),
             terminals: HashMap::new(),
@@ -71,7 +71,7 @@ impl SessionGroups {
             let other = *self.records.entry(*record).or_insert(number);
             self.join_activity_sets(number, other);
         }
-        let begun = &mut self.begun[self.kin.lowest(number)].0;
+        let begun = &mut self.begun[self.groups.lowest(number)].0;
         *begun = (*begun).max(lineage.start());
         for cwd in &lineage.cwds {
             let place = self.folders.entry(stable_hash(folder(cwd).as_bytes())).or_default();
@@ -86,7 +86,7 @@ impl SessionGroups {
     /// Adds the facts that come from no transcript.
     pub fn add_facts(&mut self, facts: &Facts<'_>) {
         let moves = facts.moves.iter().map(|seen| (&seen.from, &seen.to));
-        let moves = moves.chain(facts.hook_moves.iter().map(|told| (&told.from, &told.to)));
+        let moves = moves.chain(facts.hook_moves.iter().map(|seen| (&seen.from, &seen.to)));
         let joined = facts.manual.iter().filter_map(|word| match word {
             ManualLink::Join { from, to, .. } => Some((from, to)),
             ManualLink::Split { .. } => None,
@@ -148,7 +148,7 @@ impl SessionGroups {
     /// before. As a rule it cannot, because no session of its set began so late.
     pub fn may_precede(&mut self, session: &SessionId, last: Option<Timestamp>) -> bool {
         let number = self.number(session);
-        let (begun, count) = self.begun[self.kin.lowest(number)];
+        let (begun, count) = self.begun[self.groups.lowest(number)];
         count > 1 && begun.is_some_and(|begun| last.is_none_or(|last| last <= begun + SLACK))
     }
 
@@ -170,18 +170,18 @@ impl SessionGroups {
         self.numbers.insert(session.clone(), number);
         self.sessions.push(session.clone());
         self.next.push(number);
-        self.kin.add();
+        self.groups.add();
         self.begun.push((None, 1));
         number
     }
 
-    /// Joins the groups of two sessions, and their sets of `kin`.
+    /// Joins the groups of two sessions, and their sets of `groups`.
     fn join_activity_sets(&mut self, a: usize, b: usize) {
         self.tie(a, b);
-        let (a, b) = (self.kin.lowest(a), self.kin.lowest(b));
+        let (a, b) = (self.groups.lowest(a), self.groups.lowest(b));
         if a != b {
             let ((begun, count), (other_begun, other_count)) = (self.begun[a], self.begun[b]);
-            self.kin.join(a, b);
+            self.groups.join(a, b);
             self.begun[a.min(b)] = (begun.max(other_begun), count + other_count);
         }
     }

@@ -136,12 +136,12 @@ impl<'a> Case<'a> {
     }
 
     /// The hooks' reading at this moment, compared with the other witnesses.
-    pub fn heard(&self) -> Option<HookReading<'a>> {
+    pub fn hook_reading(&self) -> Option<HookReading<'a>> {
         let registered = self.claim.and_then(|claim| {
             let status = claim.instance.entry.status.as_ref()?;
             Some(RegistryStatusAt { status, at: claim.at })
         });
-        hook_reading::heard(self.hooks?, self.evidence, registered)
+        hook_reading::checked_reading(self.hooks?, self.evidence, registered)
     }
 
     /// Since when every witness of the claimed session has been silent.
@@ -159,8 +159,8 @@ impl<'a> Case<'a> {
     }
 
     /// When a session that waits for input, by its hooks alone, becomes idle.
-    pub fn idle_at_by_hooks(&self, heard: &HookReading<'_>) -> Timestamp {
-        self.sign_of_life().map_or(heard.edge, |at| at.max(heard.edge)) + self.evidence.timeouts.idle
+    pub fn idle_at_by_hooks(&self, reading: &HookReading<'_>) -> Timestamp {
+        self.sign_of_life().map_or(reading.edge, |at| at.max(reading.edge)) + self.evidence.timeouts.idle
     }
 
     /// From when on a missing registry file counts; `None` when it never does.
@@ -173,7 +173,7 @@ impl<'a> Case<'a> {
     }
 
     /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
-    pub fn lull_until(&self) -> Option<Timestamp> {
+    pub fn report_gap_until(&self) -> Option<Timestamp> {
         // A status from before the clock was set back is no gap: it would last until the clock has caught up.
         let is_past =
             |claim: &Claim<'_>| registry_states::status_written_at(claim.instance) <= self.evidence.now;
@@ -257,7 +257,7 @@ impl<'a> Case<'a> {
         if let Some(ask) = self.own().and_then(|own| own.reading.as_ref()?.ask.as_ref()) {
             return Some(ask.clone());
         }
-        let by_hooks = self.heard().and_then(|heard| heard.ask).filter(|ask| !ask.tool.is_empty());
+        let by_hooks = self.hook_reading().and_then(|reading| reading.ask).filter(|ask| !ask.tool.is_empty());
         let named = by_hooks.map(|ask| PendingTool {
             id: ask.call.clone().unwrap_or_default(),
             tool: Arc::clone(&ask.tool),
@@ -287,12 +287,12 @@ impl<'a> Case<'a> {
             .filter(|_| e.live)
             .into_iter()
             .flat_map(|hooks| hook_reading::turning_points(hooks, e.timeouts));
-        let rests = self.heard().map(|heard| self.idle_at_by_hooks(&heard));
+        let rests = self.hook_reading().map(|reading| self.idle_at_by_hooks(&reading));
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
         let file = e.status_file.map(|file| file.until(e.now));
         let own = self.own_idle_at();
-        let times = [idle, self.unclaimed_at(), self.lull_until(), rests, ended, file, own];
+        let times = [idle, self.unclaimed_at(), self.report_gap_until(), rests, ended, file, own];
         times.into_iter().flatten().chain(settled).chain(hooks).filter(|at| *at > e.now).min()
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct RegistryStatusAt<'a> {
 }
 
 /// Reads the hooks, and checks each request against the other witnesses.
-pub(super) fn heard<'a>(
+pub(super) fn checked_reading<'a>(
     hooks: &'a HookWitness,
     e: &Evidence<'_>,
     registered: Option<RegistryStatusAt<'_>>,
@@ -62,9 +62,9 @@ pub(super) fn silent_since(hooks: &HookWitness, timeouts: Timeouts) -> Timestamp
 /// The times at which the hooks' reading, or its weight against another witness, may change without a new event.
 pub(super) fn turning_points(hooks: &HookWitness, timeouts: Timeouts) -> impl Iterator<Item = Timestamp> {
     let asks = hooks.asks.iter().map(|ask| ask.at + ASK_DWELL);
-    let (edge, heard) = (hooks.turn_event_at, hooks.newest_event_at);
-    let mut times = vec![edge + GRACE, edge + timeouts.stale, edge + timeouts.idle, heard + GRACE];
-    times.extend([heard + timeouts.idle, hooks.since + GRACE]);
+    let (edge, newest) = (hooks.turn_event_at, hooks.newest_event_at);
+    let mut times = vec![edge + GRACE, edge + timeouts.stale, edge + timeouts.idle, newest + GRACE];
+    times.extend([newest + timeouts.idle, hooks.since + GRACE]);
     times.extend(hooks.answered_at.map(|at| at + GRACE));
     times.extend(hooks.compacting.map(|at| at + COMPACTION_LASTS));
     times.extend(hooks.agents_ended.map(|at| at + REPORT_GAP));
@@ -134,7 +134,7 @@ fn read<'a>(
         let detail = "a hook says that the context is being compacted".to_owned();
         return Some(HookReading { detail, ..plain(State::Working, Some(StateKind::Compacting), at) });
     }
-    turn(hooks, now, timeouts).map(|heard| HookReading { answered: hooks.answered_at, ..heard })
+    turn(hooks, now, timeouts).map(|newest| HookReading { answered: hooks.answered_at, ..newest })
 }
 
 fn plain(state: State, kind: Option<StateKind>, since: Timestamp) -> HookReading<'static> {

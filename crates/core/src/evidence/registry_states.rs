@@ -158,9 +158,9 @@ fn ended(
             input(Some(if *limit { StateKind::Limit } else { StateKind::Error }))
         }
         HookTurn::Running if hooks.turn_event_at <= at + STALE_IDLE => {
-            let told = transcript.and_then(TranscriptWitness::end);
-            let told = told.filter(|end| !end.by_timeout && end.since > hooks.since);
-            match told.and_then(|end| end.kind) {
+            let end = transcript.and_then(TranscriptWitness::end);
+            let end = end.filter(|end| !end.by_timeout && end.since > hooks.since);
+            match end.and_then(|end| end.kind) {
                 Some(kind) => input(Some(kind)),
                 // No hook fires for Escape, and every other end has one.
                 None => {
@@ -187,8 +187,8 @@ fn end_kind(transcript: Option<&TranscriptWitness<'_>>, at: Timestamp, now: Time
     // The registry is up to 160 ms ahead of the transcript, so the transcript may show the end of an earlier turn.
     let of_another_turn = settled_at(transcript, at).is_some_and(|settled| now < settled);
     let end = transcript.end().filter(|_| !of_another_turn);
-    let told = end.and_then(|t| t.kind).filter(|kind| ends.contains(kind));
-    told.or(Some(StateKind::TurnEnded))
+    let end = end.and_then(|t| t.kind).filter(|kind| ends.contains(kind));
+    end.or(Some(StateKind::TurnEnded))
 }
 
 /// How a reason begins if the registry decides.
@@ -252,11 +252,12 @@ pub(super) fn detail(
 /// What a reason says beside the registry's status, without the text that `detail` puts around it. `None` if it says
 /// nothing else.
 pub fn cause_without_prefix(detail: &str) -> Option<&str> {
-    let said = match detail.strip_prefix(REGISTRY_SAYS) {
+    let cause = match detail.strip_prefix(REGISTRY_SAYS) {
         Some(rest) => rest.split_once("`; ").map(|(_, cause)| cause),
         None => Some(detail),
     };
-    said.map(|cause| cause.strip_suffix(OUT_OF_SIGHT).unwrap_or(cause))
+    cause
+        .map(|cause| cause.strip_suffix(OUT_OF_SIGHT).unwrap_or(cause))
         .filter(|cause| !cause.trim().is_empty())
 }
 

@@ -82,7 +82,7 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
     rules::out_of_sight,
     rules::hook,
     rules::overtaken,
-    rules::lull,
+    rules::report_gap,
     rules::registry,
     rules::resumed,
     rules::child,

@@ -125,39 +125,39 @@ pub(super) fn out_of_sight(case: &Case<'_>) -> Option<Ruling> {
 }
 
 pub(super) fn hook(case: &Case<'_>) -> Option<Ruling> {
-    let heard = case.heard().filter(|heard| heard.state != State::Ended)?;
+    let reading = case.hook_reading().filter(|reading| reading.state != State::Ended)?;
     let e = case.evidence;
     let registered = case.claim.and_then(|claim| Some((claim, claim.word?)));
     let wins = match (registered, &e.transcript) {
-        (Some((claim, word)), _) => heard.beats_registry(Class::of(word.state, word.kind), claim.at, e.now),
-        (None, Some(transcript)) => heard.beats_transcript(transcript, e.now),
+        (Some((claim, word)), _) => reading.beats_registry(Class::of(word.state, word.kind), claim.at, e.now),
+        (None, Some(transcript)) => reading.beats_transcript(transcript, e.now),
         (None, None) => true,
     };
-    wins.then(|| by_hooks(case, heard))
+    wins.then(|| by_hooks(case, reading))
 }
 
 /// The hooks' reading as a ruling. A session that waits for input long enough is idle.
-fn by_hooks(case: &Case<'_>, heard: HookReading<'_>) -> Ruling {
+fn by_hooks(case: &Case<'_>, reading: HookReading<'_>) -> Ruling {
     let e = case.evidence;
     let transcript = e.transcript.as_ref();
     let mut ruling = Ruling {
-        state: heard.state,
-        kind: heard.kind.or_else(|| match heard.state {
+        state: reading.state,
+        kind: reading.kind.or_else(|| match reading.state {
             State::Working => registry_states::retrying(transcript),
             // The session was resumed: the last turn ended as the transcript says.
             State::WaitingForInput => transcript?.end()?.kind,
             _ => None,
         }),
-        since: heard.since.min(e.now),
+        since: reading.since.min(e.now),
         source: Source::Hook,
-        confidence: heard.confidence,
-        detail: heard.detail.clone(),
+        confidence: reading.confidence,
+        detail: reading.detail.clone(),
         pid: case.hooks.and_then(|hooks| hooks.agent.as_ref()).map(|agent| agent.pid),
     };
-    let idle_at = case.idle_at_by_hooks(&heard);
-    if heard.state == State::WaitingForInput && idle_at <= e.now {
+    let idle_at = case.idle_at_by_hooks(&reading);
+    if reading.state == State::WaitingForInput && idle_at <= e.now {
         ruling.state = State::Idle;
-        ruling.kind = heard.kind.filter(|kind| *kind == StateKind::Background);
+        ruling.kind = reading.kind.filter(|kind| *kind == StateKind::Background);
         ruling.since = idle_at;
         let _ =
             write!(ruling.detail, ", and nothing happened for {}", registry_states::span(e.timeouts.idle));
@@ -172,15 +172,15 @@ pub(super) fn overtaken(case: &Case<'_>) -> Option<Ruling> {
     // Another clock stamped a record with a future time, so it is newer than nothing.
     let comparable = turn.last_activity_at <= case.evidence.now + STALE_IDLE;
     // A hook that reported the end of that turn outweighs records that were written after it.
-    let ended = case.heard().is_some_and(|heard| {
-        heard.state == State::WaitingForInput && turn.last_activity_at <= heard.edge + STALE_IDLE
+    let ended = case.hook_reading().is_some_and(|reading| {
+        reading.state == State::WaitingForInput && turn.last_activity_at <= reading.edge + STALE_IDLE
     });
     let newer = comparable && !ended && turn.last_activity_at > claim.at + STALE_IDLE;
     newer.then(|| transcript(case)).flatten()
 }
 
-pub(super) fn lull(case: &Case<'_>) -> Option<Ruling> {
-    case.lull_until().filter(|until| case.evidence.now < *until)?;
+pub(super) fn report_gap(case: &Case<'_>) -> Option<Ruling> {
+    case.report_gap_until().filter(|until| case.evidence.now < *until)?;
     let ended = case.claim.filter(|claim| case.agents_just_ended(*claim));
     let hooks =
         case.hooks.filter(|_| ended.is_some() && !case.evidence.transcript.is_some_and(|t| t.turn_is_open()));
@@ -265,9 +265,9 @@ pub(super) fn child(case: &Case<'_>) -> Option<Ruling> {
 pub(super) fn status_file(case: &Case<'_>) -> Option<Ruling> {
     let (file, at) = case.status_file()?;
     let (state, kind) = file.file.status.state()?;
-    let heard = || case.heard().is_some_and(|heard| heard.state != State::Ended);
+    let by_hooks = || case.hook_reading().is_some_and(|reading| reading.state != State::Ended);
     let spoken_for =
-        case.claim.is_some_and(|claim| claim.word.is_some()) || heard() || case.has_session_end_since(at);
+        case.claim.is_some_and(|claim| claim.word.is_some()) || by_hooks() || case.has_session_end_since(at);
     let outdated = case.activity().is_some_and(|activity| activity > at + SAME_EVENT);
     (!spoken_for && !outdated).then(|| Ruling {
         state,

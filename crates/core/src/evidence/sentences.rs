@@ -99,7 +99,7 @@ pub(super) fn transcript_witness(reading: &TranscriptWitness<'_>) -> Witness {
 /// What the hooks alone would say.
 pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<HookReading<'_>>, counts: bool) -> Witness {
     let mut detail = match &alone {
-        Some(heard) => heard.detail.clone(),
+        Some(reading) => reading.detail.clone(),
         None => "hooks say nothing about the turn".to_owned(),
     };
     if !counts {
@@ -107,12 +107,12 @@ pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<HookReading<'_>>, 
     }
     Witness {
         source: Source::Hook,
-        state: alone.as_ref().map(|heard| heard.state),
-        kind: alone.as_ref().and_then(|heard| heard.kind),
-        at: Some(alone.as_ref().map_or(hooks.newest_event_at, |heard| heard.edge)),
+        state: alone.as_ref().map(|reading| reading.state),
+        kind: alone.as_ref().and_then(|reading| reading.kind),
+        at: Some(alone.as_ref().map_or(hooks.newest_event_at, |reading| reading.edge)),
         pid: hooks.agent.as_ref().map(|agent| agent.pid),
         detail: Arc::from(detail),
-        confidence: alone.map_or(Confidence::Observed, |heard| heard.confidence),
+        confidence: alone.map_or(Confidence::Observed, |reading| reading.confidence),
         winner: false,
     }
 }

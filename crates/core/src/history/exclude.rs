@@ -41,8 +41,8 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(told: &str) -> Self {
-        let whole = spelling::normal(told);
+    fn new(source: &str) -> Self {
+        let whole = spelling::normal(source);
         let mut names: Vec<String> = whole.split('/').map(str::to_owned).collect();
         if names.last().is_some_and(|name| name == "**") {
             names.pop();
@@ -85,18 +85,19 @@ impl Exclude {
     /// everything below it.
     pub fn new(patterns: impl IntoIterator<Item = String>) -> Self {
         let slashes = |pattern: String| pattern.replace('\\', "/").trim_end_matches('/').to_owned();
-        let told: Vec<String> = patterns.into_iter().map(slashes).filter(|told| !told.is_empty()).collect();
-        let patterns = told.iter().map(|told| Pattern::new(told)).collect();
-        Self((!told.is_empty()).then(|| Arc::new(Rules { sources: told, patterns, home: None, links: None })))
+        let sources: Vec<String> =
+            patterns.into_iter().map(slashes).filter(|source| !source.is_empty()).collect();
+        let patterns = sources.iter().map(|source| Pattern::new(source)).collect();
+        Self((!sources.is_empty()).then(|| Arc::new(Rules { sources, patterns, home: None, links: None })))
     }
 
     /// The same rules with a home folder, and with links that can be followed.
     #[must_use]
     pub fn on_disk(self, home: Option<String>, links: Arc<dyn Links>) -> Self {
         let on_disk = |rules: Arc<Rules>| {
-            let told = rules.sources.clone();
-            let patterns = told.iter().map(|told| Pattern::new(told)).collect();
-            Arc::new(Rules { sources: told, patterns, home, links: Some(links) })
+            let sources = rules.sources.clone();
+            let patterns = sources.iter().map(|source| Pattern::new(source)).collect();
+            Arc::new(Rules { sources, patterns, home, links: Some(links) })
         };
         Self(self.0.map(on_disk))
     }

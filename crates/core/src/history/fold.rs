@@ -43,7 +43,7 @@ pub struct HistoryFold {
     pub(super) turn: Option<Turn>,
     /// `promptId` of the newest record that has one. In a subagent's file it is the caller's.
     prompt_id: Option<Arc<str>>,
-    pub(super) joins: PromptMatches,
+    pub(super) prompt_matches: PromptMatches,
     calls: Calls,
     /// Hashes of the newest title of each kind. The client appends a title again, up to a hundred times.
     titles: [u64; 4],
@@ -53,7 +53,7 @@ pub struct HistoryFold {
     folder: Option<Arc<str>>,
     /// Folders that the sink got since the last restart.
     #[serde(skip)]
-    told_folders: Vec<Arc<str>>,
+    emitted_folders: Vec<Arc<str>>,
     left_out: bool,
     /// `left_out` follows the current rules. After a restart they may be others than before.
     #[serde(skip)]
@@ -70,14 +70,14 @@ pub struct HistoryFold {
     request: Option<Request>,
     /// Changes of the turn that the sink lacks.
     #[serde(skip)]
-    pub(super) news: Option<Batch>,
+    pub(super) batch_changes: Option<Batch>,
     #[serde(skip)]
     part: Part,
     #[serde(skip)]
     buffer: String,
 }
 
-/// How many folders `told_folders` holds. A session that switches between more gives some to the sink again.
+/// How many folders `emitted_folders` holds. A session that switches between more gives some to the sink again.
 const FOLDERS: usize = 16;
 
 /// Data that the handlers of one record share.
@@ -103,19 +103,19 @@ impl HistoryFold {
             clock: None,
             turn: None,
             prompt_id: None,
-            joins: PromptMatches::default(),
+            prompt_matches: PromptMatches::default(),
             calls: Calls::default(),
             titles: [0; 4],
             plan: None,
             folder: None,
-            told_folders: Vec::new(),
+            emitted_folders: Vec::new(),
             left_out: false,
             is_judged: false,
             something_left_out: false,
             command_left_out: false,
             segments: Segments::default(),
             request: None,
-            news: None,
+            batch_changes: None,
             part: Part::default(),
             buffer: String::new(),
         }
@@ -194,16 +194,16 @@ impl HistoryFold {
         if self.folder.as_deref() == Some(cwd) {
             return;
         }
-        let told = self.told_folders.iter().find(|told| ***told == *cwd).cloned();
-        let is_told = told.is_some();
-        let folder = told.unwrap_or_else(|| Arc::from(cwd));
+        let emitted = self.emitted_folders.iter().find(|emitted| ***emitted == *cwd).cloned();
+        let is_emitted = emitted.is_some();
+        let folder = emitted.unwrap_or_else(|| Arc::from(cwd));
         (self.left_out, self.is_judged) = (settings.exclude.excludes(cwd), true);
-        if !self.left_out && !is_told {
+        if !self.left_out && !is_emitted {
             sink(Item::Folder(cwd));
-            if self.told_folders.len() == FOLDERS {
-                self.told_folders.remove(0);
+            if self.emitted_folders.len() == FOLDERS {
+                self.emitted_folders.remove(0);
             }
-            self.told_folders.push(Arc::clone(&folder));
+            self.emitted_folders.push(Arc::clone(&folder));
         }
         self.folder = Some(folder);
     }

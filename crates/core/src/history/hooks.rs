@@ -21,7 +21,7 @@ use crate::transcript::user::tagged;
 
 /// A hook event with its origin, payload and texts.
 #[derive(Debug, Clone, Copy)]
-pub struct Heard<'h> {
+pub struct HookEventParts<'h> {
     /// The sender and the time.
     pub origin: &'h HookOrigin,
     /// The parsed payload.
@@ -33,117 +33,133 @@ pub struct Heard<'h> {
 impl HistoryFold {
     /// Applies a hook event of the session. Events may come in any order, before or after the records of the same
     /// facts. The same event again changes nothing. Call it only for the fold of a session's own transcript.
-    pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
-        let at = heard.origin.at;
-        let cwd = heard.payload.cwd.as_deref();
+    pub fn apply_hook_event(
+        &mut self,
+        event: HookEventParts<'_>,
+        settings: &HistorySettings,
+        sink: Sink<'_>,
+    ) {
+        let at = event.origin.at;
+        let cwd = event.payload.cwd.as_deref();
         if cwd.is_some_and(|cwd| settings.exclude.excludes(cwd)) {
             return;
         }
-        if let Some(call) = heard.payload.event.call() {
-            let input = heard.texts.tool_input.unwrap_or_default();
+        if let Some(call) = event.payload.event.call() {
+            let input = event.texts.tool_input.unwrap_or_default();
             if settings.exclude.call_names_excluded(&call.tool, input, cwd) {
                 return;
             }
         }
-        match &heard.payload.event {
+        match &event.payload.event {
             HookEvent::UserPromptSubmit { task_notification, .. } => {
-                self.heard_prompt(heard, *task_notification, settings, sink);
+                self.hook_prompt(event, *task_notification, settings, sink);
             }
-            HookEvent::PreToolUse(call) => self.heard_call(heard, call, Outcome::Pending, settings, sink),
+            HookEvent::PreToolUse(call) => self.hook_call(event, call, Outcome::Pending, settings, sink),
             HookEvent::PostToolUse(call) => {
-                self.heard_call(heard, call, outcome(heard.texts), settings, sink);
-                self.heard_plan(heard, call, settings, sink);
+                self.hook_call(event, call, outcome(event.texts), settings, sink);
+                self.hook_plan(event, call, settings, sink);
             }
             HookEvent::PostToolUseFailure { call, .. } => {
-                self.heard_call(heard, call, Outcome::Error, settings, sink);
+                self.hook_call(event, call, Outcome::Error, settings, sink);
             }
-            HookEvent::PermissionDenied(call) => {
-                self.heard_call(heard, call, Outcome::Denied, settings, sink)
-            }
+            HookEvent::PermissionDenied(call) => self.hook_call(event, call, Outcome::Denied, settings, sink),
             HookEvent::Stop { .. } => {
                 let ended = Ended { status: BatchStatus::Completed, at, error: None };
-                self.heard_end(heard, ended, settings, sink);
+                self.hook_end(event, ended, settings, sink);
             }
             HookEvent::StopFailure { message, error } => {
                 let error = if message.is_empty() { error } else { message };
                 let ended = Ended { status: BatchStatus::Failed, at, error: Some(error.to_string()) };
-                self.heard_end(heard, ended, settings, sink);
+                self.hook_end(event, ended, settings, sink);
             }
             _ => {}
         }
     }
 
-    fn heard_prompt(&mut self, heard: Heard<'_>, notice: bool, settings: &HistorySettings, sink: Sink<'_>) {
-        let at = heard.origin.at;
-        let Some(text) = heard.texts.prompt.as_deref() else { return };
+    fn hook_prompt(
+        &mut self,
+        event: HookEventParts<'_>,
+        notice: bool,
+        settings: &HistorySettings,
+        sink: Sink<'_>,
+    ) {
+        let at = event.origin.at;
+        let Some(text) = event.texts.prompt.as_deref() else { return };
         let words = match tagged(text, "summary") {
             Some(summary) if notice => summary.trim(),
             _ => text,
         };
         let words = &words[..words.floor_char_boundary(settings.words)];
-        let id = match &heard.payload.prompt_id {
+        let id = match &event.payload.prompt_id {
             Some(id) => Arc::clone(id),
-            None => self.joins.hear(prompt_hash(words), at, &heard.origin.id),
+            None => self.prompt_matches.match_hook(prompt_hash(words), at, &event.origin.id),
         };
         let words = without_quotes(words);
         let words = without_reminders(&words, false);
         let public = keep_public(&words);
-        let mut told = Batch::new(Arc::clone(&id));
-        told.private = public.is_none();
-        told.prompt = public.map(|text| text.trim().to_owned());
-        told.origin = Some(if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Human });
-        told.started_at = Some(at);
-        told.last_activity_at = Some(at);
-        told.ended = Some(Ended { status: BatchStatus::Active, at, error: None });
-        sink(Item::Batch(Box::new(told)));
+        let mut batch = Batch::new(Arc::clone(&id));
+        batch.private = public.is_none();
+        batch.prompt = public.map(|text| text.trim().to_owned());
+        batch.origin = Some(if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Human });
+        batch.started_at = Some(at);
+        batch.last_activity_at = Some(at);
+        batch.ended = Some(Ended { status: BatchStatus::Active, at, error: None });
+        sink(Item::Batch(Box::new(batch)));
         if let Some(execution) = execution_of(None, &words, id, Some(at)) {
             sink(Item::Execution(execution));
         }
     }
 
     /// The batch of an event. Hooks of clients before 2.1.196 do not name it; then it is the newest one.
-    fn heard_batch(&self, heard: Heard<'_>) -> Option<BatchId> {
-        let newest =
-            || self.joins.newest(heard.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)));
-        heard.payload.prompt_id.clone().or_else(newest)
+    fn hook_batch(&self, event: HookEventParts<'_>) -> Option<BatchId> {
+        let newest = || {
+            self.prompt_matches.newest(event.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)))
+        };
+        event.payload.prompt_id.clone().or_else(newest)
     }
 
-    fn heard_end(&mut self, heard: Heard<'_>, ended: Ended, settings: &HistorySettings, sink: Sink<'_>) {
+    fn hook_end(
+        &mut self,
+        event: HookEventParts<'_>,
+        ended: Ended,
+        settings: &HistorySettings,
+        sink: Sink<'_>,
+    ) {
         // The end of a subagent's turn does not end the session's turn.
-        let (None, Some(id)) = (&heard.payload.agent_id, self.heard_batch(heard)) else { return };
-        let at = heard.origin.at;
-        let mut told = Batch::new(id);
-        told.last_activity_at = Some(at);
+        let (None, Some(id)) = (&event.payload.agent_id, self.hook_batch(event)) else { return };
+        let at = event.origin.at;
+        let mut batch = Batch::new(id);
+        batch.last_activity_at = Some(at);
         if ended.status == BatchStatus::Completed {
-            let text = heard.texts.last_assistant_message.as_deref().and_then(keep_public);
-            told.response = text
+            let text = event.texts.last_assistant_message.as_deref().and_then(keep_public);
+            batch.response = text
                 .map(|text| text.trim().to_owned())
                 .filter(|text| !text.is_empty())
                 .map(|text| (at, text[..text.floor_char_boundary(settings.response)].to_owned()));
         }
-        told.ended = Some(ended);
-        sink(Item::Batch(Box::new(told)));
+        batch.ended = Some(ended);
+        sink(Item::Batch(Box::new(batch)));
     }
 
-    fn heard_call(
+    fn hook_call(
         &mut self,
-        heard: Heard<'_>,
+        event: HookEventParts<'_>,
         call: &ToolCall,
         outcome: Outcome,
         settings: &HistorySettings,
         sink: Sink<'_>,
     ) {
         let Some(id) = call.id.clone().filter(|_| !settings.skips_tool(&call.tool)) else { return };
-        let at = heard.origin.at;
-        let input = heard.texts.tool_input.map(Raw::Nested).unwrap_or_default();
-        let cwd = heard.payload.cwd.as_deref();
-        let said = |text: &&str| !settings.exclude.output_names_excluded(Some(&call.tool), text, cwd);
+        let at = event.origin.at;
+        let input = event.texts.tool_input.map(Raw::Nested).unwrap_or_default();
+        let cwd = event.payload.cwd.as_deref();
+        let is_storable = |text: &&str| !settings.exclude.output_names_excluded(Some(&call.tool), text, cwd);
         let ended = outcome != Outcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {
             // If the hook names no batch, the transcript will. A guess could not be undone.
-            batch: heard.payload.prompt_id.clone(),
-            agent: heard.payload.agent_id.clone(),
+            batch: event.payload.prompt_id.clone(),
+            agent: event.payload.agent_id.clone(),
             tool: Some(Arc::clone(&call.tool)),
             target: text(&call.target),
             file: ["file_path", "notebook_path"]
@@ -151,34 +167,40 @@ impl HistoryFold {
                 .filter(|_| touches_file(&call.tool))
                 .find_map(|key| input.get(key).whole())
                 .and_then(|file| text(&file)),
-            input: heard.texts.tool_input.and_then(|json| input_json(json, settings.input)),
+            input: event.texts.tool_input.and_then(|json| input_json(json, settings.input)),
             // A hook after the call reports the call's duration, not its start.
-            at: if ended { began(at, heard.texts.duration_ms) } else { Some(at) },
+            at: if ended { began(at, event.texts.duration_ms) } else { Some(at) },
             outcome: Some(outcome),
             ended_at: ended.then_some(at),
-            duration_ms: heard.texts.duration_ms.filter(|_| ended),
-            error: heard
+            duration_ms: event.texts.duration_ms.filter(|_| ended),
+            error: event
                 .texts
                 .error
                 .as_deref()
                 .filter(|_| ended)
-                .filter(said)
+                .filter(is_storable)
                 .and_then(|error| text(&first_line(error))),
             ..Activity::new(id)
         })));
     }
 
-    fn heard_plan(&mut self, heard: Heard<'_>, call: &ToolCall, settings: &HistorySettings, sink: Sink<'_>) {
-        let Some(response) = heard.texts.tool_response.as_deref() else { return };
+    fn hook_plan(
+        &mut self,
+        event: HookEventParts<'_>,
+        call: &ToolCall,
+        settings: &HistorySettings,
+        sink: Sink<'_>,
+    ) {
+        let Some(response) = event.texts.tool_response.as_deref() else { return };
         let response = Raw::Nested(response);
         let field = |key: &str| response.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
         let path = field("filePath");
-        let cwd = heard.payload.cwd.as_deref();
+        let cwd = event.payload.cwd.as_deref();
         if path.as_deref().is_some_and(|path| settings.exclude.excludes_in(cwd, path)) {
             return;
         }
         let path = path.filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
-        let batch = self.heard_batch(heard);
+        let batch = self.hook_batch(event);
         let (plan, content, word) = if shows_plan(&call.tool) {
             let plan = self.plan_name(batch.as_ref());
             (plan, field("plan"), PlanState::Approved)
@@ -188,7 +210,7 @@ impl HistoryFold {
         } else {
             return;
         };
-        let at = Some(heard.origin.at);
+        let at = Some(event.origin.at);
         if let (PlanState::Approved, Some(batch)) = (word, batch.clone()) {
             sink(Item::Execution(Execution { plan: Some(Arc::clone(&plan)), content: None, batch, at }));
         }

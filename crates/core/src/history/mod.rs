@@ -18,7 +18,7 @@ mod snapshot;
 
 pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
-pub use hooks::Heard;
+pub use hooks::HookEventParts;
 pub use private::{keep_public, strip_private};
 pub use recovery::{Correction, Recovery, RecoverySettings, SessionView, recover};
 pub use rows::{

@@ -71,7 +71,7 @@ pub enum Correction {
         batch: BatchId,
     },
     /// The session has no turn for its calls, so one is made up.
-    MadeUpBatch {
+    RecoveredBatch {
         /// The session.
         session: Arc<str>,
         /// To be stored.
@@ -86,7 +86,7 @@ impl Correction {
             Self::StuckBatch { .. } => "stuck_batch",
             Self::StaleSession { .. } => "stale_session",
             Self::OrphanedActivity { .. } => "orphaned_activity",
-            Self::MadeUpBatch { .. } => "made_up_batch",
+            Self::RecoveredBatch { .. } => "made_up_batch",
         }
     }
 
@@ -96,7 +96,7 @@ impl Correction {
             Self::StuckBatch { session, .. }
             | Self::StaleSession { session, .. }
             | Self::OrphanedActivity { session, .. }
-            | Self::MadeUpBatch { session, .. } => session,
+            | Self::RecoveredBatch { session, .. } => session,
         }
     }
 
@@ -113,7 +113,7 @@ impl Correction {
             Self::OrphanedActivity { call, batch, .. } => {
                 format!("the call {call} belonged to no prompt and was given to {batch}")
             }
-            Self::MadeUpBatch { .. } => {
+            Self::RecoveredBatch { .. } => {
                 "calls belonged to no prompt, so a prompt was made up for them".to_owned()
             }
         }
@@ -130,7 +130,7 @@ pub struct Recovery {
 }
 
 /// Id of a turn that is made up for calls without a turn.
-const MADE_UP: &str = "recovered";
+const RECOVERED_ID: &str = "recovered";
 
 /// Checks all sessions that have something open.
 pub fn recover(sessions: &[SessionView], settings: RecoverySettings, now: Timestamp) -> Recovery {
@@ -175,7 +175,7 @@ fn adopt(session: &SessionView, put_right: &mut Vec<Correction>) {
     for batch in &session.batches {
         begun.entry(batch.started_at.unwrap_or_default()).or_insert(&batch.id);
     }
-    let mut made_up: Option<Batch> = None;
+    let mut recovered: Option<Batch> = None;
     let mut adopted = Vec::new();
     for orphan in &session.orphans {
         let at = orphan.at.or(orphan.ended_at);
@@ -187,18 +187,19 @@ fn adopt(session: &SessionView, put_right: &mut Vec<Correction>) {
         let batch = match nearest {
             Some((_, id)) => Arc::clone(id),
             None => {
-                let made_up = made_up.get_or_insert_with(|| Batch::new(MADE_UP.into()));
-                let mut told = Batch::new(MADE_UP.into());
-                (told.started_at, told.last_activity_at) = (at, at);
-                told.ended = at.map(|at| Ended { status: BatchStatus::Completed, at, error: None });
-                made_up.merge(&told);
-                MADE_UP.into()
+                let recovered = recovered.get_or_insert_with(|| Batch::new(RECOVERED_ID.into()));
+                let mut batch = Batch::new(RECOVERED_ID.into());
+                (batch.started_at, batch.last_activity_at) = (at, at);
+                batch.ended = at.map(|at| Ended { status: BatchStatus::Completed, at, error: None });
+                recovered.merge(&batch);
+                RECOVERED_ID.into()
             }
         };
         let (session, call) = (Arc::clone(&session.id), Arc::clone(&orphan.id));
         adopted.push(Correction::OrphanedActivity { session, call, batch });
     }
-    put_right
-        .extend(made_up.map(|batch| Correction::MadeUpBatch { session: Arc::clone(&session.id), batch }));
+    put_right.extend(
+        recovered.map(|batch| Correction::RecoveredBatch { session: Arc::clone(&session.id), batch }),
+    );
     put_right.extend(adopted);
 }

@@ -123,17 +123,17 @@ impl Window {
         let is_last = place == self.events.len();
         self.events.insert(place, event);
         if is_last {
-            let (_, at, said) = &self.events[place];
-            self.now.apply(said, *at);
+            let (_, at, event) = &self.events[place];
+            self.now.apply(event, *at);
         } else {
             self.now = self.base.clone();
-            for (_, at, said) in &self.events {
-                self.now.apply(said, *at);
+            for (_, at, event) in &self.events {
+                self.now.apply(event, *at);
             }
         }
         if self.events.len() > WINDOW {
-            let (place, at, said) = self.events.remove(0);
-            self.base.apply(&said, at);
+            let (place, at, event) = self.events.remove(0);
+            self.base.apply(&event, at);
             self.base_end = Some(place);
         }
     }

@@ -82,11 +82,11 @@ impl Default for Reading {
 
 impl Reading {
     /// Applies the next event.
-    pub fn apply(&mut self, said: &TurnEvent, at: Timestamp) {
+    pub fn apply(&mut self, turn_event: &TurnEvent, at: Timestamp) {
         self.heard_at = self.heard_at.max(at);
-        let of_turn = said.agent.is_none();
-        let late = of_turn && self.is_of_an_earlier_prompt(said.prompt.as_ref());
-        match &said.event {
+        let of_turn = turn_event.agent.is_none();
+        let late = of_turn && self.is_of_an_earlier_prompt(turn_event.prompt.as_ref());
+        match &turn_event.event {
             HookEvent::SessionStart { source, .. } => self.start(*source, at),
             HookEvent::SessionEnd { reason } => {
                 let heard_at = self.heard_at;
@@ -94,22 +94,22 @@ impl Reading {
                 self.set_turn(HookTurn::Closed(*reason), at);
             }
             HookEvent::UserPromptSubmit { .. } if !late => self.prompt(at),
-            HookEvent::PreToolUse(call) if !late => self.call(call, said.agent.as_ref(), at),
-            HookEvent::PermissionRequest(call) => self.ask(call, said.agent.as_ref(), at),
+            HookEvent::PreToolUse(call) if !late => self.call(call, turn_event.agent.as_ref(), at),
+            HookEvent::PermissionRequest(call) => self.ask(call, turn_event.agent.as_ref(), at),
             HookEvent::PostToolUse(call) | HookEvent::PermissionDenied(call) => {
-                self.on_result(call, said.agent.as_ref(), at);
+                self.on_result(call, turn_event.agent.as_ref(), at);
                 if of_turn && !late {
                     self.goes_on(at);
                 }
             }
             HookEvent::PostToolUseFailure { call, interrupted } => {
-                self.on_result(call, said.agent.as_ref(), at);
+                self.on_result(call, turn_event.agent.as_ref(), at);
                 if of_turn && !late && !interrupted {
                     self.goes_on(at);
                 }
             }
             HookEvent::PostToolBatch { .. } => {
-                self.drop_calls_of(said.agent.as_ref());
+                self.drop_calls_of(turn_event.agent.as_ref());
                 if of_turn && !late {
                     self.goes_on(at);
                 }
@@ -126,10 +126,12 @@ impl Reading {
                     HookTurn::Failed { error: Arc::clone(error), message: Arc::clone(message), limit };
                 self.ended(failed, at);
             }
-            HookEvent::SubagentStart if !said.of_compaction => self.agents.extend(said.agent.clone()),
-            HookEvent::SubagentStop if !said.of_compaction => {
-                self.drop_calls_of(said.agent.as_ref());
-                let ran = said.agent.as_ref().is_some_and(|agent| self.agents.remove(agent));
+            HookEvent::SubagentStart if !turn_event.of_compaction => {
+                self.agents.extend(turn_event.agent.clone())
+            }
+            HookEvent::SubagentStop if !turn_event.of_compaction => {
+                self.drop_calls_of(turn_event.agent.as_ref());
+                let ran = turn_event.agent.as_ref().is_some_and(|agent| self.agents.remove(agent));
                 if ran && self.agents.is_empty() {
                     self.agents_ended = Some(at);
                 }
@@ -139,7 +141,7 @@ impl Reading {
                 self.edge_at = at;
             }
             HookEvent::PostCompact { .. } => self.compacted(at),
-            HookEvent::Elicitation { message } => self.elicit(message, said.agent.as_ref(), at, None),
+            HookEvent::Elicitation { message } => self.elicit(message, turn_event.agent.as_ref(), at, None),
             HookEvent::ElicitationResult => {
                 self.asks.retain(|ask| ask.shown.kind != StateKind::Dialog);
                 self.goes_on(at);

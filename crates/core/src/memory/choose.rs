@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{AcceptRule, LEAST_CONFIDENCE, Memory, Standing, standings};
 use super::kind::{Importance, Kind};
+use super::likeness::words;
 use super::plain::plain_line;
-use super::words::words;
 use crate::time::Timestamp;
 
 /// A place in a session where something may be told.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::kind::{Importance, Kind};
-use super::words::Trigrams;
+use super::likeness::Trigrams;
 use crate::time::Timestamp;
 
 /// Alike texts of one kind and file are one subject: the newer one replaces the older one. From 0 to 1.

@@ -10,12 +10,12 @@
 pub mod choose;
 pub mod evidence;
 pub mod kind;
+pub mod likeness;
 pub mod plain;
 pub mod secrets;
 pub mod settings;
 pub mod signals;
 pub mod summary;
-pub mod words;
 
 pub use choose::{Budget, Chosen, Place, choose, render};
 pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Memory, Standing, gather, standings};

@@ -7,8 +7,8 @@ mod plans;
 mod repeated;
 mod session_rows;
 
+use finding::{FindingParts, join};
 pub use finding::{Signal, memory_id};
-use finding::{Told, join};
 pub(super) use session_rows::is_edit;
 pub use session_rows::{PlanRow, SessionRows};
 
@@ -17,7 +17,7 @@ pub use session_rows::{PlanRow, SessionRows};
 /// Only turns that have ended count. What a subagent did does not count. A finding that may hold a secret is dropped.
 pub fn signals(project: u64, rows: &SessionRows) -> Vec<Signal> {
     let mut found = Vec::new();
-    let mut tell = |told: Told| {
+    let mut tell = |told: FindingParts| {
         if let Some(signal) = told.signal(project) {
             found.push(signal);
         }

@@ -162,7 +162,7 @@ impl SessionFold {
     fn set_back(&mut self, at: Timestamp) {
         self.clock = Some(at);
         self.turn.last_activity = self.turn.last_activity.min(Some(at));
-        self.turn.stirred_at = self.turn.stirred_at.min(Some(at));
+        self.turn.outside_activity_at = self.turn.outside_activity_at.min(Some(at));
         self.turn.agents_at = self.turn.agents_at.min(Some(at));
         self.turn.pending.set_back(at);
         // Any record with a later time than this was written after the clock was set back, and this work began

@@ -32,7 +32,7 @@ pub struct StoredFold {
     body: Box<[u8]>,
     timeouts: Timeouts,
     notes_new: bool,
-    stirred_at: Option<Timestamp>,
+    outside_activity_at: Option<Timestamp>,
     /// The newest time of [`RestingFold::advance`].
     advanced_to: Option<Timestamp>,
     /// The targets of open calls are to be cleared.
@@ -53,7 +53,7 @@ impl StoredFold {
         if self.without_targets {
             fold.forget_targets();
         }
-        if let Some(at) = self.stirred_at {
+        if let Some(at) = self.outside_activity_at {
             fold.subagent_active(at, &mut Vec::new());
         }
         if let Some(to) = self.advanced_to {
@@ -79,7 +79,7 @@ impl LazyFold {
     /// As for [`SessionFold::restore`].
     pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
         let (front, body) = Front::read(bytes, id)?;
-        let (stirred_at, advanced_to, fold) = (None, None, OnceCell::new());
+        let (outside_activity_at, advanced_to, fold) = (None, None, OnceCell::new());
         let body = body.into();
         let (noting, without_targets) = (false, false);
         let kept = StoredFold {
@@ -87,7 +87,7 @@ impl LazyFold {
             body,
             timeouts,
             notes_new: noting,
-            stirred_at,
+            outside_activity_at,
             advanced_to,
             without_targets,
             fold,
@@ -172,7 +172,9 @@ impl LazyFold {
     /// [`SessionFold::subagent_active`].
     pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
         match self {
-            Self::Kept(kept) if kept.is_untouched() => kept.stirred_at = kept.stirred_at.max(Some(at)),
+            Self::Kept(kept) if kept.is_untouched() => {
+                kept.outside_activity_at = kept.outside_activity_at.max(Some(at))
+            }
             _ => self.whole_mut().subagent_active(at, out),
         }
     }

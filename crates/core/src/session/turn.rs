@@ -29,7 +29,7 @@ pub(crate) struct Turn {
     /// Time of the newest record that is activity.
     pub last_activity: Option<Timestamp>,
     /// When background work last ended: a notice is on its way.
-    pub stirred_at: Option<Timestamp>,
+    pub outside_activity_at: Option<Timestamp>,
     /// When a subagent last wrote into its own file.
     pub agents_at: Option<Timestamp>,
     /// The request is being tried again.
@@ -60,7 +60,7 @@ impl Turn {
             agents: BackgroundWork::default(),
             announced_agents: 0,
             last_activity: None,
-            stirred_at: None,
+            outside_activity_at: None,
             agents_at: None,
             retry: None,
             failure: None,
@@ -69,7 +69,7 @@ impl Turn {
 
     /// The newest sign of life that is no activity of this file.
     fn last_outside_sign(&self) -> Option<Timestamp> {
-        self.stirred_at.max(self.agents_at)
+        self.outside_activity_at.max(self.agents_at)
     }
 
     /// Subagents that run by themselves: our count or the client's, the greater of the two.
@@ -107,8 +107,8 @@ impl Turn {
     /// `IDLE_TIMEOUT_MS`: when a session that has been in this state since then becomes idle. While it works,
     /// writes to a subagent's file count as activity as well.
     pub fn idle_at(&self, state: State, since: Option<Timestamp>) -> Option<Timestamp> {
-        let stirred_at = self.last_outside_sign().filter(|_| state == State::Working);
-        Some(self.last_activity.max(stirred_at).or(since)? + self.idle_after(state))
+        let outside_activity_at = self.last_outside_sign().filter(|_| state == State::Working);
+        Some(self.last_activity.max(outside_activity_at).or(since)? + self.idle_after(state))
     }
 
     /// How long silence must last. The record of a question or plan proves that it is open, and silence does not

@@ -223,9 +223,9 @@ fn a_boundary_and_its_marker_are_one_compaction() {
 #[test]
 fn a_boundary_after_hours_of_silence_explains_its_marker() {
     // The last record before the compaction is hours old, the first one after it comes with the next reply.
-    let mut told = session("a", &[(0, 10), (20_000, 20_010)]).compacted(&[20_000]);
-    told.0.segments[0].ended_at = Some(at(10));
-    let chains = World::of([told]).marker("a", 15_000).chains();
+    let mut lineage = session("a", &[(0, 10), (20_000, 20_010)]).compacted(&[20_000]);
+    lineage.0.segments[0].ended_at = Some(at(10));
+    let chains = World::of([lineage]).marker("a", 15_000).chains();
     assert_eq!(chains.chain("a").compaction_count, 1);
 }
 

@@ -108,9 +108,9 @@ fn edge_38_compaction_c_of_old_clients_over_several_files() {
 #[test]
 fn edge_39_a_compact_summary_is_a_segment_and_no_session() {
     // Client 1.0.x writes no boundary record, only the summary: a boundary without an id.
-    let mut told = session("a", &[(0, 900)]).compacted(&[100]);
-    told.0.boundaries.clear();
-    let chains = World::of([told]).chains();
+    let mut lineage = session("a", &[(0, 900)]).compacted(&[100]);
+    lineage.0.boundaries.clear();
+    let chains = World::of([lineage]).chains();
     assert_eq!(chains.len(), 1);
     assert_eq!((chains.chain("a").compaction_count, chains.chain("a").segment_count), (1, 2));
 }
@@ -118,9 +118,9 @@ fn edge_39_a_compact_summary_is_a_segment_and_no_session() {
 #[test]
 fn edge_40_history_appended_again_to_its_own_file_ties_nothing() {
     // The second /compact of one process repeats the history: the same boundary ids twice in one file.
-    let mut told = session("a", &[(0, 900)]).own().compacted(&[100, 500]);
-    told.0.boundaries[1] = told.0.boundaries[0];
-    let chains = World::of([told, session("b", &[(0, 900)]).own()]).chains();
+    let mut lineage = session("a", &[(0, 900)]).own().compacted(&[100, 500]);
+    lineage.0.boundaries[1] = lineage.0.boundaries[0];
+    let chains = World::of([lineage, session("b", &[(0, 900)]).own()]).chains();
     assert_eq!(chains.len(), 2);
     assert!(chains.chain("a").links.iter().all(|l| l.reason == LinkReason::CompactBoundary));
 }

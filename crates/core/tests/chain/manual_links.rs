@@ -6,8 +6,10 @@ use proptest::prelude::*;
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::{Chains, LinkReason, ManualLink};
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::person::{CommandFacts, EditChange, Refusal, SessionCommand, UserEdits, say};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{
+    CommandFacts, EditChange, Refusal, SessionCommand, UserEdits, changes_of_command,
+};
 
 use crate::facts::*;
 use crate::properties::any_world;
@@ -15,22 +17,22 @@ use crate::properties::any_world;
 /// A world on which the user gives commands.
 struct CommandWorld {
     world: World,
-    words: UserEdits,
+    user_edits: UserEdits,
     now: i64,
 }
 
 impl CommandWorld {
     fn new(world: World) -> Self {
-        let mut words = UserEdits::default();
-        world.manual.iter().for_each(|link| words.apply(EditChange::AddLink(link.clone())));
-        let mut desk = Self { world, words, now: 1_000 };
+        let mut user_edits = UserEdits::default();
+        world.manual.iter().for_each(|link| user_edits.apply(EditChange::AddLink(link.clone())));
+        let mut desk = Self { world, user_edits, now: 1_000 };
         desk.settle();
         desk
     }
 
     fn settle(&mut self) {
-        self.world.manual = self.words.links().iter().cloned().collect();
-        self.world.names = self.words.names().clone();
+        self.world.manual = self.user_edits.links().iter().cloned().collect();
+        self.world.names = self.user_edits.names().clone();
     }
 
     fn chains(&self) -> Chains {
@@ -41,28 +43,28 @@ impl CommandWorld {
         self.world.lineages.iter().find(|l| l.session == *session)?.own_started_at
     }
 
-    fn say(&mut self, word: SessionCommand) -> Result<(), Refusal> {
+    fn carry_out(&mut self, word: SessionCommand) -> Result<(), Refusal> {
         self.now += 10;
         let known = CommandFacts {
             now: at(self.now),
-            words: &self.words,
+            user_edits: &self.user_edits,
             chains: &self.chains(),
             began: &|session| self.began(session),
             row: None,
         };
-        let changes = say(&known, &word)?;
-        changes.into_iter().for_each(|change| self.words.apply(change));
+        let changes = changes_of_command(&known, &word)?;
+        changes.into_iter().for_each(|change| self.user_edits.apply(change));
         self.settle();
         Ok(())
     }
 
     fn name(&mut self, of: &str, name: Option<&str>) {
-        self.say(SessionCommand::Name { session: id(of), name: name.map(str::to_owned) })
+        self.carry_out(SessionCommand::Name { session: id(of), name: name.map(str::to_owned) })
             .expect("a name is always taken");
     }
 
     fn join(&mut self, a: &str, b: &str) -> Result<(), Refusal> {
-        self.say(SessionCommand::Join { session: id(a), with: id(b) })
+        self.carry_out(SessionCommand::Join { session: id(a), with: id(b) })
     }
 }
 
@@ -123,14 +125,20 @@ fn a_split_outweighs_every_proof() {
     let mut desk =
         CommandWorld::new(World::of([session("a", &[(0, 100)]).own(), cleared]).moved(7, "a", "b", 111));
     assert_eq!(desk.chains().over_by("a"), Some("b"));
-    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
+    desk.carry_out(SessionCommand::Split { session: id("b") }).unwrap();
     let chains = desk.chains();
     assert_eq!((chains.sessions("a"), chains.sessions("b")), (vec!["a"], vec!["b"]));
     assert_eq!(chains.over_by("a"), None);
-    assert_eq!(desk.say(SessionCommand::Split { session: id("b") }), Err(Refusal::BeginsChain(id("b"))));
-    desk.say(SessionCommand::Undo { session: id("b") }).unwrap();
+    assert_eq!(
+        desk.carry_out(SessionCommand::Split { session: id("b") }),
+        Err(Refusal::BeginsChain(id("b")))
+    );
+    desk.carry_out(SessionCommand::Undo { session: id("b") }).unwrap();
     assert_eq!(desk.chains().over_by("a"), Some("b"), "the proof was there all the time");
-    assert_eq!(desk.say(SessionCommand::Undo { session: id("b") }), Err(Refusal::NothingToUndo(id("b"))));
+    assert_eq!(
+        desk.carry_out(SessionCommand::Undo { session: id("b") }),
+        Err(Refusal::NothingToUndo(id("b")))
+    );
 }
 
 #[test]
@@ -140,12 +148,15 @@ fn a_suggestion_is_accepted_or_never_made_again() {
     assert_eq!(suggested().chains().link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
 
     let mut desk = suggested();
-    desk.say(SessionCommand::Accept { session: id("b") }).unwrap();
+    desk.carry_out(SessionCommand::Accept { session: id("b") }).unwrap();
     assert_eq!(desk.chains().link("a", "b"), Some((LinkReason::Manual, Proven)));
-    assert_eq!(desk.say(SessionCommand::Accept { session: id("b") }), Err(Refusal::NotSuggested(id("b"))));
+    assert_eq!(
+        desk.carry_out(SessionCommand::Accept { session: id("b") }),
+        Err(Refusal::NotSuggested(id("b")))
+    );
 
     let mut desk = suggested();
-    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
+    desk.carry_out(SessionCommand::Split { session: id("b") }).unwrap();
     assert_eq!(desk.chains().link("a", "b"), None);
     desk.world = desk.world.and(session("c", &[(0, 105)]).own()).marker("b", 112);
     assert_eq!(desk.chains().sessions("b"), ["b"], "nor is another one suggested");
@@ -159,7 +170,7 @@ fn joining_and_splitting_a_fork_restores_it() {
     assert_eq!(before.link("a", "f"), Some((LinkReason::ForkedFrom, Proven)));
     desk.join("a", "f").unwrap();
     assert_eq!(desk.chains().sessions("a"), ["a", "f"]);
-    desk.say(SessionCommand::Split { session: id("f") }).unwrap();
+    desk.carry_out(SessionCommand::Split { session: id("f") }).unwrap();
     assert_eq!(desk.chains(), before);
 }
 
@@ -180,7 +191,7 @@ fn a_name_goes_with_its_part_of_a_joined_chain() {
     assert_eq!(desk.chains().chain("a").name.as_deref(), Some("second half"), "no name is lost by a join");
     desk.name("b", Some("all of it"));
     assert_eq!(desk.chains().chain("a").name.as_deref(), Some("all of it"));
-    desk.say(SessionCommand::Undo { session: id("a") }).unwrap();
+    desk.carry_out(SessionCommand::Undo { session: id("a") }).unwrap();
     let chains = desk.chains();
     assert_eq!(chains.chain("a").name.as_deref(), Some("all of it"));
     assert_eq!(chains.chain("b").name.as_deref(), Some("second half"));
@@ -208,20 +219,20 @@ fn the_newest_command_counts_even_if_the_clock_was_set_back() {
     let mut desk = two();
     desk.join("a", "b").unwrap();
     desk.now = -5_000;
-    desk.say(SessionCommand::Split { session: id("b") }).unwrap();
+    desk.carry_out(SessionCommand::Split { session: id("b") }).unwrap();
     assert_eq!(desk.chains().sessions("a"), ["a"]);
 }
 
 #[test]
 fn a_repeated_link_replaces_the_earlier_one() {
-    let mut words = UserEdits::default();
+    let mut user_edits = UserEdits::default();
     let join = |secs| ManualLink::Join { at: at(secs), from: id("a"), to: id("b") };
-    words.apply(EditChange::AddLink(join(1)));
-    words.apply(EditChange::AddLink(join(9)));
-    assert_eq!(words.links().iter().collect::<Vec<_>>(), [&join(9)]);
-    words.apply(EditChange::SetChainName(chain_id("a"), Some(Arc::from("x"))));
-    words.apply(EditChange::SetChainName(chain_id("a"), None));
-    assert!(words.names().is_empty());
+    user_edits.apply(EditChange::AddLink(join(1)));
+    user_edits.apply(EditChange::AddLink(join(9)));
+    assert_eq!(user_edits.links().iter().collect::<Vec<_>>(), [&join(9)]);
+    user_edits.apply(EditChange::SetChainName(chain_id("a"), Some(Arc::from("x"))));
+    user_edits.apply(EditChange::SetChainName(chain_id("a"), None));
+    assert!(user_edits.names().is_empty());
 }
 
 proptest! {
@@ -237,7 +248,7 @@ proptest! {
             // Commands of the same time, and a fork that came from both, may contradict the join; then the engine
             // refuses it.
             if after.chain(&a).id == after.chain(&b).id {
-                desk.say(SessionCommand::Undo { session: id(&a) }).unwrap();
+                desk.carry_out(SessionCommand::Undo { session: id(&a) }).unwrap();
                 prop_assert_eq!(desk.chains(), before);
             }
         }
@@ -249,12 +260,12 @@ proptest! {
         let before = desk.chains();
         let (a, b) = (format!("s{a}"), format!("s{b}"));
         if desk.join(&a, &b).is_ok() {
-            let Some(ManualLink::Join { to, .. }) = desk.words.links().first().cloned() else {
+            let Some(ManualLink::Join { to, .. }) = desk.user_edits.links().first().cloned() else {
                 return Err(TestCaseError::fail("a join is a join"));
             };
             // A chain whose first session is gone has another beginning, which only an undo restores.
             let begins = before.of(&to).is_some_and(|chain| chain.id == ChainId::derive(&to));
-            if begins && desk.say(SessionCommand::Split { session: to }).is_ok() {
+            if begins && desk.carry_out(SessionCommand::Split { session: to }).is_ok() {
                 prop_assert_eq!(desk.chains(), before);
             }
         }
@@ -270,7 +281,7 @@ proptest! {
         for (what, a, b) in said {
             let (session, with) = (id(&format!("s{a}")), id(&format!("s{b}")));
             // Refused or not: no session is lost, and no session comes from itself.
-            let _ = desk.say(match what {
+            let _ = desk.carry_out(match what {
                 0 => SessionCommand::Join { session, with },
                 1 => SessionCommand::Split { session },
                 2 => SessionCommand::Undo { session },

@@ -32,18 +32,18 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
     (0..NAMES - 2, spans, origins, shape, of(0i64..400), 0..2usize).prop_map(
         |(n, spans, (process, own, forked, foreign), (began_by, first, boundaries), own_start, cwd)| {
             let spans: Vec<_> = spans.into_iter().map(|(a, len)| (a, a + len)).collect();
-            let mut told = session(&name(n), &spans).compacted(&boundaries);
-            told.0.process_sessions = ids(process);
-            told.0.own_process_session = own;
-            told.0.forked_from = forked.map(|n| id(&name(n)));
-            told.0.foreign_sessions = ids(foreign);
-            told.0.began_by = began_by;
-            told.0.own_started_at = own_start.map(at);
+            let mut lineage = session(&name(n), &spans).compacted(&boundaries);
+            lineage.0.process_sessions = ids(process);
+            lineage.0.own_process_session = own;
+            lineage.0.forked_from = forked.map(|n| id(&name(n)));
+            lineage.0.foreign_sessions = ids(foreign);
+            lineage.0.began_by = began_by;
+            lineage.0.own_started_at = own_start.map(at);
             // Mostly its own first record, sometimes another's.
-            told.0.first_record =
+            lineage.0.first_record =
                 Some(record(&format!("first record of {}", if first < 3 { first } else { n + 100 })));
-            told.0.cwds = vec![Arc::from(["/repo", "/other"][cwd])];
-            told.0
+            lineage.0.cwds = vec![Arc::from(["/repo", "/other"][cwd])];
+            lineage.0
         },
     )
 }
@@ -252,8 +252,8 @@ proptest! {
     }
 
     #[test]
-    fn siblings_stay_apart_without_evidence(told in vec(any_lineage(), 0..10), live in any::<bool>()) {
-        let mut world = World { lineages: told, ..World::default() };
+    fn siblings_stay_apart_without_evidence(lineage in vec(any_lineage(), 0..10), live in any::<bool>()) {
+        let mut world = World { lineages: lineage, ..World::default() };
         for (n, lineage) in world.lineages.iter_mut().enumerate() {
             let own = session(&format!("sibling {n}"), &[]).0;
             *lineage = Lineage {
@@ -295,14 +295,14 @@ proptest! {
         named in 0..3usize,
         known_start in any::<bool>(),
     ) {
-        let told = session("f", &[(fork.0, fork.0 + fork.1)]).copies("o", origin.0);
-        let told = if known_start { told } else { told.own_start_unknown() };
-        let told = match named {
-            0 => told.forked_from("o"),
-            1 => told.process(&["o"]).own(),
-            _ => told.fork(),
+        let lineage = session("f", &[(fork.0, fork.0 + fork.1)]).copies("o", origin.0);
+        let lineage = if known_start { lineage } else { lineage.own_start_unknown() };
+        let lineage = match named {
+            0 => lineage.forked_from("o"),
+            1 => lineage.process(&["o"]).own(),
+            _ => lineage.fork(),
         };
-        let world = World::of([told]);
+        let world = World::of([lineage]);
         let before = world.chains().chain("f").id.clone();
         let chains = world.and(session("o", &[(origin.0, origin.0 + origin.1)]).own()).chains();
         prop_assert_eq!(&chains.chain("f").id, &before);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_core::history::{
-    Activity, Batch, Execution, Heard, HistoryFold, HistorySettings, Item, PlanVersion, Request, Role,
-    Segment,
+    Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanVersion, Request,
+    Role, Segment,
 };
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
 use watchbill_core::ids::SessionId;
@@ -165,8 +165,8 @@ impl Reader {
         let texts = HookTexts::read(payload).expect("a payload");
         let payload = parse_payload(payload.as_bytes()).expect("a payload");
         let Self { history, settings, model, .. } = self;
-        let heard = Heard { origin: &origin, payload: &payload, texts: &texts };
-        history.hear(heard, settings, &mut |item| model.apply_item(item));
+        let heard = HookEventParts { origin: &origin, payload: &payload, texts: &texts };
+        history.apply_hook_event(heard, settings, &mut |item| model.apply_item(item));
     }
 }
 

@@ -101,7 +101,7 @@ fn orphans_go_to_the_turn_of_their_time() {
     );
     view.batches.clear();
     let recovery = recover(&[view], settings, at(9_999));
-    let Correction::MadeUpBatch { batch, .. } = &recovery.corrections[0] else { panic!("{recovery:?}") };
+    let Correction::RecoveredBatch { batch, .. } = &recovery.corrections[0] else { panic!("{recovery:?}") };
     assert_eq!((batch.started_at, batch.last_activity_at), (Some(at(0)), Some(at(500))));
     assert_eq!(recovery.corrections.len(), 5);
 }

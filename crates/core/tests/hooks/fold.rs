@@ -70,10 +70,10 @@ pub fn witness(events: &[(i64, &str)]) -> HookWitness {
 #[test]
 fn a_request_names_the_call_before_it() {
     let (call, request) = (pre("t1", "Bash", ""), ask("t1", "Bash", ""));
-    let said = witness(&[(0, PROMPT), (10, &pre("t0", "Bash", "")), (100, &call), (160, &request)]);
-    let ask = &said.asks[0];
+    let state = witness(&[(0, PROMPT), (10, &pre("t0", "Bash", "")), (100, &call), (160, &request)]);
+    let ask = &state.asks[0];
     assert_eq!((ask.call.as_deref(), &*ask.tool, &*ask.target, ask.at), (Some("t1"), "Bash", "t1", at(160)));
-    assert_eq!(said.asks.len(), 1);
+    assert_eq!(state.asks.len(), 1);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn edge_07_requests_of_several_subagents_wait_side_by_side() {
     events.extend(requests.iter().enumerate().map(|(n, body)| (100 + n as i64 * 10, &**body)));
     events.push((500, STOP));
     events.push((600, &done));
-    let said = witness(&events);
-    let agents: Vec<_> = said.asks.iter().filter_map(|ask| ask.agent.as_deref()).collect();
+    let state = witness(&events);
+    let agents: Vec<_> = state.asks.iter().filter_map(|ask| ask.agent.as_deref()).collect();
     assert_eq!(
         agents,
         ["a", "c"],
@@ -94,18 +94,18 @@ fn edge_07_requests_of_several_subagents_wait_side_by_side() {
     );
     let stop = r#""SubagentStop","agent_id":"a","agent_type":"x""#;
     events.push((700, stop));
-    let said = witness(&events);
-    assert_eq!(said.asks.iter().filter_map(|ask| ask.agent.as_deref()).collect::<Vec<_>>(), ["c"]);
-    assert!(matches!(said.turn, HookTurn::Ended { .. }), "a subagent's end moves no turn");
+    let state = witness(&events);
+    assert_eq!(state.asks.iter().filter_map(|ask| ask.agent.as_deref()).collect::<Vec<_>>(), ["c"]);
+    assert!(matches!(state.turn, HookTurn::Ended { .. }), "a subagent's end moves no turn");
 }
 
 #[test]
 fn edge_06_the_calls_of_one_agent_ask_one_after_another() {
     let (a, b) = (pre("a", "WebFetch", ""), pre("b", "WebFetch", ""));
     let (ask_a, ask_b) = (ask("a", "WebFetch", ""), ask("b", "WebFetch", ""));
-    let said = witness(&[(0, PROMPT), (10, &a), (12, &b), (60, &ask_a), (3_000, &ask_b)]);
-    assert_eq!(said.asks.iter().map(|ask| &*ask.target).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(said.calls.len(), 2);
+    let state = witness(&[(0, PROMPT), (10, &a), (12, &b), (60, &ask_a), (3_000, &ask_b)]);
+    assert_eq!(state.asks.iter().map(|ask| &*ask.target).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(state.calls.len(), 2);
 }
 
 #[test]
@@ -117,15 +117,15 @@ fn edge_08_a_subagents_events_move_no_turn() {
         r#""SubagentStop","agent_id":"a","agent_type":"x","background_tasks":[{"id":"a","type":"subagent"}]"#;
     let running =
         r#""Stop","prompt_id":"p1","background_tasks":[{"id":"a","type":"subagent","status":"running"}]"#;
-    let said = witness(&[(0, PROMPT), (10, start), (20, &call), (30, running), (40, &done)]);
-    assert_eq!((said.agents_running, matches!(said.turn, HookTurn::Ended { .. })), (1, true));
-    assert_eq!((said.since, said.calls.len()), (at(30), 0));
-    let said = witness(&[(0, PROMPT), (10, start), (20, &call), (30, running), (40, &done), (50, stop)]);
-    assert_eq!((said.agents_running, said.agents_ended), (0, Some(at(50))));
+    let state = witness(&[(0, PROMPT), (10, start), (20, &call), (30, running), (40, &done)]);
+    assert_eq!((state.agents_running, matches!(state.turn, HookTurn::Ended { .. })), (1, true));
+    assert_eq!((state.since, state.calls.len()), (at(30), 0));
+    let state = witness(&[(0, PROMPT), (10, start), (20, &call), (30, running), (40, &done), (50, stop)]);
+    assert_eq!((state.agents_running, state.agents_ended), (0, Some(at(50))));
     // The worker of a compaction moves no turn either; no SubagentStart announced it.
     let worker = r#""SubagentStop","agent_id":"w","agent_type":"""#;
-    let said = witness(&[(0, PROMPT), (10, r#""PreCompact","trigger":"auto""#), (20, worker)]);
-    assert_eq!((said.compacting, said.agents_ended, said.turn), (Some(at(10)), None, HookTurn::Running));
+    let state = witness(&[(0, PROMPT), (10, r#""PreCompact","trigger":"auto""#), (20, worker)]);
+    assert_eq!((state.compacting, state.agents_ended, state.turn), (Some(at(10)), None, HookTurn::Running));
 }
 
 #[test]
@@ -133,18 +133,18 @@ fn edge_38_a_compaction_lasts_from_hook_to_hook_and_leaves_the_turn_as_it_was() 
     let before = r#""PreCompact","trigger":"manual","prompt_id":"p2""#;
     let after = r#""PostCompact","trigger":"manual","prompt_id":"p2""#;
     let start = r#""SessionStart","source":"compact""#;
-    let said = witness(&[(0, PROMPT), (100, STOP), (200, before)]);
-    assert_eq!((said.compacting, matches!(said.turn, HookTurn::Ended { .. })), (Some(at(200)), true));
+    let state = witness(&[(0, PROMPT), (100, STOP), (200, before)]);
+    assert_eq!((state.compacting, matches!(state.turn, HookTurn::Ended { .. })), (Some(at(200)), true));
     for ends in [vec![(300, start), (310, after)], vec![(300, after)], vec![(300, start)]] {
         let mut events = vec![(0, PROMPT), (100, STOP), (200, before)];
         events.extend(ends);
-        let said = witness(&events);
-        assert_eq!(said.compacting, None);
-        assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");
+        let state = witness(&events);
+        assert_eq!(state.compacting, None);
+        assert!(matches!(state.turn, HookTurn::Ended { .. }), "{state:?}");
     }
-    let said =
+    let state =
         witness(&[(0, PROMPT), (200, r#""PreCompact","trigger":"auto","prompt_id":"p1""#), (300, start)]);
-    assert_eq!((said.compacting, said.turn), (None, HookTurn::Running));
+    assert_eq!((state.compacting, state.turn), (None, HookTurn::Running));
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn edge_47_a_nested_client_under_the_same_id_is_no_witness() {
     events.push(event_of(9, &[9, 8, 7], 900, STOP));
     events.push(event_of(9, &[9, 8, 7], 950, r#""SessionEnd","reason":"other""#));
     let all = fold(&events);
-    let said = all.witness(&[]).expect("a witness");
-    assert_eq!((said.turn, said.agent), (HookTurn::Running, Some(process(7))));
-    assert_eq!(all.witness(&[process(7)]).map(|said| said.turn), Some(HookTurn::Running));
+    let state = all.witness(&[]).expect("a witness");
+    assert_eq!((state.turn, state.agent), (HookTurn::Running, Some(process(7))));
+    assert_eq!(all.witness(&[process(7)]).map(|state| state.turn), Some(HookTurn::Running));
     assert_eq!(all.witness(&[process(1)]), None, "of another process than the one that runs the session");
     // Without the hooks of the outer process, only the registry can tell.
     let inner = fold(&events[2..]);
@@ -168,32 +168,32 @@ fn edge_47_a_nested_client_under_the_same_id_is_no_witness() {
 fn edge_35_a_new_process_starts_afresh() {
     let mut events = vec![event(0, PROMPT), event(50, &ask("t", "Bash", ""))];
     events.push(event_of(9, &[9], 60_000, r#""SessionStart","source":"resume""#));
-    let said = fold(&events).witness(&[]).expect("a witness");
-    assert_eq!((said.turn, said.asks.len(), said.agent), (HookTurn::NoPrompt, 0, Some(process(9))));
+    let state = fold(&events).witness(&[]).expect("a witness");
+    assert_eq!((state.turn, state.asks.len(), state.agent), (HookTurn::NoPrompt, 0, Some(process(9))));
 }
 
 #[test]
 fn edge_36_each_of_two_processes_speaks_for_itself() {
     let events = [event(0, PROMPT), event_of(9, &[9], 10, PROMPT), event_of(9, &[9], 500, STOP)];
     let all = fold(&events);
-    assert_eq!(all.witness(&[process(7)]).map(|said| said.turn), Some(HookTurn::Running));
-    assert!(matches!(all.witness(&[process(9)]).map(|said| said.turn), Some(HookTurn::Ended { .. })));
+    assert_eq!(all.witness(&[process(7)]).map(|state| state.turn), Some(HookTurn::Running));
+    assert!(matches!(all.witness(&[process(9)]).map(|state| state.turn), Some(HookTurn::Ended { .. })));
 }
 
 #[test]
 fn edge_13_a_refusal_by_the_auto_mode_lets_the_turn_go_on() {
     let denied = r#""PermissionDenied","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"t"}"#;
-    let said =
+    let state =
         witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (20, &ask("t", "Bash", "")), (60, denied)]);
-    assert_eq!((said.asks.len(), said.calls.len(), said.turn), (0, 0, HookTurn::Running));
+    assert_eq!((state.asks.len(), state.calls.len(), state.turn), (0, 0, HookTurn::Running));
 }
 
 #[test]
 fn print_mode_reports_its_denial_with_the_batch() {
     let batch = r#""PostToolBatch","tool_calls":[{"tool_name":"Bash","tool_use_id":"t"}]"#;
-    let said =
+    let state =
         witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (20, &ask("t", "Bash", "")), (150, batch)]);
-    assert_eq!((said.asks.len(), said.calls.len(), said.turn), (0, 0, HookTurn::Running));
+    assert_eq!((state.asks.len(), state.calls.len(), state.turn), (0, 0, HookTurn::Running));
 }
 
 #[test]
@@ -201,62 +201,62 @@ fn events_whose_senders_started_in_the_wrong_order_do_no_harm() {
     // The end of a turn that arrives after the next prompt; a call that arrives after its result; a request that
     // arrives after it.
     let next = r#""UserPromptSubmit","prompt":"more","prompt_id":"p2""#;
-    let said = witness(&[(0, PROMPT), (500, next), (510, STOP)]);
-    assert_eq!((said.turn, said.prompt_at), (HookTurn::Running, Some(at(500))));
-    let said = witness(&[(0, PROMPT), (20, &post("t", "Bash", "")), (21, &pre("t", "Bash", ""))]);
-    assert_eq!(said.calls.len(), 0);
-    let said = witness(&[
+    let state = witness(&[(0, PROMPT), (500, next), (510, STOP)]);
+    assert_eq!((state.turn, state.prompt_at), (HookTurn::Running, Some(at(500))));
+    let state = witness(&[(0, PROMPT), (20, &post("t", "Bash", "")), (21, &pre("t", "Bash", ""))]);
+    assert_eq!(state.calls.len(), 0);
+    let state = witness(&[
         (0, PROMPT),
         (10, &pre("t", "Bash", "")),
         (90, &post("t", "Bash", "")),
         (95, &ask("t", "Bash", "")),
     ]);
-    assert_eq!(said.asks.len(), 0);
-    let said =
+    assert_eq!(state.asks.len(), 0);
+    let state =
         witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (100, STOP), (105, &post("t", "Bash", ""))]);
-    assert!(matches!(said.turn, HookTurn::Ended { .. }), "a late result begins no turn");
+    assert!(matches!(state.turn, HookTurn::Ended { .. }), "a late result begins no turn");
 }
 
 #[test]
 fn edge_15_a_hook_that_keeps_the_turn_from_ending_is_heard() {
-    let said = witness(&[(0, PROMPT), (100, STOP), (900, &pre("t", "Bash", r#","prompt_id":"p1""#))]);
-    assert_eq!((said.turn, said.since), (HookTurn::Running, at(900)));
+    let state = witness(&[(0, PROMPT), (100, STOP), (900, &pre("t", "Bash", r#","prompt_id":"p1""#))]);
+    assert_eq!((state.turn, state.since), (HookTurn::Running, at(900)));
 }
 
 #[test]
 fn a_notification_replaces_a_lost_request() {
     let notification = r#""Notification","notification_type":"permission_prompt""#;
-    let said = witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (6_200, notification)]);
-    assert_eq!((said.asks[0].kind, said.asks[0].confirmed), (StateKind::Permission, Some(at(6_200))));
-    let said = witness(&[(0, PROMPT), (10, &pre("q", "AskUserQuestion", "")), (6_200, notification)]);
-    assert_eq!((said.asks[0].kind, said.asks[0].confirmed), (StateKind::Question, Some(at(6_200))));
-    let said = witness(&[(0, PROMPT), (6_200, notification)]);
-    assert_eq!(said.asks.len(), 0, "without an open call it was overtaken by the answer");
+    let state = witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (6_200, notification)]);
+    assert_eq!((state.asks[0].kind, state.asks[0].confirmed), (StateKind::Permission, Some(at(6_200))));
+    let state = witness(&[(0, PROMPT), (10, &pre("q", "AskUserQuestion", "")), (6_200, notification)]);
+    assert_eq!((state.asks[0].kind, state.asks[0].confirmed), (StateKind::Question, Some(at(6_200))));
+    let state = witness(&[(0, PROMPT), (6_200, notification)]);
+    assert_eq!(state.asks.len(), 0, "without an open call it was overtaken by the answer");
 }
 
 #[test]
 fn edge_11_a_servers_question_is_open_until_it_is_answered() {
     let asked = r#""Elicitation","mcp_server_name":"m","message":"Which account?","mode":"form""#;
-    let said = witness(&[(0, PROMPT), (10, &pre("t", "mcp__m__x", "")), (50, asked)]);
-    assert_eq!((said.asks[0].kind, &*said.asks[0].target), (StateKind::Dialog, "Which account?"));
+    let state = witness(&[(0, PROMPT), (10, &pre("t", "mcp__m__x", "")), (50, asked)]);
+    assert_eq!((state.asks[0].kind, &*state.asks[0].target), (StateKind::Dialog, "Which account?"));
     let result = r#""ElicitationResult","mcp_server_name":"m","action":"accept""#;
-    let said = witness(&[(0, PROMPT), (10, &pre("t", "mcp__m__x", "")), (50, asked), (900, result)]);
-    assert_eq!((said.asks.len(), said.turn), (0, HookTurn::Running));
+    let state = witness(&[(0, PROMPT), (10, &pre("t", "mcp__m__x", "")), (50, asked), (900, result)]);
+    assert_eq!((state.asks.len(), state.turn), (0, HookTurn::Running));
 }
 
 #[test]
 fn kinds_of_turn_ends_are_distinguished() {
     let failed =
         r#""StopFailure","error":"rate_limit","last_assistant_message":"You've hit your limit · resets 5pm""#;
-    let said = witness(&[(0, PROMPT), (100, failed)]);
-    assert!(matches!(said.turn, HookTurn::Failed { limit: true, .. }), "{said:?}");
+    let state = witness(&[(0, PROMPT), (100, failed)]);
+    assert!(matches!(state.turn, HookTurn::Failed { limit: true, .. }), "{state:?}");
     let failed = r#""StopFailure","error":"server_error","last_assistant_message":"API Error: overloaded""#;
-    let said = witness(&[(0, PROMPT), (100, failed)]);
-    assert!(matches!(said.turn, HookTurn::Failed { limit: false, .. }), "{said:?}");
-    let said = witness(&[(0, PROMPT), (100, r#""SessionEnd","reason":"clear""#)]);
-    assert_eq!(said.turn, HookTurn::Closed(EndReason::Clear));
-    let said = witness(&[(0, PROMPT), (100, r#""Notification","notification_type":"idle_prompt""#)]);
-    assert_eq!(said.turn, HookTurn::Quiet);
+    let state = witness(&[(0, PROMPT), (100, failed)]);
+    assert!(matches!(state.turn, HookTurn::Failed { limit: false, .. }), "{state:?}");
+    let state = witness(&[(0, PROMPT), (100, r#""SessionEnd","reason":"clear""#)]);
+    assert_eq!(state.turn, HookTurn::Closed(EndReason::Clear));
+    let state = witness(&[(0, PROMPT), (100, r#""Notification","notification_type":"idle_prompt""#)]);
+    assert_eq!(state.turn, HookTurn::Quiet);
 }
 
 #[test]
@@ -342,10 +342,10 @@ proptest! {
     #[test]
     fn a_witness_has_no_time_after_its_events(events in any_events()) {
         let newest = events.last().map(|(origin, _)| origin.at).unwrap_or_default();
-        if let Some(said) = fold(&events).witness(&[]) {
-            prop_assert!(said.newest_event_at <= newest && said.since <= said.newest_event_at && said.turn_event_at <= said.newest_event_at);
-            prop_assert!(said.asks.iter().all(|ask| ask.at <= newest && ask.at >= newest - Millis(3_000)));
-            prop_assert!(said.asks.len() <= 4);
+        if let Some(state) = fold(&events).witness(&[]) {
+            prop_assert!(state.newest_event_at <= newest && state.since <= state.newest_event_at && state.turn_event_at <= state.newest_event_at);
+            prop_assert!(state.asks.iter().all(|ask| ask.at <= newest && ask.at >= newest - Millis(3_000)));
+            prop_assert!(state.asks.len() <= 4);
         }
     }
 }
@@ -354,10 +354,10 @@ proptest! {
 #[test]
 fn a_call_event_after_its_result_begins_no_turn() {
     let (call, result) = (pre("t", "Bash", ""), post("t", "Bash", ""));
-    let said = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
-    assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");
-    assert_eq!((said.since, said.turn_event_at), (at(600), at(600)));
+    let state = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
+    assert!(matches!(state.turn, HookTurn::Ended { .. }), "{state:?}");
+    assert_eq!((state.since, state.turn_event_at), (at(600), at(600)));
     let left = r#""SessionEnd","reason":"clear""#;
-    let said = witness(&[(0, PROMPT), (500, left), (550, &call)]);
-    assert_eq!(said.turn, HookTurn::Closed(EndReason::Clear), "who has left calls nothing");
+    let state = witness(&[(0, PROMPT), (500, left), (550, &call)]);
+    assert_eq!(state.turn, HookTurn::Closed(EndReason::Clear), "who has left calls nothing");
 }

@@ -26,7 +26,7 @@ struct Scene {
     registry: Vec<InstanceWitness>,
     status_file: Option<StatusWitness>,
     child: Option<ChildWitness>,
-    told: Option<TranscriptReading>,
+    transcript: Option<TranscriptReading>,
 }
 
 struct TranscriptReading {
@@ -49,8 +49,8 @@ impl Scene {
         self
     }
 
-    fn told(mut self, state: State, kind: Option<StateKind>, since: i64) -> Self {
-        self.told = Some(TranscriptReading { state, kind, since, pending: Vec::new(), silent: false });
+    fn transcript(mut self, state: State, kind: Option<StateKind>, since: i64) -> Self {
+        self.transcript = Some(TranscriptReading { state, kind, since, pending: Vec::new(), silent: false });
         self
     }
 
@@ -59,7 +59,7 @@ impl Scene {
         let (id, tool, target) = (Arc::from(id), Arc::from("Bash"), Arc::from(id));
         let pending = vec![PendingTool { id, tool, target, since: at(since) }];
         let (state, kind) = if silent { APPROVAL } else { WORKING };
-        self.told = Some(TranscriptReading { state, kind, since, pending, silent });
+        self.transcript = Some(TranscriptReading { state, kind, since, pending, silent });
         self
     }
 
@@ -76,20 +76,20 @@ impl Scene {
     }
 
     fn verdict(&self, now: i64) -> Verdict {
-        let told = self.told.as_ref().map(|told| TranscriptWitness {
-            state: told.state,
-            kind: told.kind,
-            since: at(told.since),
+        let transcript = self.transcript.as_ref().map(|transcript| TranscriptWitness {
+            state: transcript.state,
+            kind: transcript.kind,
+            since: at(transcript.since),
             detail: "as the records say",
-            by_timeout: told.silent,
-            confidence: if told.silent { Confidence::Inferred } else { Confidence::Observed },
-            pending: &told.pending,
-            last_activity_at: at(told.since),
+            by_timeout: transcript.silent,
+            confidence: if transcript.silent { Confidence::Inferred } else { Confidence::Observed },
+            pending: &transcript.pending,
+            last_activity_at: at(transcript.since),
             prompt_at: None,
         });
         resolve(&Evidence {
             now: at(now),
-            transcript: told,
+            transcript,
             instances: &self.registry,
             gone: None,
             registry_readable: false,
@@ -181,25 +181,27 @@ fn edge_05_a_refusal_and_edge_18_an_escape_are_told_at_once() {
             assert_eq!((verdict.state, verdict.kind), INTERRUPTED);
             assert_eq!(verdict.reason.confidence, Confidence::Inferred, "the transcript will confirm it");
         }
-        let told = Scene::hooks(events).told(State::WaitingForInput, Some(StateKind::Interrupted), 19_950);
-        let verdict = told.registry(RegistryStatus::Idle, 20_000).verdict(20_200);
+        let transcript =
+            Scene::hooks(events).transcript(State::WaitingForInput, Some(StateKind::Interrupted), 19_950);
+        let verdict = transcript.registry(RegistryStatus::Idle, 20_000).verdict(20_200);
         assert_eq!((verdict.state, verdict.kind), INTERRUPTED);
         assert_eq!(verdict.reason.confidence, Confidence::Observed);
         // Without a registry the transcript ends it.
-        let told = Scene::hooks(events).told(State::WaitingForInput, Some(StateKind::Interrupted), 19_950);
-        assert_eq!(told.at(20_200), INTERRUPTED);
+        let transcript =
+            Scene::hooks(events).transcript(State::WaitingForInput, Some(StateKind::Interrupted), 19_950);
+        assert_eq!(transcript.at(20_200), INTERRUPTED);
     }
 }
 
 #[test]
 fn edge_19_only_the_registry_shows_an_escape_before_the_first_token() {
     let scene =
-        Scene::hooks(&[(0, PROMPT)]).told(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
+        Scene::hooks(&[(0, PROMPT)]).transcript(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
     assert_eq!(scene.at(500), WORKING);
     assert_eq!(scene.registry(RegistryStatus::Idle, 1_000).at(1_000), INTERRUPTED);
     // Without a registry no witness knows; after a minute the transcript decides again.
     let alone =
-        Scene::hooks(&[(0, PROMPT)]).told(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
+        Scene::hooks(&[(0, PROMPT)]).transcript(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
     assert_eq!((alone.at(59_000), alone.at(61_000)), (WORKING, ENDED_TURN));
 }
 
@@ -288,7 +290,7 @@ fn edge_37_a_session_that_was_cleared_has_ended_whatever_its_registry_keeps_sayi
     assert_eq!((verdict.state, verdict.live, verdict.pid), (State::Ended, false, None));
     let exit = [(0, PROMPT), (900, STOP), (9_000, r#""SessionEnd","reason":"prompt_input_exit""#)];
     assert_eq!(Scene::hooks(&exit).registry(RegistryStatus::Idle, 950).at(9_010).0, State::Ended);
-    let resumed = Scene::hooks(&exit).told(State::Working, None, 60_000);
+    let resumed = Scene::hooks(&exit).transcript(State::Working, None, 60_000);
     assert_eq!(resumed.at(60_000), WORKING, "somebody goes on in it");
 }
 
@@ -342,7 +344,7 @@ fn edge_45_a_status_file_counts_for_five_minutes_without_a_better_witness() {
         ("idle", (State::Idle, None)),
     ];
     for (word, expected) in words {
-        let scene = Scene::default().told(State::Working, None, 0).file(word, 1_000);
+        let scene = Scene::default().transcript(State::Working, None, 0).file(word, 1_000);
         let verdict = scene.verdict(2_000);
         assert_eq!(
             ((verdict.state, verdict.kind), verdict.reason.source),
@@ -352,9 +354,9 @@ fn edge_45_a_status_file_counts_for_five_minutes_without_a_better_witness() {
         assert_eq!(verdict.next, Some(at(301_000)));
         assert_eq!((scene.at(300_999), scene.at(301_000)), (expected, WORKING), "{word}");
     }
-    let unknown = Scene::default().told(State::Working, None, 0).file("pondering", 1_000);
+    let unknown = Scene::default().transcript(State::Working, None, 0).file("pondering", 1_000);
     assert_eq!(unknown.at(2_000), WORKING);
-    let newer = Scene::default().told(State::Working, None, 60_000).file("completed", 1_000);
+    let newer = Scene::default().transcript(State::Working, None, 60_000).file("completed", 1_000);
     assert_eq!(newer.at(61_000), WORKING, "a turn has begun since");
     let live = Scene::default().file("waiting_for_approval", 1_000).registry(RegistryStatus::Busy, 0);
     assert_eq!(live.at(2_000), WORKING, "never over a live witness");
@@ -450,9 +452,9 @@ fn a_menu_after_a_refusal_is_no_request() {
     let refused = [(0, PROMPT), (10, &*call), (60, &*request)];
     for before in [&refused[..], &refused[..2]] {
         let later = Scene::hooks(before).registry(dialog(), 30_000);
-        let told = later.told(State::WaitingForInput, Some(StateKind::Interrupted), 5_000);
-        assert_eq!(told.at(30_100), menu);
-        assert_eq!(told.at(90_000), menu);
+        let transcript = later.transcript(State::WaitingForInput, Some(StateKind::Interrupted), 5_000);
+        assert_eq!(transcript.at(30_100), menu);
+        assert_eq!(transcript.at(90_000), menu);
     }
     let asks = Scene::hooks(&refused).registry(dialog(), 90).called("t", 20, false);
     assert_eq!(asks.at(200), APPROVAL, "the transcript still shows the call");

@@ -32,7 +32,7 @@ struct TranscriptReading {
 #[derive(Debug, Clone)]
 struct Scene {
     now: i64,
-    told: Option<TranscriptReading>,
+    transcript: Option<TranscriptReading>,
     instances: Vec<InstanceWitness>,
     gone: Option<GoneInstance>,
     hooks: Option<HookWitness>,
@@ -44,16 +44,16 @@ struct Scene {
 
 impl Scene {
     fn resolve_at(&self, now: Timestamp, instances: &[InstanceWitness], live: bool) -> Verdict {
-        let transcript = self.told.as_ref().map(|told| TranscriptWitness {
-            state: told.state,
-            kind: told.kind,
-            since: at(told.since),
+        let transcript = self.transcript.as_ref().map(|transcript| TranscriptWitness {
+            state: transcript.state,
+            kind: transcript.kind,
+            since: at(transcript.since),
             detail: "as the records say",
-            by_timeout: told.silent,
-            confidence: if told.silent { Confidence::Inferred } else { Confidence::Observed },
-            pending: &told.pending,
-            last_activity_at: at(told.active),
-            prompt_at: Some(at(told.since)),
+            by_timeout: transcript.silent,
+            confidence: if transcript.silent { Confidence::Inferred } else { Confidence::Observed },
+            pending: &transcript.pending,
+            last_activity_at: at(transcript.active),
+            prompt_at: Some(at(transcript.since)),
         });
         resolve(&Evidence {
             now,
@@ -161,13 +161,15 @@ fn any_scene() -> impl Strategy<Value = Scene> {
         });
         let processes = (any_process(1, now), any_process(2, now), any_process(3, now), 0..=3usize)
             .prop_map(|(a, b, c, n)| [a, b, c].into_iter().take(n).collect::<Vec<_>>());
-        let told = prop::option::weighted(0.85, any_told(now));
+        let transcript = prop::option::weighted(0.85, any_told(now));
         let more = (prop::option::of(any_hooks(now)), any_status_file(now), prop::option::of(any_child(now)));
-        (told, processes, prop::option::of(gone), any::<bool>(), any::<bool>(), more)
-            .prop_filter("somebody speaks", |(told, instances, ..)| told.is_some() || !instances.is_empty())
-            .prop_map(move |(told, instances, gone, registry_readable, expects_registry, more)| Scene {
+        (transcript, processes, prop::option::of(gone), any::<bool>(), any::<bool>(), more)
+            .prop_filter("somebody speaks", |(transcript, instances, ..)| {
+                transcript.is_some() || !instances.is_empty()
+            })
+            .prop_map(move |(transcript, instances, gone, registry_readable, expects_registry, more)| Scene {
                 now,
-                told,
+                transcript,
                 instances,
                 gone,
                 hooks: more.0.flatten(),
@@ -280,11 +282,11 @@ proptest! {
         let verdict = scene.resolve();
         let prompts = ["permission prompt", "sandbox request", "worker request", "input needed"];
         let heard = |of: fn(&HookWitness) -> bool| scene.hooks.as_ref().is_some_and(of);
-        let calls = scene.told.as_ref().is_some_and(|told| !told.pending.is_empty())
+        let calls = scene.transcript.as_ref().is_some_and(|transcript| !transcript.pending.is_empty())
             || heard(|hooks| !hooks.calls.is_empty());
-        let runs = scene.told.as_ref().is_some_and(|told| told.state == State::Working)
+        let runs = scene.transcript.as_ref().is_some_and(|transcript| transcript.state == State::Working)
             || heard(|hooks| hooks.turn == HookTurn::Running);
-        let asked = scene.told.as_ref().is_some_and(|told| told.state == State::WaitingForApproval)
+        let asked = scene.transcript.as_ref().is_some_and(|transcript| transcript.state == State::WaitingForApproval)
             || scene.hooks.as_ref().is_some_and(|hooks| !hooks.asks.is_empty())
             || scene.status_file.as_ref().is_some_and(|file| file.file.status.word() == "waiting_for_approval")
             || scene.instances.iter().filter(|i| i.liveness != Liveness::Dead).any(|i| match &i.entry.status {
@@ -348,9 +350,9 @@ proptest! {
         (scene.hooks, scene.child, scene.gone) = (None, None, None);
         prop_assert_eq!(essence(&scene.resolve_at(at(scene.now), &[], false)), essence(&verdict));
         scene.status_file = None;
-        if let Some(told) = &scene.told {
+        if let Some(transcript) = &scene.transcript {
             let verdict = scene.resolve_at(at(scene.now), &scene.instances, false);
-            prop_assert_eq!((verdict.state, verdict.kind, verdict.since), (told.state, told.kind, at(told.since)));
+            prop_assert_eq!((verdict.state, verdict.kind, verdict.since), (transcript.state, transcript.kind, at(transcript.since)));
             prop_assert_eq!((verdict.pid, verdict.live, verdict.next), (None, false, None));
         }
     }
@@ -359,7 +361,7 @@ proptest! {
     /// of `busy`, or of `idle`.
     #[test]
     fn more_witnesses_make_no_false_approval(mut scene in any_scene(), quiet in any::<bool>()) {
-        scene.told = None;
+        scene.transcript = None;
         scene.gone = None;
         let heard = scene.hooks.as_ref().map_or(at(0), |hooks| hooks.newest_event_at);
         let status = if quiet { RegistryStatus::Idle } else { RegistryStatus::Busy };

@@ -14,7 +14,7 @@ mod evidence_registry;
 mod fuzzed;
 mod hook_payloads;
 mod own;
-mod person;
 mod roster;
 mod row;
 mod status_file;
+mod user;

@@ -175,13 +175,13 @@ proptest! {
     fn reported_transitions_match_the_shown_state(
         records in a_transcript(),
         look in 0.0..10_000.0f64,
-        stir in prop::option::of(0.0..1_000.0f64),
+        note_subagent_activity in prop::option::of(0.0..1_000.0f64),
     ) {
         let mut play = Play::new();
         let mut told = IDLE;
         for (n, record) in records.iter().enumerate() {
-            if n == records.len() / 3 && let Some(stir) = stir {
-                play.fold.subagent_active(at(stir), &mut play.out);
+            if n == records.len() / 3 && let Some(note_subagent_activity) = note_subagent_activity {
+                play.fold.subagent_active(at(note_subagent_activity), &mut play.out);
             }
             if n == records.len() / 2 {
                 play.advance(look);

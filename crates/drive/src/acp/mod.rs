@@ -1,7 +1,7 @@
 //! The driver of agents that speak the Agent Client Protocol: Gemini CLI, and others.
 
-mod ask;
-mod out;
+mod messages;
+mod requests;
 mod state;
 
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ impl State {
             return Err(Refusal::Gone("no turn runs".to_owned()));
         };
         let mut lines = vec![WRITER.notice("session/cancel", Some(&json!({ "sessionId": session })))];
-        lines.extend(self.requests.ways().map(|way| WRITER.result(&way.call, &ask::cancelled())));
+        lines.extend(self.requests.ways().map(|way| WRITER.result(&way.call, &requests::cancelled())));
         Ok(lines)
     }
 
@@ -114,7 +114,7 @@ impl State {
         if decision == Decision::DenyAndStop && self.running.is_some() {
             return self.cancel();
         }
-        Ok(vec![WRITER.result(&way.call, &ask::answer(&decision, way)?)])
+        Ok(vec![WRITER.result(&way.call, &requests::answer(&decision, way)?)])
     }
 
     fn set(&mut self, method: &str, name: &str, value: &str) -> Result<Vec<String>, Refusal> {
@@ -130,7 +130,7 @@ impl Driver for Acp {
         match line::read(line, "The agent") {
             Line::Out(text, value) => {
                 if let Some(message) = rpc::read(&value) {
-                    self.state.out(at, text, message, &mut events);
+                    self.state.fold_message(at, text, message, &mut events);
                 }
             }
             Line::In(text, value) => {

@@ -6,7 +6,7 @@ use serde_json::json;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnSpec;
 
-use super::ask::Way;
+use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
 use crate::fold::calls::Calls;
 use crate::fold::prompts::Prompts;
@@ -47,7 +47,7 @@ pub(super) struct State {
     /// The prompt that runs.
     pub(super) running: Option<String>,
     pub(super) prompts: Prompts,
-    pub(super) requests: Requests<Way>,
+    pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
     /// The growing block: its number in the turn, and whether it is thinking.
     pub(super) block: (u64, Option<bool>),

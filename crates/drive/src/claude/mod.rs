@@ -1,8 +1,8 @@
 //! The driver of Claude Code: `stream-json` in both directions.
 
-mod ask;
 mod lines;
-mod out;
+mod messages;
+mod requests;
 mod result;
 mod state;
 
@@ -78,10 +78,10 @@ impl Driver for Claude {
             && text.contains("Session ID ")
             && text.contains(" is already in use")
         {
-            self.state.turned_away = Some(Conversation::Exists);
+            self.state.start_refusal = Some(Conversation::Exists);
         }
         match line::read(line, "Claude Code") {
-            Line::Out(text, value) => self.state.out(at, text, &value, &mut events),
+            Line::Out(text, value) => self.state.fold_message(at, text, &value, &mut events),
             Line::In(text, value) => {
                 // In a replay, what was due and was written is not taken.
                 self.state.due.retain(|due| due != text);
@@ -120,7 +120,7 @@ impl Driver for Claude {
             }
             OwnCommand::Answer { request, decision } => {
                 let (asked, way, decision) = state.requests.decided(request, decision)?;
-                lines::answer(request, &ask::answer(&decision, asked, way)?)
+                lines::answer(request, &requests::answer(&decision, asked, way)?)
             }
             OwnCommand::SetModel { model } => state.call(&json!({ "subtype": "set_model", "model": model })),
             OwnCommand::SetMode { mode } => {
@@ -135,7 +135,7 @@ impl Driver for Claude {
         self.state.is_ready && !self.state.is_running && !self.state.prompts.any_sent()
     }
 
-    fn turned_away(&self) -> Option<Conversation> {
-        self.state.turned_away
+    fn start_refusal(&self) -> Option<Conversation> {
+        self.state.start_refusal
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnSpec;
 
-use super::ask::Way;
 use super::lines;
+use super::requests::AnswerForm;
 use crate::driver::Conversation;
 use crate::fold::blocks::Blocks;
 use crate::fold::prompts::Prompts;
@@ -59,9 +59,9 @@ pub(super) struct State {
     pub(super) is_ready: bool,
     pub(super) is_running: bool,
     /// What it said of its conversation before it was ready.
-    pub(super) turned_away: Option<Conversation>,
+    pub(super) start_refusal: Option<Conversation>,
     pub(super) prompts: Prompts,
-    pub(super) requests: Requests<Way>,
+    pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
     pub(super) message: Message,
     /// The word of the last error in place of an answer.
@@ -85,7 +85,7 @@ impl State {
             facts,
             is_ready: false,
             is_running: false,
-            turned_away: None,
+            start_refusal: None,
             prompts: Prompts::default(),
             requests: Requests::default(),
             blocks: Blocks::default(),

@@ -1,9 +1,9 @@
 //! The driver of Codex: `codex app-server`, lines of JSON-RPC.
 
-mod ask;
 mod items;
+mod messages;
 pub(crate) mod mode;
-mod out;
+mod requests;
 mod state;
 
 use serde_json::{Map, Value, json};
@@ -140,7 +140,7 @@ impl State {
         decision: &watchbill_protocol::request::RequestDecision,
     ) -> Result<Vec<String>, Refusal> {
         let (asked, way, decision) = self.requests.decided(request, decision)?;
-        let mut lines = vec![WRITER.result(&way.call, &ask::answer(&decision, asked, way)?)];
+        let mut lines = vec![WRITER.result(&way.call, &requests::answer(&decision, asked, way)?)];
         let stops = decision == Decision::DenyAndStop && !way.ends_the_turn();
         if stops && self.turn.is_some() {
             lines.push(self.interrupt()?);
@@ -162,7 +162,7 @@ impl Driver for Codex {
         match line::read(line, "Codex") {
             Line::Out(text, value) => {
                 if let Some(message) = rpc::read(&value) {
-                    self.state.out(at, text, message, &mut events);
+                    self.state.fold_message(at, text, message, &mut events);
                 }
             }
             Line::In(text, value) => {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use watchbill_protocol::own::event::{OwnTokens, OwnWhat};
 use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 
-use super::ask::Way;
 use super::mode::Mode;
+use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
 use crate::fold::calls::Calls;
 use crate::fold::prompts::Prompts;
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub(super) is_running: bool,
     pub(super) turn: Option<String>,
     pub(super) prompts: Prompts,
-    pub(super) requests: Requests<Way>,
+    pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
     /// The items of the running turn, for the requests about them.
     pub(super) items: BTreeMap<String, Value>,

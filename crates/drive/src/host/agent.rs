@@ -17,7 +17,7 @@ use watchbill_protocol::own::spec::OwnSize;
 use super::environment::environment;
 use super::exec;
 use super::input::Input;
-use super::names::NAME;
+use super::process_names::NAME;
 use super::processes::{self, Process};
 use crate::agents::Launch;
 use crate::log::{Direction, LONGEST};

@@ -6,7 +6,7 @@ use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnKind;
 
 use super::input::Done;
-use super::queue::Act;
+use super::prompt_queue::Act;
 use super::session::Session;
 use crate::driver::Refusal;
 use crate::log::Direction;

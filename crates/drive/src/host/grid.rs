@@ -8,8 +8,8 @@ use vt100::capture::{BasicFormattedCaptureState, RowContents};
 use vt100::{Callbacks, MouseProtocolEncoding, MouseProtocolMode, Parser, Screen};
 use watchbill_protocol::own::spec::OwnSize;
 
-use super::pieces;
-use super::questions::{Question, question};
+use super::control_sequences;
+use super::terminal_queries::{TerminalQuery, terminal_query};
 
 /// The lines that are kept of what scrolled off the screen.
 const SCROLLBACK: usize = 10_000;
@@ -73,11 +73,11 @@ impl Grid {
         let mut whole = std::mem::take(&mut self.held);
         whole.extend_from_slice(bytes);
         let (mut fed, mut at) = (Fed::default(), 0);
-        while let Some(piece) = pieces::next(&whole[at..]) {
+        while let Some(piece) = control_sequences::next(&whole[at..]) {
             let bytes = piece.bytes();
             at += bytes.len();
-            if let pieces::Piece::Sequence(sequence) = piece {
-                if let Some(question) = question(sequence) {
+            if let control_sequences::Piece::Sequence(sequence) = piece {
+                if let Some(question) = terminal_query(sequence) {
                     fed.answers.extend(self.answer(question));
                     continue;
                 }
@@ -97,28 +97,28 @@ impl Grid {
         fed
     }
 
-    fn answer(&self, question: Question) -> Vec<u8> {
+    fn answer(&self, question: TerminalQuery) -> Vec<u8> {
         let screen = self.parser.screen();
         match question {
             // A VT220 with colours.
-            Question::Attributes => b"\x1b[?62;22c".to_vec(),
-            Question::MoreAttributes => b"\x1b[>1;10;0c".to_vec(),
-            Question::Status => b"\x1b[0n".to_vec(),
-            Question::Cursor => {
+            TerminalQuery::Attributes => b"\x1b[?62;22c".to_vec(),
+            TerminalQuery::MoreAttributes => b"\x1b[>1;10;0c".to_vec(),
+            TerminalQuery::Status => b"\x1b[0n".to_vec(),
+            TerminalQuery::Cursor => {
                 let (row, col) = screen.cursor_position();
                 format!("\x1b[{};{}R", row + 1, col + 1).into_bytes()
             }
-            Question::Mode(mode) => {
+            TerminalQuery::Mode(mode) => {
                 let value = mode_of(screen, mode).map_or(0, |is_set| if is_set { 1 } else { 2 });
                 format!("\x1b[?{mode};{value}$y").into_bytes()
             }
-            Question::Size => {
+            TerminalQuery::Size => {
                 let (rows, cols) = screen.size();
                 format!("\x1b[8;{rows};{cols}t").into_bytes()
             }
-            Question::Setting => b"\x1bP0$r\x1b\\".to_vec(),
-            Question::Capability => b"\x1bP0+r\x1b\\".to_vec(),
-            Question::Unanswered => Vec::new(),
+            TerminalQuery::Setting => b"\x1bP0$r\x1b\\".to_vec(),
+            TerminalQuery::Capability => b"\x1bP0+r\x1b\\".to_vec(),
+            TerminalQuery::Unanswered => Vec::new(),
         }
     }
 

@@ -4,23 +4,23 @@
 //! starts a session does not become its parent. The second is the host. The third becomes the agent (`exec`).
 
 mod agent;
+mod agent_lifecycle;
 mod commands;
-mod ending;
+mod control_sequences;
 mod environment;
 mod exec;
 mod grid;
 mod input;
-mod life;
 mod mailbox;
-mod names;
-mod pieces;
+mod orphans;
+mod process_names;
 mod processes;
-mod questions;
-mod queue;
+mod prompt_queue;
 mod screen;
 mod server;
 mod session;
-mod strays;
+mod shutdown_plan;
+mod terminal_queries;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -37,7 +37,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::input::Input;
-use self::names::{KEEP, NAME};
+use self::process_names::{KEEP, NAME};
 use self::session::Session;
 use crate::folder::Folder;
 use crate::socket::address::Address;
@@ -98,7 +98,7 @@ fn launch(folder: &Folder) -> io::Result<()> {
     let spec = folder.spec().map_err(io::Error::other)?;
     // A session of its own: what ends the caller's terminal does not end the host. Fails for a group's leader, who has one.
     let _ = rustix::process::setsid();
-    let scope = names::scope(&spec.session);
+    let scope = process_names::scope(&spec.session);
     let in_scope = has_user_manager().then(|| {
         let mut command = Command::new("systemd-run");
         command.args(["--user", "--scope", "--collect", "--quiet", "--unit", &scope, "--"]);

@@ -11,7 +11,7 @@ use watchbill_core::requests::visible::visible_line;
 use watchbill_hooks::ancestors;
 use watchbill_protocol::own::event::OwnProcess;
 
-use super::names::{KEEP, NAME};
+use super::process_names::{KEEP, NAME};
 
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;

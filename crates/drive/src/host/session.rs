@@ -15,12 +15,12 @@ use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use super::agent::Agent;
-use super::ending::Ending;
 use super::grid::Grid;
 use super::input::{Call, Done, Input};
 use super::mailbox::Mailbox;
 use super::processes::Process;
-use super::queue::{Act, Queue};
+use super::prompt_queue::{Act, PromptQueue};
+use super::shutdown_plan::ShutdownPlan;
 use crate::folder::Folder;
 use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
@@ -37,7 +37,7 @@ pub struct Session {
     pub(super) spec: OwnSpec,
     log: LogWriter,
     pub(super) replay: Replay,
-    pub(super) queue: Queue,
+    pub(super) queue: PromptQueue,
     pub(super) agent: Option<Agent>,
     /// The screen of a terminal.
     pub(super) grid: Option<Grid>,
@@ -64,7 +64,7 @@ pub(super) struct State {
     /// How the agent ended.
     pub exit: Option<Exit>,
     /// The end is under way.
-    pub ending: Option<Ending>,
+    pub ending: Option<ShutdownPlan>,
     /// A reader, or the system, asked for the end.
     pub asked: bool,
     /// What was told to be left.
@@ -106,7 +106,7 @@ impl Session {
             spec,
             log,
             replay,
-            queue: Queue::default(),
+            queue: PromptQueue::default(),
             agent: None,
             grid: None,
             mailboxes: Vec::new(),

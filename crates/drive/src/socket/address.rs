@@ -28,7 +28,7 @@ impl Address {
     }
 
     /// Listens. Only the holder of the lock that belongs to the socket may call it: it replaces the socket that a killed
-    /// program left. Also gives the mark of the new socket.
+    /// program left. Also gives the identity of the new socket.
     ///
     /// # Errors
     /// When the folder belongs to another user, or the socket cannot be made.
@@ -43,7 +43,7 @@ impl Address {
         // We remove the socket ourselves, because another program may listen at this path by then.
         let listener =
             self.with_name(|name| ListenerOptions::new().name(name).reclaim_name(false).create_sync())?;
-        Ok((listener, self.mark()))
+        Ok((listener, self.identity()))
     }
 
     /// Connects to the program that listens.
@@ -65,22 +65,22 @@ impl Address {
     ///
     /// # Errors
     /// When the socket exists and cannot be removed.
-    pub fn remove(&self, mark: &SocketIdentity) -> io::Result<()> {
-        // A named pipe has no mark. It ends with its last handle.
-        if mark.0.is_none() || self.mark() != *mark {
+    pub fn remove(&self, identity: &SocketIdentity) -> io::Result<()> {
+        // A named pipe has no identity. It ends with its last handle.
+        if identity.0.is_none() || self.identity() != *identity {
             return Ok(());
         }
         std::fs::remove_file(&self.path)
     }
 
     #[cfg(unix)]
-    fn mark(&self) -> SocketIdentity {
+    fn identity(&self) -> SocketIdentity {
         use std::os::unix::fs::MetadataExt;
         SocketIdentity(std::fs::symlink_metadata(&self.path).ok().map(|found| (found.dev(), found.ino())))
     }
 
     #[cfg(windows)]
-    fn mark(&self) -> SocketIdentity {
+    fn identity(&self) -> SocketIdentity {
         SocketIdentity(None)
     }
 

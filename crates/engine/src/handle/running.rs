@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -40,7 +40,7 @@ use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
-use watchbill_history::{Reach, SharedStore};
+use watchbill_history::{HistoryProgress, SharedStore};
 use watchbill_settings::{Configuration, Settings};
 
 /// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
@@ -53,7 +53,7 @@ pub struct Handle {
     fs: Arc<dyn Fs>,
     timelines: Arc<Mutex<TimelineReader>>,
     searcher: Arc<Searcher>,
-    made_up: bool,
+    is_demo: bool,
     settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     /// The sessions to which a prompt is on its way.
@@ -89,7 +89,7 @@ impl Handle {
             fs,
             timelines: Arc::default(),
             searcher: Arc::new(Searcher::new(&settings)),
-            made_up: false,
+            is_demo: false,
             settings: Arc::new(RwLock::new(settings)),
             thread: Arc::default(),
             prompts: Arc::default(),
@@ -106,7 +106,7 @@ impl Handle {
     }
 
     /// The progress of the history, for searches.
-    pub(super) fn reach(&self) -> &Arc<Reach> {
+    pub(super) fn reach(&self) -> &Arc<HistoryProgress> {
         self.searcher.reach()
     }
 
@@ -158,12 +158,12 @@ impl Handle {
 
     /// Marks this handle as the demo's.
     pub(crate) fn of_the_demo(self) -> Self {
-        Self { made_up: true, ..self }
+        Self { is_demo: true, ..self }
     }
 
     /// Whether this is the demo. Its sessions need no alerts.
     pub fn is_demo(&self) -> bool {
-        self.made_up
+        self.is_demo
     }
 
     /// Asks every window to select a session.
@@ -209,8 +209,8 @@ impl Handle {
     /// # Errors
     /// When a session is not known, the command does not fit the current state, or the engine has stopped. Also when
     /// the command cannot be stored now. Then it is in force, and the engine stores it as soon as possible.
-    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
-        self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
+    pub fn carry_out_command(&self, command: SessionCommand) -> Result<(), ApiError> {
+        self.clone().command(&CommandId::new(), &command).map(drop).map_err(AccessError::into_api)
     }
 
     /// The sender of the engine's messages.
@@ -241,7 +241,7 @@ impl Handle {
     /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer, not an
     /// error.
     pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
-        Ok(focus::focus(&self.seat(session)?))
+        Ok(focus::focus(&self.session_location(session)?))
     }
 
     /// Whether the user looks at the terminal of a session; `None` if unknown. Blocks the caller's thread for some
@@ -250,7 +250,7 @@ impl Handle {
     /// # Errors
     /// When the session is not known or the engine has stopped.
     pub fn is_terminal_in_front(&self, session: &str) -> Result<Option<bool>, ApiError> {
-        Ok(focus::in_front(&self.seat(session)?))
+        Ok(focus::in_front(&self.session_location(session)?))
     }
 
     /// The shell command that resumes a session.
@@ -258,13 +258,13 @@ impl Handle {
     /// # Errors
     /// When the session is not known or the engine has stopped.
     pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
-        let seat = self.seat(session)?;
-        Ok(watchbill_terminal::resume_command(&seat.session, seat.cwd.as_deref()))
+        let session_location = self.session_location(session)?;
+        Ok(watchbill_terminal::resume_command(&session_location.session, session_location.cwd.as_deref()))
     }
 
-    fn seat(&self, session: &str) -> Result<SessionLocation, ApiError> {
+    fn session_location(&self, session: &str) -> Result<SessionLocation, ApiError> {
         let session = session.to_owned();
-        self.ask_loop(move |engine, _| engine.seat(&session))?
+        self.ask_loop(move |engine, _| engine.session_location(&session))?
     }
 
     /// The report of `watchbill doctor`.
@@ -358,22 +358,24 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.wait_for(|told| {
-            Message::Ask(Box::new(move |engine: &Engine, source: &dyn Source| told(question(engine, source))))
+        self.wait_for(|reply| {
+            Message::Ask(Box::new(move |engine: &Engine, source: &dyn Source| {
+                reply(question(engine, source))
+            }))
         })
     }
 
-    /// Sends a message that carries the callback `told`, and waits until the engine calls it with the answer.
+    /// Sends a message that carries the callback `reply`, and waits until the engine calls it with the answer.
     fn wait_for<T: Send + 'static>(
         &self,
         message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
     ) -> Result<T, ApiError> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let told = Box::new(move |answer| {
+        let reply = Box::new(move |answer| {
             // The caller may have given up waiting.
             let _ = sender.send(answer);
         });
-        self.inbox.send(message(told)).map_err(|_| stopped())?;
+        self.inbox.send(message(reply)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
 }

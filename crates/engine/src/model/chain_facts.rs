@@ -6,8 +6,8 @@ use std::sync::Arc;
 use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use watchbill_core::chain::resolve::{Facts, ManualLink};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::UserEdits;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::UserEdits;
 
 use crate::witnesses::Witnesses;
 
@@ -18,14 +18,14 @@ pub(crate) struct ChainFacts<'w> {
     hook_moves: Vec<HookMove>,
     terminals: BTreeMap<SessionId, Arc<str>>,
     manual: Vec<ManualLink>,
-    words: &'w UserEdits,
+    user_edits: &'w UserEdits,
 }
 
 impl<'w> ChainFacts<'w> {
     /// Collects the facts up to a time, with the markers in these working folders.
     pub fn of(
         witnesses: &'w Witnesses,
-        words: &'w UserEdits,
+        user_edits: &'w UserEdits,
         until: Option<Timestamp>,
         cwds: &mut dyn Iterator<Item = &Arc<str>>,
     ) -> Self {
@@ -34,8 +34,8 @@ impl<'w> ChainFacts<'w> {
             markers: witnesses.markers(cwds, until),
             hook_moves: witnesses.hook_moves(until),
             terminals: witnesses.terminals(),
-            manual: words.links().iter().cloned().collect(),
-            words,
+            manual: user_edits.links().iter().cloned().collect(),
+            user_edits,
         }
     }
 
@@ -58,7 +58,7 @@ impl<'w> ChainFacts<'w> {
             terminals: &self.terminals,
             live,
             manual: &self.manual,
-            names: self.words.names(),
+            names: self.user_edits.names(),
             ..Facts::of(lineages)
         }
     }

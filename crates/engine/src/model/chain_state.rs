@@ -278,15 +278,15 @@ fn may_name(sessions: &Sessions, id: &SessionId, chain: &Chain) -> bool {
 
 /// Whether these chains refute such a link. Either both its ends have transcripts that no longer tell of it. Or the
 /// later end is proven to come from a third session, or has a new transcript.
-fn unties(sessions: &Sessions, chains: &Chains, untold: &Link) -> bool {
-    let Link { from: earlier, to: later, reason, .. } = untold;
+fn unties(sessions: &Sessions, chains: &Chains, new_link: &Link) -> bool {
+    let Link { from: earlier, to: later, reason, .. } = new_link;
     let tells = |id: &SessionId| sessions.fold(id).and_then(|_| chains.of(id));
     let (before, Some(chain)) = (tells(earlier), tells(later)) else { return false };
     let is_it = |link: &Link| link.from == *earlier && link.to == *later && link.reason == *reason;
     if before.iter().chain(&[chain]).any(|chain| chain.links.iter().any(is_it)) {
         return false;
     }
-    if has_begun_anew(sessions, untold) {
+    if has_begun_anew(sessions, new_link) {
         return true;
     }
     let is_of_another = |link: &Link| {

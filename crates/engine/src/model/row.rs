@@ -34,8 +34,8 @@ fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
 }
 
 /// The registry file that represents a session. A running process's file goes before a dead one's.
-fn entry<'a>(makings: &RowInputs<'a>) -> Option<&'a InstanceWitness> {
-    makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
+fn entry<'a>(inputs: &RowInputs<'a>) -> Option<&'a InstanceWitness> {
+    inputs.registry.all().filter(|witness| witness.entry.session == *inputs.id).max_by_key(|witness| {
         // Compare the file's own times, not our read times: another program must choose the same file.
         let entry = &witness.entry;
         (witness.liveness != Liveness::Dead, entry.status_at, entry.started_at, &entry.instance)
@@ -48,67 +48,67 @@ pub fn row_due_at(witness: &InstanceWitness) -> Timestamp {
 }
 
 /// The session's place on the screen. A hook's sender saw the innermost terminal; the registry knows tmux.
-fn terminal(told: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<TerminalContext>> {
-    let heard = told.and_then(HookSession::terminal);
-    match (heard, tmux) {
-        (Some(heard), Some(target)) if &*heard.kind == "tmux" => {
-            let mut both = TerminalContext::clone(heard);
+fn terminal(hooks: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<TerminalContext>> {
+    let terminal = hooks.and_then(HookSession::terminal);
+    match (terminal, tmux) {
+        (Some(terminal), Some(target)) if &*terminal.kind == "tmux" => {
+            let mut both = TerminalContext::clone(terminal);
             both.ids.insert(TerminalContext::TMUX_TARGET.into(), Arc::clone(target));
             Some(Arc::new(both))
         }
-        (Some(heard), _) => Some(Arc::clone(heard)),
+        (Some(terminal), _) => Some(Arc::clone(terminal)),
         (None, target) => target.map(|target| Arc::new(TerminalContext::of_tmux(target))),
     }
 }
 
 /// The row of one session, and the time to check it again. `None` if it has no row (yet).
-pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
-    let verdict = verdict(makings)?;
-    let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let witness = entry(makings);
+pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
+    let verdict = verdict(inputs)?;
+    let facts = inputs.fold.map(|(_, fold)| fold.facts());
+    let witness = entry(inputs);
     let entry = witness.map(|witness| &witness.entry);
-    let told = makings.hooks.filter(|_| makings.live);
-    let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(HookSession::first_at));
+    let hooks = inputs.hooks.filter(|_| inputs.live);
+    let started = entry.and_then(|entry| entry.started_at).or_else(|| hooks.and_then(HookSession::first_at));
     // A session that sends hooks keeps its id; a registry file alone may name a temporary session.
-    let ripe = told.is_some() || witness.is_some_and(|witness| row_due_at(witness) <= makings.now);
-    let own = makings.own;
-    if makings.fold.is_none() && own.is_none() && !(verdict.live && ripe) {
+    let ripe = hooks.is_some() || witness.is_some_and(|witness| row_due_at(witness) <= inputs.now);
+    let own = inputs.own;
+    if inputs.fold.is_none() && own.is_none() && !(verdict.live && ripe) {
         return None;
     }
     // Only modes and titles, without a time: nothing has happened in this session, and no process runs it.
-    let begun = makings
+    let begun = inputs
         .fold
         .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
     if !begun && !verdict.live && own.is_none() {
         return None;
     }
-    let chain = makings.chains.of(makings.id);
+    let chain = inputs.chains.of(inputs.id);
     let hosted = own.map(|own| &own.fold);
     let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started);
     let last_activity = last_activity.max(hosted.map(OwnFold::last_at)).unwrap_or(verdict.since);
     // While it runs, its host is ahead of the transcript.
     let ahead = hosted.filter(|fold| fold.is_live());
-    let session = makings.session;
-    let tokens = makings.fold.map(|(_, fold)| {
+    let session = inputs.session;
+    let tokens = inputs.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
         let inherited = session.map(|session| session.inherited).unwrap_or_default();
         plus(minus(fold.ledger().total(), inherited), agents)
     });
     let tokens = tokens.or(hosted.and_then(|fold| fold.tokens));
     let agents_total = session.map_or(0, |session| session.agents.len());
-    let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
+    let launched = inputs.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
-    let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
+    let pending_tools = shown_calls(&verdict, open_calls(inputs, &inputs.instances()));
     let (hosted_used, hosted_size) =
         hosted.and_then(|fold| fold.context).map_or((None, None), |(used, size)| (Some(used), size));
     let context_used = hosted_used
         .filter(|_| ahead.is_some())
         .or(facts.and_then(|facts| facts.context_used))
         .or(hosted_used);
-    let carried_on = facts.filter(|_| verdict.live || !makings.live);
+    let carried_on = facts.filter(|_| verdict.live || !inputs.live);
     let mut row = Row {
-        session_id: makings.id.clone(),
+        session_id: inputs.id.clone(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,
@@ -126,52 +126,52 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         title: facts
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
-            .or_else(|| told.and_then(|told| told.title().cloned()))
+            .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
             .or_else(|| own.and_then(OwnSession::title)),
         // The client writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
-        project_id: makings
+        project_id: inputs
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
-        cwd: makings
+        cwd: inputs
             .fold
             .and_then(|(_, fold)| fold.cwd().cloned())
             .or_else(|| entry.and_then(|entry| entry.cwd.clone()))
-            .or_else(|| told.and_then(|told| told.cwd().cloned()))
+            .or_else(|| hooks.and_then(|hooks| hooks.cwd().cloned()))
             .or_else(|| own.map(|own| own.spec.cwd.as_str().into())),
-        transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
+        transcript_path: inputs.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started).or(own.map(|own| own.created_at)),
-        superseded: chain.and_then(|chain| chain.superseded.get(makings.id).cloned()),
-        work_chain_id: chain.map_or_else(|| ChainId::derive(makings.id), |chain| chain.id.clone()),
+        superseded: chain.and_then(|chain| chain.superseded.get(inputs.id).cloned()),
+        work_chain_id: chain.map_or_else(|| ChainId::derive(inputs.id), |chain| chain.id.clone()),
         work_chain_name: chain.and_then(|chain| chain.name.clone()),
         compaction_count: chain.map_or(0, |chain| chain.compaction_count),
         segment_count: chain.map_or(1, |chain| chain.segment_count),
         // Hooks report a new mode at once, the transcript only with the next prompt.
         permission_mode: ahead
             .and_then(|fold| fold.mode.clone())
-            .or_else(|| told.and_then(|told| told.mode().cloned()))
+            .or_else(|| hooks.and_then(|hooks| hooks.mode().cloned()))
             .or_else(|| facts.and_then(|facts| facts.permission_mode.clone()))
             .or_else(|| hosted.and_then(|fold| fold.mode.clone())),
         model: ahead
             .and_then(|fold| fold.model.clone())
             .or_else(|| facts.and_then(|facts| facts.model.clone()))
-            .or_else(|| told.and_then(|told| told.model().cloned()))
+            .or_else(|| hooks.and_then(|hooks| hooks.model().cloned()))
             .or_else(|| hosted.and_then(|fold| fold.model.clone())),
         agent_version: facts
             .and_then(|facts| facts.version.clone())
             .or_else(|| entry.and_then(|entry| entry.version.clone()))
             .or_else(|| hosted.and_then(|fold| fold.version.clone())),
         pid: verdict.pid,
-        terminal: terminal(told, verdict.tmux.as_ref()),
+        terminal: terminal(hooks, verdict.tmux.as_ref()),
         tokens,
         context_used,
         context_size: hosted_size
             .or_else(|| chain.and_then(|chain| full_at(&chain.segments)))
             .filter(|size| context_used <= Some(*size)),
         subagents: Subagents {
-            running: if verdict.live || !makings.live { launched } else { 0 },
+            running: if verdict.live || !inputs.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
         // When the process has ended, its background tasks and queued prompts are void. The transcript does not tell.
@@ -183,7 +183,7 @@ pub fn row(makings: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
         live: verdict.live,
         own: own.map(|own| Arc::new(own.row())),
     };
-    let rouses = makings.set_aside.and_then(|aside| aside.apply_to_row(&mut row, makings.now));
+    let rouses = inputs.set_aside.and_then(|aside| aside.apply_to_row(&mut row, inputs.now));
     Some((row, verdict.next.into_iter().chain(rouses).min()))
 }
 

@@ -188,8 +188,8 @@ impl Sessions {
         }
     }
 
-    /// Like [`Self::stir`], with the latest activity of all its subagents that were read.
-    pub fn stir_by_agents(&mut self, id: &SessionId) {
+    /// Like [`Self::note_subagent_activity`], with the latest activity of all its subagents that were read.
+    pub fn note_agents_activity(&mut self, id: &SessionId) {
         let agents = self.by_id.get(id).into_iter().flat_map(|session| session.agents.keys());
         let active = agents.filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
         self.note_subagent_activity(id, active);
@@ -208,7 +208,7 @@ impl Sessions {
                 .and_then(|(path, file)| Some((FilePath::from(path), file.main()?.lineage_revision())));
             let Some(session) = self.get_mut(&id) else { continue };
             session.lineage = main;
-            self.stir_by_agents(&id);
+            self.note_agents_activity(&id);
         }
     }
 

@@ -9,12 +9,12 @@ use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
 use watchbill_core::ids::{Instance, SessionId};
-use watchbill_core::person::Deferral;
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::Deferral;
 
 use crate::model::session::Session;
 use crate::witnesses::hooks::HookSession;
@@ -60,16 +60,16 @@ impl RowInputs<'_> {
 }
 
 /// Weighs the witnesses of one session. `None` if there are none.
-pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
-    let instances = makings.instances();
+pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
+    let instances = inputs.instances();
     let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
-    let hooks = makings.hooks.and_then(|told| told.witness(&running));
-    if makings.fold.is_none() && instances.is_empty() && hooks.is_none() && makings.own.is_none() {
+    let hooks = inputs.hooks.and_then(|hooks| hooks.witness(&running));
+    if inputs.fold.is_none() && instances.is_empty() && hooks.is_none() && inputs.own.is_none() {
         return None;
     }
-    let own = makings.own.map(|own| own.fold.witness());
-    let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
-    let pending = &open_calls(makings, &instances)[..];
+    let own = inputs.own.map(|own| own.fold.witness());
+    let reading = inputs.fold.map(|(_, fold)| (fold.reading(), fold));
+    let pending = &open_calls(inputs, &instances)[..];
     let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
         state: reading.state,
         kind: reading.kind,
@@ -81,38 +81,38 @@ pub fn verdict(makings: &RowInputs<'_>) -> Option<Verdict> {
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
         prompt_at: fold.facts().prompt_at,
     });
-    let facts = makings.fold.map(|(_, fold)| fold.facts());
+    let facts = inputs.fold.map(|(_, fold)| fold.facts());
     let expects =
         facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
     Some(resolve(&Evidence {
-        now: makings.now,
+        now: inputs.now,
         transcript,
         instances: &instances,
-        gone: makings.registry.gone(makings.id),
-        registry_readable: (makings.session.and_then(|session| session.root.as_ref()))
-            .is_some_and(|root| makings.registry.readable(root)),
+        gone: inputs.registry.gone(inputs.id),
+        registry_readable: (inputs.session.and_then(|session| session.root.as_ref()))
+            .is_some_and(|root| inputs.registry.readable(root)),
         expects_registry: expects,
         hooks: hooks.as_ref(),
         own: own.as_ref(),
-        status_file: makings.status_file,
-        child: makings.child,
-        live: makings.live,
-        timeouts: makings.timeouts,
+        status_file: inputs.status_file,
+        child: inputs.child,
+        live: inputs.live,
+        timeouts: inputs.timeouts,
     }))
 }
 
 /// The open calls that the user may still answer. Leaves out calls from before the start of every process that runs the
 /// session now: those ended with an earlier process.
-pub fn open_calls(makings: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
+pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
     // The host is ahead of the transcript.
-    if let Some(own) = makings.own.filter(|own| own.is_stream() && own.fold.is_live()) {
+    if let Some(own) = inputs.own.filter(|own| own.is_stream() && own.fold.is_live()) {
         return own.fold.calls.clone();
     }
-    let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
-    let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
+    let mut calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    let running = instances.iter().filter(|witness| inputs.live && witness.liveness != Liveness::Dead);
     let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
     if calls.is_empty() && running.clone().any(asks) {
-        calls = agents_calls(makings);
+        calls = agents_calls(inputs);
     }
     if let Some(began) = running.map(|witness| witness.entry.started_at).min().flatten() {
         calls.retain(|call| call.since >= began);
@@ -122,8 +122,8 @@ pub fn open_calls(makings: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec
 
 /// The open calls of running subagents, newest first. If the client asks the user about one of them, it is the newest;
 /// the earlier ones most likely run already.
-fn agents_calls(makings: &RowInputs<'_>) -> Vec<PendingTool> {
-    let Some(session) = makings.session else { return Vec::new() };
+fn agents_calls(inputs: &RowInputs<'_>) -> Vec<PendingTool> {
+    let Some(session) = inputs.session else { return Vec::new() };
     let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
     let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.since));

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::chain::lineage::{Marker, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::EditChange;
 use watchbill_store::tables::answers::AnswerRow;
 
 /// Name of the stored facts that no file holds any more.
@@ -35,7 +35,7 @@ pub struct Changes {
     /// Former links that the transcripts no longer tell of.
     pub old_links: Vec<Link>,
     /// User edits, in order.
-    pub words: Vec<EditChange>,
+    pub user_edits: Vec<EditChange>,
     /// Answers of the user to requests, and what came of them, in order.
     pub answers: Vec<AnswerChange>,
     /// The commands that make these edits, with the other recent commands.
@@ -98,13 +98,17 @@ impl SeenFacts {
         moved.chain(self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session))
     }
 
-    /// A copy without the entries that name a session for which `untold` is true: that must not be stored.
+    /// A copy without the entries that name a session for which `is_removed` is true: that must not be stored.
     #[must_use]
-    pub fn without(&self, untold: &dyn Fn(&str) -> bool) -> Self {
-        let told = |id: &SessionId| !untold(id.as_str());
-        let moves = self.moves.iter().filter(|seen| told(&seen.from) && told(&seen.to)).cloned().collect();
+    pub fn without(&self, is_removed: &dyn Fn(&str) -> bool) -> Self {
+        let may_store = |id: &SessionId| !is_removed(id.as_str());
+        let moves =
+            self.moves.iter().filter(|seen| may_store(&seen.from) && may_store(&seen.to)).cloned().collect();
         let markers = self.markers.iter().map(|(path, markers)| {
-            (path.clone(), markers.iter().filter(|marker| told(&marker.session)).cloned().collect::<Vec<_>>())
+            (
+                path.clone(),
+                markers.iter().filter(|marker| may_store(&marker.session)).cloned().collect::<Vec<_>>(),
+            )
         });
         // A marker's file name contains the session id, so leave out the path too.
         Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect() }
@@ -121,7 +125,7 @@ impl Changes {
             && self.links.is_none()
             && self.new_links.is_empty()
             && self.old_links.is_empty()
-            && self.words.is_empty()
+            && self.user_edits.is_empty()
             && self.answers.is_empty()
             && self.carried_out.is_none()
             && self.forgotten.is_empty()
@@ -167,7 +171,7 @@ impl Changes {
         self.old_links.retain(|link| !later.new_links.contains(link));
         self.old_links.extend(later.old_links);
         self.new_links.extend(later.new_links);
-        self.words.extend(later.words);
+        self.user_edits.extend(later.user_edits);
         self.answers.extend(later.answers);
         self.carried_out = later.carried_out.or(self.carried_out.take());
         self.forgotten.extend(later.forgotten);

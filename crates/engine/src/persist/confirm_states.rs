@@ -17,7 +17,7 @@ impl Persist {
         if !self.states_unconfirmed || self.trouble.is_some() || !engine.shown_states().are_complete() {
             return;
         }
-        let held = self.shelf.lock_urgent("states");
+        let held = self.shared_store.lock_urgent("states");
         let confirmed = held.as_ref().is_some_and(|store| match confirm(store, engine) {
             Ok(()) => true,
             Err(error) => {

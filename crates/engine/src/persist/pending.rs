@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::EditChange;
 use watchbill_core::roster::row::Row;
+use watchbill_core::user::EditChange;
 
 use crate::persist::changes::{AnswerChange, Changes};
 
@@ -49,7 +49,7 @@ pub(crate) struct Pending {
     links: bool,
     new_links: Vec<Link>,
     old_links: Vec<Link>,
-    words: Vec<EditChange>,
+    user_edits: Vec<EditChange>,
     answers: Vec<AnswerChange>,
     markers: bool,
     last_move: Option<RegistryMove>,
@@ -161,9 +161,9 @@ impl Pending {
     }
 
     /// A user edit was made, or has ended.
-    pub fn word(&mut self, change: &EditChange) {
+    pub fn user_edit(&mut self, change: &EditChange) {
         if self.on {
-            self.words.push(change.clone());
+            self.user_edits.push(change.clone());
         }
     }
 
@@ -232,7 +232,7 @@ impl Pending {
             transitions: std::mem::take(&mut self.transitions),
             new_links: std::mem::take(&mut self.new_links),
             old_links: std::mem::take(&mut self.old_links),
-            words: std::mem::take(&mut self.words),
+            user_edits: std::mem::take(&mut self.user_edits),
             answers: std::mem::take(&mut self.answers),
             rows_behind,
             all_rows,

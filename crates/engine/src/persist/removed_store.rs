@@ -19,7 +19,7 @@ impl Persist {
         tracing::warn!(folder = %self.folder.display(), "the store was removed while it was open; a new one is made");
         // The old store is still open, so restore evicted data from it.
         engine.requeue_everything();
-        let old = self.shelf.lock_urgent("removed").take();
+        let old = self.shared_store.lock_urgent("removed").take();
         // This engine may not know yet what another thread has removed.
         let known = old.as_ref().and_then(|old| Forgotten::of(old).ok()).unwrap_or_default();
         let forgotten = self.forgotten.sessions().chain(known.sessions()).cloned().collect();
@@ -33,26 +33,26 @@ impl Persist {
         self.try_open(Mode::WriteOrRead);
         self.forgotten.add(&forgotten);
         self.carried_out.extend(carried_out);
-        self.owed.merge(engine.take_changes());
-        self.owed.words.extend(engine.words().changes());
-        self.owed.forgotten.extend(forgotten);
-        self.owed.carried_out = Some(self.carried_out.clone());
-        self.restore_words(engine);
+        self.unsaved.merge(engine.take_changes());
+        self.unsaved.user_edits.extend(engine.user_edits().changes());
+        self.unsaved.forgotten.extend(forgotten);
+        self.unsaved.carried_out = Some(self.carried_out.clone());
+        self.restore_user_edits(engine);
         self.begun = self.writes.then_some(NewStore::Recreated);
         self.writes
     }
 
     /// Restores the user edits of the store, plus those that are still pending.
-    pub(super) fn restore_words(&mut self, engine: &mut Engine) {
-        let Some(mut words) = self.words() else { return };
-        self.owed.words.iter().for_each(|change| words.apply(change.clone()));
-        engine.restore_user_edits(words);
+    pub(super) fn restore_user_edits(&mut self, engine: &mut Engine) {
+        let Some(mut user_edits) = self.user_edits() else { return };
+        self.unsaved.user_edits.iter().for_each(|change| user_edits.apply(change.clone()));
+        engine.restore_user_edits(user_edits);
     }
 
     /// A reader must not go on reading a removed store.
     pub(super) fn reopen_if_removed(&mut self) {
         let is_removed = |store: &Store| !self.writes && !store.is_in_place();
-        if self.shelf.lock_urgent("place").as_ref().is_some_and(is_removed)
+        if self.shared_store.lock_urgent("place").as_ref().is_some_and(is_removed)
             && let Ok(known) = Store::open(&self.folder, Mode::Read).and_then(OpenedStore::of)
         {
             self.opened(known);

@@ -27,7 +27,7 @@ impl Persist {
     }
 
     fn open_to_write(&mut self, engine: &mut Engine) -> bool {
-        let reads = self.trouble.is_none() && self.shelf.lock_urgent("take over").is_some();
+        let reads = self.trouble.is_none() && self.shared_store.lock_urgent("take over").is_some();
         // Open nothing again while the other process still writes.
         if reads && matches!(self.try_take_over(), Ok(false)) {
             return false;
@@ -38,7 +38,7 @@ impl Persist {
         if self.writes {
             // The other process's last changes are not known here, so store everything again.
             engine.requeue_everything();
-            self.restore_words(engine);
+            self.restore_user_edits(engine);
             self.begun = Some(NewStore::TookOver);
         }
         engine.note_store(self.trouble());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use watchbill_core::chain::ManualLink;
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::person::{Deferral, EditChange, SeenActivity, UserEdits};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{Deferral, EditChange, SeenActivity, UserEdits};
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 use watchbill_store::{Step, Store, StoreError};
@@ -22,19 +22,19 @@ const SPLIT: &str = "refused";
 /// # Errors
 /// When the database cannot be read.
 pub fn read(store: &Store) -> Result<UserEdits, StoreError> {
-    let mut words = UserEdits::default();
+    let mut user_edits = UserEdits::default();
     for (chain, name) in store.chain_names()? {
-        words.apply(EditChange::SetChainName(ChainId::of_text(&chain), Some(Arc::from(name))));
+        user_edits.apply(EditChange::SetChainName(ChainId::of_text(&chain), Some(Arc::from(name))));
     }
     for row in store.links()?.into_iter().filter(|row| row.reason == MANUAL) {
-        words.apply(EditChange::AddLink(link_of(&row)));
+        user_edits.apply(EditChange::AddLink(link_of(&row)));
     }
     for row in store.all_set_aside()? {
         let away = row.away.map(|(active_at, since)| SeenActivity { active_at, since });
         let aside = Deferral { snoozed_until: row.snoozed_until, away };
-        words.apply(EditChange::SetDeferral(SessionId::new(&row.session_id), aside));
+        user_edits.apply(EditChange::SetDeferral(SessionId::new(&row.session_id), aside));
     }
-    Ok(words)
+    Ok(user_edits)
 }
 
 /// Stores changed user edits.

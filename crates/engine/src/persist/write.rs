@@ -79,7 +79,7 @@ pub fn write(
 ) -> Result<(), StoreError> {
     // The removal of these rules still needs the stored states: they tell which sessions the rules exclude.
     let is_due = !exclude.is_empty() && !store.are_rules_applied(exclude.patterns())?;
-    let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
+    let is_removed = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
     let mut step = store.step()?;
     if changes.rows_behind {
@@ -89,7 +89,7 @@ pub fn write(
         // Paths that are not UTF-8 are rare, so each start reads them again.
         let Some(path) = path.to_str() else { continue };
         match change {
-            FileChange::Read { session, head, piece, fresh } if !untold(session) => {
+            FileChange::Read { session, head, piece, fresh } if !is_removed(session) => {
                 step.put_state(path, session, head, piece.as_deref(), *fresh)?;
             }
             FileChange::Read { session, .. } if is_due && !forgotten.is(session) => {}
@@ -97,29 +97,29 @@ pub fn write(
             FileChange::Read { .. } | FileChange::Gone => step.remove_state(path)?,
         }
     }
-    for row in changes.rows.values().filter(|row| !untold(row.session_id.as_str())) {
+    for row in changes.rows.values().filter(|row| !is_removed(row.session_id.as_str())) {
         step.put_session(&session_row(row))?;
     }
-    for id in changes.gone.iter().filter(|id| !untold(id.as_str())) {
+    for id in changes.gone.iter().filter(|id| !is_removed(id.as_str())) {
         step.end_shown_state(id)?;
     }
-    for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
+    for row in changes.transitions.iter().filter(|row| !is_removed(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
         step.add_transition(session, &transition_row(row, exclude), now)?;
     }
     if let Some(links) = &changes.links {
         remove_old_links(&mut step, &known, seen)?;
-        write_links(&mut step, &known, links, &untold)?;
+        write_links(&mut step, &known, links, &is_removed)?;
     }
     for link in &changes.old_links {
         step.remove_link(link.from.as_str(), link.to.as_str(), link.reason.word())?;
     }
     // These links come from this step, or from one that could not be stored.
-    write_links(&mut step, &[], &changes.new_links, &untold)?;
-    user_edits::write(&mut step, &changes.words)?;
+    write_links(&mut step, &[], &changes.new_links, &is_removed)?;
+    user_edits::write(&mut step, &changes.user_edits)?;
     for change in &changes.answers {
         match change {
-            AnswerChange::Given(row) if untold(&row.session_id) => {}
+            AnswerChange::Given(row) if is_removed(&row.session_id) => {}
             AnswerChange::Given(row) => step.put_answer(row)?,
             AnswerChange::Outcome(request, outcome, at) => step.note_outcome(request, outcome, *at)?,
         }
@@ -134,7 +134,7 @@ pub fn write(
         step.put_fact(COMMANDS, &to_bytes(carried_out))?;
     }
     if let Some(facts) = &changes.facts {
-        step.put_fact(FACTS, &to_bytes(&facts.without(&untold)))?;
+        step.put_fact(FACTS, &to_bytes(&facts.without(&is_removed)))?;
     }
     step.commit()?;
     if !changes.forgotten.is_empty()
@@ -151,12 +151,12 @@ pub fn write(
 /// When the store cannot be read.
 pub fn facts_without(
     store: &Store,
-    untold: &dyn Fn(&str) -> bool,
+    is_removed: &dyn Fn(&str) -> bool,
 ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
     let Some(bytes) = store.fact(FACTS)? else { return Ok(None) };
     // Facts of another version are unusable, and may name these sessions, so drop them.
     let facts: SeenFacts = from_bytes(&bytes).unwrap_or_default();
-    let rest = facts.without(untold);
+    let rest = facts.without(is_removed);
     Ok((rest != facts || to_bytes(&facts) != bytes).then(|| (FACTS, to_bytes(&rest))))
 }
 
@@ -191,13 +191,13 @@ fn write_links(
     step: &mut Step<'_>,
     known: &[LinkRow],
     links: &[Link],
-    untold: &dyn Fn(&str) -> bool,
+    is_removed: &dyn Fn(&str) -> bool,
 ) -> Result<(), StoreError> {
     let known: BTreeSet<&LinkRow> = known.iter().collect();
-    let told = |link: &&Link| !untold(link.from.as_str()) && !untold(link.to.as_str());
+    let may_store = |link: &&Link| !is_removed(link.from.as_str()) && !is_removed(link.to.as_str());
     // A link that the user made is stored as a user edit.
     let found = |link: &&Link| link.reason.word() != MANUAL;
-    for link in links.iter().filter(found).filter(told) {
+    for link in links.iter().filter(found).filter(may_store) {
         let row = LinkRow {
             earlier: link.from.to_string(),
             later: link.to.to_string(),

@@ -9,12 +9,12 @@ use crate::publish::AlertSink;
 
 /// All alert subscribers, and the alerts that the loop has not sent to them yet.
 #[derive(Default)]
-pub(crate) struct Listeners {
+pub(crate) struct AlertSubscribers {
     sinks: Vec<AlertSink>,
-    owed: Vec<Alert>,
+    queued: Vec<Alert>,
 }
 
-impl Listeners {
+impl AlertSubscribers {
     /// Adds a subscriber. The subscriber first gets the present needs and the counts.
     pub fn add(&mut self, mut sink: AlertSink, engine: &mut Engine) {
         // The present needs include alerts that are still queued for the other subscribers, so send these first.
@@ -26,17 +26,17 @@ impl Listeners {
         }
     }
 
-    /// Queues news of the policy. [`Listeners::tell`] sends it.
+    /// Queues news of the policy. [`AlertSubscribers::tell`] sends it.
     pub fn queue(&mut self, outcome: Outcome) {
         // A later subscriber gets the present needs when it is added.
         if !self.sinks.is_empty() {
-            self.owed.push(Alert::from(outcome));
+            self.queued.push(Alert::from(outcome));
         }
     }
 
     /// Sends the queued alerts. Removes subscribers that are gone.
     pub fn tell(&mut self) {
-        for alert in self.owed.drain(..) {
+        for alert in self.queued.drain(..) {
             self.sinks.retain_mut(|sink| sink(alert.clone()));
         }
     }

@@ -157,12 +157,12 @@ mod unix {
                 std::thread::sleep(LOOK);
                 return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
             }
-            let heard = |polled: &PollFd<'_>| !polled.revents().is_empty();
-            let jumped = jumps.is_some() && polled.get(by_descriptor.len()).is_some_and(heard);
+            let has_event = |polled: &PollFd<'_>| !polled.revents().is_empty();
+            let jumped = jumps.is_some() && polled.get(by_descriptor.len()).is_some_and(has_event);
             let mut ended: Vec<u32> = by_descriptor
                 .iter()
                 .zip(&polled)
-                .filter(|(_, polled)| heard(polled))
+                .filter(|(_, polled)| has_event(polled))
                 .map(|((pid, _), _)| *pid)
                 .collect();
             self.forget_ended(&watched, &ended);

@@ -33,10 +33,10 @@ pub(crate) fn spawn(
     let recent_since = engine.now() - engine.settings().recent;
     let instead = sender.clone();
     let sender = sender.clone();
-    let (told, waits) = channel::<Box<KnownFiles>>();
+    let (known_files, receiver) = channel::<Box<KnownFiles>>();
     let read = move || {
         let listed = scan(&*fs, &roots);
-        let Ok(known) = waits.recv() else { return };
+        let Ok(known) = receiver.recv() else { return };
         let KnownFiles { files, terms } = *known;
         let scan = FirstScan::of(listed, recent_since, &|path| files.contains(path.as_os_str()));
         // A failed send means that the loop has stopped, so stop reading.
@@ -54,7 +54,7 @@ pub(crate) fn spawn(
         // This fails only if the loop has stopped.
         let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
     }
-    FirstScanThread(told)
+    FirstScanThread(known_files)
 }
 
 impl FirstScanThread {

@@ -20,10 +20,10 @@ impl Loop {
             self.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
         }
-        if let Ok(Some(ear)) = &self.ear
-            && take_out(&mut hints, ear.spool())
+        if let Ok(Some(hook_listener)) = &self.hook_listener
+            && take_out(&mut hints, hook_listener.spool())
         {
-            ear.look_into_spool();
+            hook_listener.look_into_spool();
         }
         if let Some(hosts) = &self.own_hosts
             && take_out(&mut hints, hosts.folder())
@@ -37,15 +37,15 @@ impl Loop {
     }
 
     fn take_hooks(&mut self) {
-        let Ok(Some(ear)) = &self.ear else { return };
-        let (events, more) = ear.take();
+        let Ok(Some(hook_listener)) = &self.hook_listener else { return };
+        let (events, more) = hook_listener.take();
         if more {
             // The rest comes with the next turn of the loop, so that other inputs need not wait for all of it.
             self.woken.notify_one();
         }
         if !events.is_empty() {
-            if let Some(historian) = &self.historian {
-                historian.heard(events.clone());
+            if let Some(history_thread) = &self.history_thread {
+                history_thread.add_hook_events(events.clone());
             }
             self.step(Input::Hooks(events));
         }
@@ -54,8 +54,8 @@ impl Loop {
     /// The current problems of watching and listening.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.source.problems();
-        match &self.ear {
-            Ok(ear) => problems.extend(ear.iter().flat_map(HookListener::problems)),
+        match &self.hook_listener {
+            Ok(hook_listener) => problems.extend(hook_listener.iter().flat_map(HookListener::problems)),
             Err(deaf) => problems.push(deaf.clone()),
         }
         problems

@@ -7,18 +7,18 @@ use watchbill_core::time::Timestamp;
 use super::Loop;
 use crate::live_state::StoredLiveState;
 use crate::run::hook_listener;
-use watchbill_history::worker::{Historian, HistorianParts};
+use watchbill_history::worker::{HistoryParts, HistoryThread};
 
 impl Loop {
     /// Starts the thread if this engine holds the store. The thread does nothing before the roster is complete.
     pub(super) fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
-        if let (Some(persist), None) = (writes, &self.historian) {
-            self.own.set_store(&persist.shelf());
+        if let (Some(persist), None) = (writes, &self.history_thread) {
+            self.own.set_store(&persist.shared_store());
             let woken = Arc::clone(&self.woken);
-            self.historian = Some(Historian::start(HistorianParts {
+            self.history_thread = Some(HistoryThread::start(HistoryParts {
                 fs: self.engine.shared_fs(),
-                shelf: persist.shelf(),
+                shared_store: persist.shared_store(),
                 roots: self.engine.roots().iter().map(|root| root.to_path_buf()).collect(),
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,
@@ -31,16 +31,18 @@ impl Loop {
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }
-        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.is_reading()) {
-            historian.begin();
+        if let Some(history_thread) = self.history_thread.as_ref().filter(|_| !self.engine.is_reading()) {
+            history_thread.begin();
         }
     }
 
     /// This engine holds the store from now on. The previous holder may not have received or stored the latest hook
     /// events, so pass them to the history again.
-    pub(super) fn hear_again(&self, now: Timestamp) {
-        if let (Some(historian), Some(data_dir)) = (&self.historian, &self.engine.settings().data_dir) {
-            historian.heard(hook_listener::recent(data_dir, now));
+    pub(super) fn replay_recent_hook_events(&self, now: Timestamp) {
+        if let (Some(history_thread), Some(data_dir)) =
+            (&self.history_thread, &self.engine.settings().data_dir)
+        {
+            history_thread.add_hook_events(hook_listener::recent(data_dir, now));
         }
     }
 }

@@ -96,7 +96,7 @@ impl HookListener {
     /// The problems of the listener itself.
     pub fn problems(&self) -> Vec<Problem> {
         let tally = self.receiver.counts();
-        let told = [
+        let counts = [
             (tally.damaged, ProblemKind::MalformedHook, "incomplete hook events; they were passed over"),
             // A present problem. It disappears when it is over.
             (
@@ -107,14 +107,15 @@ impl HookListener {
             ),
         ];
         let path = &self.folder;
-        let told = told.into_iter().filter(|(count, ..)| *count > 0);
-        told.map(|(count, kind, detail)| Problem {
-            path: Arc::clone(path),
-            kind,
-            count,
-            detail: detail.into(),
-        })
-        .collect()
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        counts
+            .map(|(count, kind, detail)| Problem {
+                path: Arc::clone(path),
+                kind,
+                count,
+                detail: detail.into(),
+            })
+            .collect()
     }
 }
 

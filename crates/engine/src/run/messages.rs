@@ -115,7 +115,7 @@ impl Loop {
                 }
                 self.subscribers.push(Subscriber::new(wants, sink));
             }
-            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Listen(sink) => self.alert_subscribers.add(sink, &mut self.engine),
             Message::Attention(input) => self.step(Input::Attention(input)),
             Message::Broadcast(message) => {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
@@ -138,9 +138,9 @@ impl Loop {
                 }
                 question(&self.engine);
             }
-            Message::Command(id, command, told) => {
+            Message::Command(id, command, reply) => {
                 self.wake_all();
-                told(self.command(&id, &command));
+                reply(self.command(&id, &command));
             }
             Message::HookAsks(request, message, sink) => {
                 // The host answers it: two cards would show one request.
@@ -151,17 +151,17 @@ impl Loop {
                 if self.persist.as_ref().is_none_or(|persist| !persist.writes()) {
                     return sink(None);
                 }
-                self.askers.add(request.id.clone(), sink);
+                self.waiting_hooks.add(request.id.clone(), sink);
                 self.step(Input::Ask(request, message));
             }
             Message::Printed(id) => self.step(Input::Printed(id)),
             Message::HookGone(id) => {
-                self.askers.remove(&id);
+                self.waiting_hooks.remove(&id);
                 self.step(Input::HookGone(id));
             }
             Message::Own(news) => self.step(Input::Own(news)),
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
-            Message::Answer(answer, told) => told(self.answer(&answer)),
+            Message::Answer(answer, reply) => reply(self.answer(&answer)),
             Message::FilesChanged(session, id, files) => {
                 self.engine.requests().files_changed(&session, &id, files);
             }
@@ -169,23 +169,23 @@ impl Loop {
             Message::CommandsStored => self.read_commands(),
             Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),
-            Message::Remove(removal, told) => self.remove(removal, told),
+            Message::Remove(removal, reply) => self.remove(removal, reply),
             Message::Removed => {
-                self.untold = true;
+                self.followers_pending = true;
                 if let Some(hosts) = &self.own_hosts {
                     hosts.look();
                 }
                 // The next turn reads the remaining user edits again.
                 self.woken.notify_one();
             }
-            Message::Settle(told) => self.settle(told),
+            Message::Settle(reply) => self.settle(reply),
             Message::ClockJumped => self.look_again(),
             // The window gets the focus as it opens, during or just after the first scan.
             Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
             Message::LookAgain => self.look_again(),
             Message::IndexDamaged => {
-                if let Some(historian) = &self.historian {
-                    historian.check_index();
+                if let Some(history_thread) = &self.history_thread {
+                    history_thread.check_index();
                 }
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}

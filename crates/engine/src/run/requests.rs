@@ -33,7 +33,7 @@ impl Loop {
             ));
         }
         match fitting.output {
-            Some(output) => self.askers.tell(&answer.request, Some(output)),
+            Some(output) => self.waiting_hooks.tell(&answer.request, Some(output)),
             None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
         }
         Ok(Some(AnswerGiven {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, OnSettled};
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -92,11 +92,11 @@ impl Loop {
             }
             _ => {}
         }
-        let out = self.engine.say(now, &command)?;
+        let out = self.engine.apply_command(now, &command)?;
         self.carry_out(out);
         if let Some(persist) = &mut self.persist {
             persist.note_carried_out(id, &command, now);
-            self.untold = true;
+            self.followers_pending = true;
             self.save(now);
             if !self.is_stored() {
                 return Err(self.unstored());
@@ -110,8 +110,8 @@ impl Loop {
         if self.persist.as_ref().is_none_or(Persist::writes) {
             return;
         }
-        let Some(words) = self.persist.as_mut().and_then(Persist::words) else { return };
-        self.engine.restore_user_edits(words);
+        let Some(user_edits) = self.persist.as_mut().and_then(Persist::user_edits) else { return };
+        self.engine.restore_user_edits(user_edits);
         self.step(Input::Deadline);
     }
 
@@ -125,34 +125,34 @@ impl Loop {
     }
 
     /// Lets the history's thread remove something. This may take minutes.
-    pub(super) fn remove(&self, removal: Removal, told: OnRemoved) {
+    pub(super) fn remove(&self, removal: Removal, reply: OnRemoved) {
         let inbox = self.own.inbox().clone();
-        let told: OnRemoved = Box::new(move |outcome| {
-            told(outcome);
+        let reply: OnRemoved = Box::new(move |outcome| {
+            reply(outcome);
             // Without a loop, no other program needs the news.
             let _ = inbox.send(Message::Removed);
         });
-        let untold = match &self.historian {
-            Some(historian) => historian.remove(removal, told).err(),
-            None => Some(told),
+        let unsent = match &self.history_thread {
+            Some(history_thread) => history_thread.remove(removal, reply).err(),
+            None => Some(reply),
         };
-        if let Some(told) = untold {
-            told(Err(holds_no_store()));
+        if let Some(reply) = unsent {
+            reply(Err(holds_no_store()));
         }
     }
 
-    /// Calls `told` when everything is stored.
-    pub(super) fn settle(&self, told: OnSettled) {
-        match &self.historian {
-            Some(historian) => historian.when_stored(told),
-            None => told(Err(holds_no_store())),
+    /// Calls `reply` when everything is stored.
+    pub(super) fn settle(&self, reply: OnSettled) {
+        match &self.history_thread {
+            Some(history_thread) => history_thread.when_stored(reply),
+            None => reply(Err(holds_no_store())),
         }
     }
 
     /// Tells other programs that a user command was stored here.
     pub(super) fn tell_followers(&mut self) {
-        if self.untold && self.is_stored() {
-            self.untold = false;
+        if self.followers_pending && self.is_stored() {
+            self.followers_pending = false;
             self.socket.iter().for_each(Server::command_stored);
         }
     }

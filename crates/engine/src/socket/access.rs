@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use watchbill_core::ids::stable_hash;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_drive::socket::address::Address;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
@@ -156,7 +156,7 @@ impl Client {
             }
             match received {
                 RawAnswer { error: Some(error), .. } => return Err(AccessError::Refused(error)),
-                RawAnswer { event: Some(told), .. } if !event(told) => {
+                RawAnswer { event: Some(raw_event), .. } if !event(raw_event) => {
                     return Err(AccessError::Broken("the caller ended the wait".to_owned()));
                 }
                 RawAnswer { event: Some(_), .. } => {}
@@ -192,9 +192,9 @@ impl Access for Client {
         sink: &mut dyn FnMut(RosterMessage) -> bool,
     ) -> Result<(), AccessError> {
         let mut wanted = true;
-        let mut event = |told: &RawValue| {
+        let mut event = |raw_event: &RawValue| {
             // Skip a message of a newer version that cannot be parsed.
-            wanted = serde_json::from_str(told.get()).map_or(true, &mut *sink);
+            wanted = serde_json::from_str(raw_event.get()).map_or(true, &mut *sink);
             wanted
         };
         let ended = self.call_with(&CommandId::new(), Request::Subscribe { all }, None, &mut event);
@@ -230,7 +230,8 @@ impl Access for Client {
     }
 
     fn index(&mut self, progress: &mut dyn FnMut(IndexProgress) -> bool) -> Result<IndexReport, AccessError> {
-        let mut event = |told: &RawValue| serde_json::from_str(told.get()).map_or(true, &mut *progress);
+        let mut event =
+            |raw_event: &RawValue| serde_json::from_str(raw_event.get()).map_or(true, &mut *progress);
         self.call_with(&CommandId::new(), Request::Index, None, &mut event)
     }
 }

@@ -73,7 +73,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
     }
     if fresh {
         // Its subagents' files may have been read before it.
-        rooms.sessions.stir_by_agents(id);
+        rooms.sessions.note_agents_activity(id);
     }
 }
 

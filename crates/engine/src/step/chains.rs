@@ -10,8 +10,8 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::lineage::{Lineage, Marker};
 use watchbill_core::chain::resolve::resolve_for;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::UserEdits;
 use watchbill_core::session::lazy::LazyFold;
+use watchbill_core::user::UserEdits;
 
 use super::rooms::Rooms;
 use super::user_edits::carry_snoozes;
@@ -116,13 +116,13 @@ fn follows_its_chain(rooms: &Rooms, chains: &Chains, id: &SessionId) -> bool {
 /// The chains of the `wanted` sessions with these user edits, and the markers that counted.
 pub(super) fn resolved(
     rooms: &Rooms,
-    words: &UserEdits,
+    user_edits: &UserEdits,
     wanted: &dyn Fn(&SessionId) -> bool,
 ) -> (Chains, Vec<Marker>) {
     let Rooms { env, witnesses, sessions, .. } = rooms;
     let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(LazyFold::lineage).collect();
     let cwds = &mut lineages.iter().flat_map(|lineage| &lineage.cwds);
-    let beside = ChainFacts::of(witnesses, words, env.until(), cwds);
+    let beside = ChainFacts::of(witnesses, user_edits, env.until(), cwds);
     let live = witnesses.live_sessions(env.is_live());
     let chains = resolve_for(&beside.with(&lineages, &live), wanted);
     (chains, beside.into_markers())

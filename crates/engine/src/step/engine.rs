@@ -12,11 +12,11 @@ use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::resume::Holder;
-use watchbill_core::person::{SessionCommand, UserEdits};
 use watchbill_core::problem::Problem;
 use watchbill_core::requests::open::Asked;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{SessionCommand, UserEdits};
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::why::Why;
@@ -38,7 +38,7 @@ use crate::model::sessions::Sessions;
 pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
 pub use crate::persist::evict::EvictedStates;
-use crate::prompt::Site;
+use crate::prompt::PromptTarget;
 use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
@@ -84,7 +84,7 @@ impl Engine {
             Input::Printed(id) => requests::printed(rooms, &id, &mut out),
             Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
             Input::Undelivered(id) => requests::undelivered(rooms, &id, &mut out),
-            Input::Own(news) => own::take_news(rooms, news, &mut out),
+            Input::Own(news) => own::apply_own_inputs(rooms, news, &mut out),
             Input::HolderRequests(asked) => requests::take_holders(rooms, asked),
             Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
@@ -304,7 +304,7 @@ impl Engine {
     }
 
     /// The user edits in force.
-    pub fn words(&self) -> &UserEdits {
+    pub fn user_edits(&self) -> &UserEdits {
         &self.rooms.user_edits
     }
 
@@ -312,8 +312,12 @@ impl Engine {
     ///
     /// # Errors
     /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-    pub fn say(&mut self, now: Timestamp, command: &SessionCommand) -> Result<Vec<Output>, ApiError> {
-        user_commands::say(&mut self.rooms, now, command)
+    pub fn apply_command(
+        &mut self,
+        now: Timestamp,
+        command: &SessionCommand,
+    ) -> Result<Vec<Output>, ApiError> {
+        user_commands::apply_command(&mut self.rooms, now, command)
     }
 
     /// The command with whole session ids.
@@ -335,8 +339,8 @@ impl Engine {
     }
 
     /// Replaces all user edits with the stored ones.
-    pub fn restore_user_edits(&mut self, words: UserEdits) {
-        user_edits::restore(&mut self.rooms, words);
+    pub fn restore_user_edits(&mut self, user_edits: UserEdits) {
+        user_edits::restore(&mut self.rooms, user_edits);
     }
 
     /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A
@@ -376,13 +380,13 @@ impl Engine {
     ///
     /// # Errors
     /// When the session is not known.
-    pub fn seat(&self, asked: &str) -> Result<SessionLocation, ApiError> {
-        questions::seat(&self.rooms, asked)
+    pub fn session_location(&self, asked: &str) -> Result<SessionLocation, ApiError> {
+        questions::session_location(&self.rooms, asked)
     }
 
     /// What is needed to type a prompt into a session.
-    pub(crate) fn prompt_site(&self, asked: &str) -> Result<Site, ApiError> {
-        questions::prompt_site(&self.rooms, asked)
+    pub(crate) fn prompt_target(&self, asked: &str) -> Result<PromptTarget, ApiError> {
+        questions::prompt_target(&self.rooms, asked)
     }
 
     /// Why a session takes no prompt now, as far as its witnesses say.

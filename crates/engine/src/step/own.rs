@@ -12,7 +12,7 @@ use crate::input::Output;
 use crate::witnesses::own::{OwnChange, OwnInput};
 
 /// Takes news in. Requests go where those of hook processes go.
-pub(super) fn take_news(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut Vec<Output>) {
+pub(super) fn apply_own_inputs(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut Vec<Output>) {
     if !rooms.env.is_live() {
         return;
     }

@@ -105,12 +105,12 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
     let change = rooms.witnesses.recheck_registry(pid, &rooms.env);
     take_registry_change(rooms, None, change, out);
     let Rooms { env, witnesses, chains, rows, .. } = rooms;
-    let heard = witnesses.recheck_hooks(pid, env);
+    let changed = witnesses.recheck_hooks(pid, env);
     // If no process runs a session any more, the session that took over from it supersedes it.
-    if !heard.is_empty() {
-        chains.processes_differ(&heard);
+    if !changed.is_empty() {
+        chains.processes_differ(&changed);
     }
-    rows.mark_all(heard);
+    rows.mark_all(changed);
     rows.mark_all(witnesses.waits_for_child(pid));
 }
 

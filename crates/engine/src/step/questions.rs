@@ -17,7 +17,7 @@ use watchbill_watch::layout::ClientPath;
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::model::paths::FilePath;
-use crate::prompt::Site;
+use crate::prompt::PromptTarget;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
@@ -185,7 +185,7 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
+pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
     let id = find(rooms, asked)?;
     let row = row_of(rooms, &id).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
@@ -197,7 +197,7 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiErr
     let presence = match running {
         _ if !rooms.env.processes().are_real() => Presence::DemoOnly,
         Some(witness) => presence(rooms, witness),
-        None if row.live => Presence::Heard,
+        None if row.live => Presence::Unconfirmed,
         None => Presence::Ended,
     };
     Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
@@ -207,11 +207,13 @@ pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiErr
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn prompt_site(rooms: &Rooms, asked: &str) -> Result<Site, ApiError> {
-    let seat = seat(rooms, asked)?;
-    let transcript =
-        rooms.sessions.main_file(&SessionId::new(&seat.session)).map(|(path, _)| path.to_path_buf());
-    Ok(Site { seat, transcript, roots: rooms.env.settings().roots.clone() })
+pub(super) fn prompt_target(rooms: &Rooms, asked: &str) -> Result<PromptTarget, ApiError> {
+    let session_location = session_location(rooms, asked)?;
+    let transcript = rooms
+        .sessions
+        .main_file(&SessionId::new(&session_location.session))
+        .map(|(path, _)| path.to_path_buf());
+    Ok(PromptTarget { session_location, transcript, roots: rooms.env.settings().roots.clone() })
 }
 
 /// Why a session takes no prompt now. The registry file alone says whether it is idle, but a hook may know of a dialog
@@ -230,6 +232,6 @@ fn presence(rooms: &Rooms, witness: &InstanceWitness) -> Presence {
         _ if entry.pid_domain.as_deref().is_some_and(elsewhere) => Presence::Elsewhere,
         _ if entry.kind.as_deref() == Some(BACKGROUND) => Presence::Background,
         Liveness::Alive => Presence::Runs(entry.instance.clone()),
-        _ => Presence::Heard,
+        _ => Presence::Unconfirmed,
     }
 }

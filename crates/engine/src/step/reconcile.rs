@@ -129,7 +129,7 @@ pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<
     let here = found.iter().zip(&unchanged).filter(known).count();
     let all_here = here == rooms.sessions.files().len() + rooms.witnesses.registry().count();
     let mut missing = if all_here { BTreeSet::new() } else { missing(rooms, &found, &|_| true) };
-    forget_twins(rooms, &found, &mut missing);
+    forget_linked_copies(rooms, &found, &mut missing);
     let metas: HashSet<PathBuf> = found
         .iter()
         .filter(|found| is_meta(found))
@@ -170,20 +170,20 @@ fn is_unchanged(rooms: &mut Rooms, found: &Found) -> bool {
 }
 
 /// If a link gives one file two names, only the name that a scan finds first counts.
-fn forget_twins(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathBuf>) {
+fn forget_linked_copies(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathBuf>) {
     if missing.is_empty() {
         return;
     }
     let ids: HashMap<_, _> =
         found.iter().map(|found| ((found.stat.id, found.path.file_name()), &found.path)).collect();
     let id = |path: &Path| rooms.env.fs().stat(path).ok().map(|stat| stat.id);
-    let is_twin = |path: &&PathBuf| {
+    let is_linked_copy = |path: &&PathBuf| {
         let Some(id_now) = id(path).filter(|_| rooms.sessions.files().contains(path)) else { return false };
         // A file that was moved since the scan has only its new name.
         ids.get(&(id_now, path.file_name())).is_some_and(|other| id(other) == Some(id_now))
     };
-    let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
-    for path in twins {
+    let copies: Vec<PathBuf> = missing.iter().filter(is_linked_copy).cloned().collect();
+    for path in copies {
         forget_file(rooms, &path);
         missing.remove(&path);
     }

@@ -6,7 +6,7 @@ use watchbill_core::ids::SessionId;
 
 use super::rooms::Rooms;
 use super::settings::forget_targets;
-use super::waking::lay_to_rest;
+use super::waking::put_at_rest;
 use crate::model::paths::FilePath;
 use crate::persist::changes::SeenFacts;
 use crate::persist::file_state::{Counted, StoredFile};
@@ -123,7 +123,7 @@ fn restored(rooms: &mut Rooms, facts: Option<SeenFacts>) {
         rooms.witnesses.restore(facts);
     }
     rooms.sessions.join_several();
-    lay_to_rest(rooms);
+    put_at_rest(rooms);
     let Rooms { sessions, chains, rows, pending, problems, .. } = rooms;
     // Another run makes the rows of sessions that lie elsewhere.
     let behind = pending.retain_lacking(|id| sessions.contains(id));

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::UserEdits;
 use watchbill_core::requests::open::{Asked, OpenRequests};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::UserEdits;
 
 use crate::environment::{Environment, Outlook, World};
 use crate::model::alerting::Alerting;

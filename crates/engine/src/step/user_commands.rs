@@ -1,7 +1,7 @@
 //! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
-use watchbill_core::person::{CommandFacts, EditChange, Refusal, SessionCommand, say as changes_by};
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::{CommandFacts, EditChange, Refusal, SessionCommand, changes_of_command};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::chains::resolved;
@@ -17,7 +17,7 @@ use crate::input::Output;
 ///
 /// # Errors
 /// When a session is not known, or the command does not fit the current state. Then nothing has changed.
-pub(super) fn say(
+pub(super) fn apply_command(
     rooms: &mut Rooms,
     now: Timestamp,
     command: &SessionCommand,
@@ -27,12 +27,12 @@ pub(super) fn say(
     let row = row_of(rooms, command.session());
     let known = CommandFacts {
         now: rooms.env.now(),
-        words: &rooms.user_edits,
+        user_edits: &rooms.user_edits,
         chains: rooms.chains.chains(),
         began: &|session| rooms.sessions.began(session),
         row: row.as_ref(),
     };
-    let changes = changes_by(&known, &command);
+    let changes = changes_of_command(&known, &command);
     let changes = changes.and_then(|changes| check_join(rooms, &command, changes)).map_err(refused)?;
     for change in changes {
         take_change(rooms, change);
@@ -57,9 +57,9 @@ fn check_join(
     changes: Vec<EditChange>,
 ) -> Result<Vec<EditChange>, Refusal> {
     if let SessionCommand::Join { session, with } = command {
-        let mut words = rooms.user_edits.clone();
-        changes.iter().cloned().for_each(|change| words.apply(change));
-        let (chains, _) = resolved(rooms, &words, &|_| true);
+        let mut user_edits = rooms.user_edits.clone();
+        changes.iter().cloned().for_each(|change| user_edits.apply(change));
+        let (chains, _) = resolved(rooms, &user_edits, &|_| true);
         let of = |session| chains.of(session).map(|chain| &chain.id);
         if of(session) != of(with) {
             return Err(Refusal::Circle(session.clone(), with.clone()));

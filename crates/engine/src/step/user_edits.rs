@@ -3,22 +3,22 @@
 use watchbill_core::chain::chains::Chain;
 use watchbill_core::chain::link::{Link, LinkConfidence};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::{Deferral, EditChange, UserEdits};
 use watchbill_core::roster::row::Row;
+use watchbill_core::user::{Deferral, EditChange, UserEdits};
 
 use super::rooms::Rooms;
 
 /// Replaces all user edits with the stored ones.
-pub(super) fn restore(rooms: &mut Rooms, words: UserEdits) {
+pub(super) fn restore(rooms: &mut Rooms, stored: UserEdits) {
     let Rooms { chains, rows, user_edits, .. } = rooms;
-    if *user_edits == words {
+    if *user_edits == stored {
         return;
     }
-    if user_edits.names() != words.names() || user_edits.links() != words.links() {
+    if user_edits.names() != stored.names() || user_edits.links() != stored.links() {
         chains.mark_all();
     }
-    rows.mark_all(user_edits.deferrals().chain(words.deferrals()).map(|(session, _)| session.clone()));
-    *user_edits = words;
+    rows.mark_all(user_edits.deferrals().chain(stored.deferrals()).map(|(session, _)| session.clone()));
+    *user_edits = stored;
 }
 
 /// Applies one user edit, and queues it for the store.
@@ -29,7 +29,7 @@ pub(super) fn take_change(rooms: &mut Rooms, change: EditChange) {
             rooms.chains.mark_all()
         }
     }
-    rooms.pending.word(&change);
+    rooms.pending.user_edit(&change);
     rooms.user_edits.apply(change);
 }
 
@@ -42,7 +42,7 @@ pub(super) fn carry_snoozes(rooms: &mut Rooms) {
     let (now, chains) = (rooms.env.now(), rooms.chains.chains());
     let moved = rooms.user_edits.deferrals().filter_map(|(from, aside)| {
         let until = aside.snoozed_until.filter(|until| *until > now)?;
-        let to = proven_heir(chains.of(from)?, from)?;
+        let to = proven_successor(chains.of(from)?, from)?;
         Some((from.clone(), to.clone(), until))
     });
     for (from, to, until) in moved.collect::<Vec<_>>() {
@@ -66,14 +66,14 @@ pub(super) fn end_outdated_edits(rooms: &mut Rooms, row: &Row) {
             snoozed_until: aside.snoozed_until.filter(|_| !stale),
         };
         let change = EditChange::SetDeferral(row.session_id.clone(), left);
-        rooms.pending.word(&change);
+        rooms.pending.user_edit(&change);
         rooms.user_edits.apply(change);
     }
 }
 
 /// The session where the work of a superseded one provably goes on. A guess may be revised, and would then have hidden
 /// unrelated work.
-fn proven_heir<'c>(chain: &'c Chain, from: &SessionId) -> Option<&'c SessionId> {
+fn proven_successor<'c>(chain: &'c Chain, from: &SessionId) -> Option<&'c SessionId> {
     let next = |session: &SessionId| {
         let by = &chain.superseded.get(session)?.by;
         let proven = |link: &&Link| link.confidence == LinkConfidence::Proven;

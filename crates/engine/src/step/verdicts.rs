@@ -10,7 +10,7 @@ use crate::model::row::row;
 use crate::model::verdict::{RowInputs, verdict};
 
 /// All data for a row.
-pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
+pub(super) fn inputs<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> {
     let Rooms { env, witnesses, own, sessions, chains, user_edits, .. } = rooms;
     RowInputs {
         id,
@@ -31,7 +31,7 @@ pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> RowInputs<'a> 
 
 /// The row of a session, and the time to check it again. Its `needs` is not set.
 pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
-    row(&makings(rooms, id))
+    row(&inputs(rooms, id))
 }
 
 /// The row of a session, shown or not.
@@ -43,5 +43,5 @@ pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
 
 /// The verdict on a session, with all witnesses.
 pub(super) fn verdict_of(rooms: &Rooms, id: &SessionId) -> Option<Verdict> {
-    verdict(&makings(rooms, id))
+    verdict(&inputs(rooms, id))
 }

@@ -14,7 +14,7 @@ use crate::model::resting::is_over;
 use crate::persist::pending::NextRows;
 
 /// All sessions were restored. Those that the default roster shows get rows at once, the others rest.
-pub(super) fn lay_to_rest(rooms: &mut Rooms) {
+pub(super) fn put_at_rest(rooms: &mut Rooms) {
     let Rooms { env, sessions, rows, pending, .. } = rooms;
     let oldest = env.recent_since();
     // If no caller will ask for all rows, there is no later time to make missing ones, so make them now.

@@ -79,18 +79,18 @@ impl Hooks {
         if !self.sessions.contains_key(&payload.session) {
             self.make_room();
         }
-        let told = self.sessions.entry(payload.session.clone()).or_default();
-        if !told.fold.apply(origin, payload) {
+        let session = self.sessions.entry(payload.session.clone()).or_default();
+        if !session.fold.apply(origin, payload) {
             return change;
         }
         change.new = true;
         // The boot clock orders events of one process. Another process may run on another boot.
-        let same = told.agent() == origin.agent.as_ref();
-        let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
-        told.note(origin, payload, is_newest);
+        let same = session.agent() == origin.agent.as_ref();
+        let is_newest = if same { origin.order >= session.last_order } else { origin.at >= session.last_at };
+        session.note(origin, payload, is_newest);
         change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
-            change.watch = told.note_process(instance, origin, payload, replayed, processes);
+            change.watch = session.note_process(instance, origin, payload, replayed, processes);
             change.lives |= change.watch.is_some();
             let of_pid = self.by_pid.entry(instance.pid).or_default();
             if !of_pid.contains(&payload.session) {
@@ -110,7 +110,7 @@ impl Hooks {
         };
         let mut changed = Vec::new();
         for id in concerned {
-            let Some(agent) = self.sessions.get_mut(&id).and_then(|told| told.agent.as_mut()) else {
+            let Some(agent) = self.sessions.get_mut(&id).and_then(|session| session.agent.as_mut()) else {
                 continue;
             };
             if agent.liveness == Liveness::Dead || agent.elsewhere {
@@ -137,8 +137,8 @@ impl Hooks {
     /// Whether the process has left the session for another one. Some clients leave the old session id in the process's
     /// registry file.
     pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
-        let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
-        witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
+        let witness = self.of(session).and_then(|session| session.witness(std::slice::from_ref(process)));
+        witness.is_some_and(|witness| matches!(witness.turn, HookTurn::Closed(reason) if reason.moves_on()))
     }
 
     /// All sessions with hooks.
@@ -155,7 +155,7 @@ impl Hooks {
 
     /// The processes that were heard and run.
     pub fn running(&self) -> impl Iterator<Item = u32> {
-        let agents = self.sessions.values().filter_map(|told| told.agent.as_ref());
+        let agents = self.sessions.values().filter_map(|session| session.agent.as_ref());
         agents.filter(|agent| agent.liveness == Liveness::Alive).map(|agent| agent.instance.pid)
     }
 
@@ -164,7 +164,7 @@ impl Hooks {
             return;
         }
         let oldest =
-            self.sessions.iter().min_by_key(|(id, told)| (told.last_at, *id)).map(|(id, _)| id.clone());
+            self.sessions.iter().min_by_key(|(id, session)| (session.last_at, *id)).map(|(id, _)| id.clone());
         let Some(oldest) = oldest else { return };
         self.sessions.remove(&oldest);
         self.by_pid.retain(|_, sessions| {

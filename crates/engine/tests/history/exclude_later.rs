@@ -453,8 +453,8 @@ fn pending_changes_follow_the_rules_of_the_time_when_they_are_written() {
         let mut persist = Persist::open(&data, Mode::WriteOrRead);
         let mut engine = Engine::new(before.clone(), real_world(), Outlook::LIVE, now);
         persist.load(&mut engine);
-        let shelf = persist.shelf();
-        let at_work = shelf.second_connection("removal that takes long").unwrap();
+        let shared_store = persist.shared_store();
+        let at_work = shared_store.second_connection("removal that takes long").unwrap();
         engine.step(now, Input::ScanEnded(Vec::new()));
         let found = scan(&*real_world().fs, &before.roots).found;
         engine.step(now, Input::Hints(found.into_iter().map(|found| Hint::File(found.path)).collect()));

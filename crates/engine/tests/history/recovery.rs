@@ -44,7 +44,7 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     let mut recoverer = Recoverer::default();
     // In steps of a few sessions, as the history's thread does it.
     let mut put_right = |store: &mut Store, now| loop {
-        let next = recoverer.recover_some(store, RecoverySettings::default(), now).unwrap();
+        let next = recoverer.correct_some(store, RecoverySettings::default(), now).unwrap();
         if next != Some(now) {
             return next;
         }
@@ -88,7 +88,7 @@ fn many_orphaned_calls_are_repaired_in_several_steps() {
     step.commit().unwrap();
     let (settings, now, mut recoverer) = (RecoverySettings::default(), at(10_000), Recoverer::default());
     let (mut logged, mut steps) = (0, 0);
-    while recoverer.recover_some(&mut store, settings, now).unwrap() == Some(now) {
+    while recoverer.correct_some(&mut store, settings, now).unwrap() == Some(now) {
         let log = store.recoveries(10_000).unwrap().len();
         assert!(log - logged <= 100, "{log} after {logged}");
         (logged, steps) = (log, steps + 1);

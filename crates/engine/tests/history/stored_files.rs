@@ -1,6 +1,6 @@
 //! The user's decisions on stored data, `exclude` and `forget`; and files with unusual content.
 
-use watchbill_core::history::{Exclude, Heard, Role};
+use watchbill_core::history::{Exclude, HookEventParts, Role};
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -97,7 +97,9 @@ fn hooks_and_transcript_fill_one_row() {
     let (parsed, texts) = (parse_payload(payload.as_bytes()).unwrap(), HookTexts::read(payload).unwrap());
     let (index, store) = rig.index_handle();
     let mut step = store.step().unwrap();
-    index.hear(&mut step, Heard { origin: &origin, payload: &parsed, texts: &texts }).unwrap();
+    index
+        .add_hook_event(&mut step, HookEventParts { origin: &origin, payload: &parsed, texts: &texts })
+        .unwrap();
     step.commit().unwrap();
     let key = rig.store.session_key(&SessionId::new("s")).unwrap().unwrap();
     let batches = rig.store.batches(key).unwrap();

@@ -29,14 +29,14 @@ fn house() -> House {
 
 /// A subscriber of all sessions that wants that many rows at first, and its messages.
 fn subscriber(first: usize) -> (Subscriber, Arc<Mutex<Vec<RosterMessage>>>) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let ears = Arc::clone(&told);
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink_messages = Arc::clone(&messages);
     let wants = Subscription { all: true, pause: PAUSE, first: Some(first), ..Subscription::default() };
     let sink = move |message| {
-        ears.lock().unwrap().push(message);
+        sink_messages.lock().unwrap().push(message);
         true
     };
-    (Subscriber::new(wants, Box::new(sink)), told)
+    (Subscriber::new(wants, Box::new(sink)), messages)
 }
 
 fn counts(snapshot: &RosterSnapshot) -> GroupCounts {
@@ -48,7 +48,7 @@ fn counts(snapshot: &RosterSnapshot) -> GroupCounts {
 fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
     let house = house();
     let whole = snapshot(&house.engine.current(true));
-    let (mut subscriber, told) = subscriber(2);
+    let (mut subscriber, messages) = subscriber(2);
     let due = house.now + PAUSE;
     assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
     assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
@@ -58,13 +58,14 @@ fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
         rest: Some(counts(&later)),
         ..whole.clone()
     };
-    assert_eq!(*told.lock().unwrap(), [RosterMessage::Snapshot(first)]);
+    assert_eq!(*messages.lock().unwrap(), [RosterMessage::Snapshot(first)]);
 
     assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
     assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
-    let told = told.lock().unwrap();
-    let [_, RosterMessage::Delta(RosterDelta { base, revision, upserts, removals, .. })] = &told[..] else {
-        panic!("{told:?}")
+    let messages = messages.lock().unwrap();
+    let [_, RosterMessage::Delta(RosterDelta { base, revision, upserts, removals, .. })] = &messages[..]
+    else {
+        panic!("{messages:?}")
     };
     assert_eq!((*base, *revision, &removals[..]), (whole.revision, whole.revision, &[][..]));
     let places: Vec<_> = upserts.iter().map(|upsert| upsert.index as usize).collect();
@@ -76,7 +77,7 @@ fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
 fn a_row_that_is_removed_before_the_rest_comes_is_not_sent() {
     let mut house = house();
     let rows = snapshot(&house.engine.current(true)).sessions;
-    let (mut subscriber, told) = subscriber(rows.len() - 1);
+    let (mut subscriber, messages) = subscriber(rows.len() - 1);
     let due = house.now + PAUSE;
     assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
     house.stage.fs.remove(transcript("p", &rows[rows.len() - 1].session_id));
@@ -84,8 +85,10 @@ fn a_row_that_is_removed_before_the_rest_comes_is_not_sent() {
     assert_eq!(snapshot(&house.engine.current(true)).sessions, rows[..rows.len() - 1]);
     assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
     assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
-    let told = told.lock().unwrap();
-    let [RosterMessage::Snapshot(first), RosterMessage::Delta(delta)] = &told[..] else { panic!("{told:?}") };
+    let messages = messages.lock().unwrap();
+    let [RosterMessage::Snapshot(first), RosterMessage::Delta(delta)] = &messages[..] else {
+        panic!("{messages:?}")
+    };
     assert!(first.rest.is_some(), "one more was to come");
     assert_eq!((&delta.upserts[..], &delta.removals[..]), (&[][..], &[][..]));
 }
@@ -94,7 +97,7 @@ fn a_row_that_is_removed_before_the_rest_comes_is_not_sent() {
 fn a_subscriber_whose_limit_covers_all_rows_gets_them_at_once() {
     let house = house();
     let whole = snapshot(&house.engine.current(true));
-    let (mut subscriber, told) = subscriber(whole.sessions.len());
+    let (mut subscriber, messages) = subscriber(whole.sessions.len());
     assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::UpToDate);
-    assert_eq!(*told.lock().unwrap(), [RosterMessage::Snapshot(whole)]);
+    assert_eq!(*messages.lock().unwrap(), [RosterMessage::Snapshot(whole)]);
 }

@@ -44,7 +44,7 @@ pub struct House {
     /// All outputs of the engine.
     pub out: Vec<Output>,
     /// `state/kind` of each change that was observed live, in a house that has taken its first look.
-    pub told: Vec<String>,
+    pub transitions: Vec<String>,
     /// `state/kind` of each row at the last look.
     states: Option<BTreeMap<String, String>>,
     /// The store that is written after each step.
@@ -100,7 +100,7 @@ impl House {
             begin,
             now: begin,
             out: Vec::new(),
-            told: Vec::new(),
+            transitions: Vec::new(),
             states: None,
             memory: None,
             elsewhere: false,
@@ -163,8 +163,8 @@ impl House {
         self.check_need_counts();
         if let Some(before) = self.states.take() {
             let now = states(&self.engine);
-            let told = now.iter().filter(|(session, state)| before.get(*session) != Some(state));
-            self.told.extend(told.map(|(_, state)| state.clone()));
+            let transitions = now.iter().filter(|(session, state)| before.get(*session) != Some(state));
+            self.transitions.extend(transitions.map(|(_, state)| state.clone()));
             self.states = Some(now);
         }
         if let Some(memory) = self.memory.as_mut().filter(|memory| !memory.stopped) {

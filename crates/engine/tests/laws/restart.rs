@@ -155,7 +155,7 @@ fn a_worker_sharing_requests_with_a_busy_session_is_not_restored_at_each_record(
     house.catch_up();
     let tokens = house.tokens(&author);
     let counted =
-        Arc::new(CountingRecall(house.memory.as_ref().unwrap().persist.shelf(), AtomicUsize::new(0)));
+        Arc::new(CountingRecall(house.memory.as_ref().unwrap().persist.shared_store(), AtomicUsize::new(0)));
     house.engine.set_recall(Arc::clone(&counted) as Arc<dyn EvictedStates>);
     house.wait(Millis::from_secs(3_600));
     let begun = house.now;

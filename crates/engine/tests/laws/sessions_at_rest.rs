@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::file_state::StoredFile;
 use watchbill_engine::publish::snapshot;
@@ -145,7 +145,7 @@ fn a_shown_session_has_its_chain_also_with_members_at_rest() {
     let id = |author: &SessionWriter| SessionId::new(&author.session);
     for (later, earlier) in [(3, 1), (2, 0)] {
         let joined = SessionCommand::Join { session: id(&authors[later]), with: id(&authors[earlier]) };
-        house.engine.say(at, &joined).unwrap();
+        house.engine.apply_command(at, &joined).unwrap();
         house.step(Input::Deadline);
     }
     // No engine has stored the record that ends this one's rest.

@@ -13,7 +13,7 @@ use watchbill_protocol::roster::{RosterDelta, RosterMessage, RosterSnapshot};
 pub struct Reader {
     subscriber: Subscriber,
     all: bool,
-    told: Arc<Mutex<Received>>,
+    received: Arc<Mutex<Received>>,
 }
 
 #[derive(Default)]
@@ -27,16 +27,16 @@ impl Reader {
     /// Readers differ in their view, in their pause and in the number of rows they want at first.
     pub fn new(n: usize) -> Self {
         let all = n.is_multiple_of(2);
-        let told = Arc::new(Mutex::new(Received::default()));
-        let ears = Arc::clone(&told);
+        let received = Arc::new(Mutex::new(Received::default()));
+        let sink_state = Arc::clone(&received);
         let pause = Millis::from_secs([0, 10, 300][n % 3]);
         let first = [None, None, Some(1), Some(3)][n % 4];
         let wants = Subscription { all, pause, first, ..Subscription::default() };
         let sink = Box::new(move |message| {
-            ears.lock().unwrap().apply_message(message);
+            sink_state.lock().unwrap().apply_message(message);
             true
         });
-        Self { subscriber: Subscriber::new(wants, sink), all, told }
+        Self { subscriber: Subscriber::new(wants, sink), all, received }
     }
 
     pub fn serve(&mut self, engine: &Engine, now: Timestamp) {
@@ -48,8 +48,8 @@ impl Reader {
         // A pause may hold the last message back until it ends.
         self.serve(engine, engine.now() + Millis::from_secs(86_400));
         let mut now = snapshot(&engine.current(self.all));
-        let told = self.told.lock().unwrap();
-        let (mut copy, mut replayed) = (told.copy.clone().unwrap(), told.replayed.clone().unwrap());
+        let received = self.received.lock().unwrap();
+        let (mut copy, mut replayed) = (received.copy.clone().unwrap(), received.replayed.clone().unwrap());
         // The time advances without a message, and a revision may change nothing for this reader.
         for snapshot in [&mut now, &mut copy, &mut replayed] {
             snapshot.generated_at.clear();

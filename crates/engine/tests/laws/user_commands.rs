@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
 use watchbill_engine::transcripts::{LoadOptions, load};
@@ -38,7 +38,7 @@ fn two() -> (House, SessionWriter, SessionWriter) {
 
 impl House {
     fn command(&mut self, word: SessionCommand) {
-        let out = self.engine.say(self.now, &word).expect("the word makes sense");
+        let out = self.engine.apply_command(self.now, &word).expect("the word makes sense");
         self.out.extend(out);
         // The caller of a user command waits until it is stored.
         self.step(Input::Deadline);
@@ -273,7 +273,7 @@ fn an_invalid_user_command_changes_nothing() {
         SessionCommand::Snooze { session: id(&b), until: Some(house.now) },
         SessionCommand::Name { session: SessionId::new("nobody"), name: None },
     ] {
-        assert!(house.engine.say(house.now, &word).is_err(), "{word:?}");
+        assert!(house.engine.apply_command(house.now, &word).is_err(), "{word:?}");
     }
     assert_eq!(house.all(), before);
 }
@@ -295,7 +295,7 @@ proptest! {
                 4 => SessionCommand::Snooze { session: id(one), until: (n % 2 > 0).then(|| house.now + Millis::from_secs(900)) },
                 _ => SessionCommand::PutAway { session: id(one), away: n % 3 > 0 },
             };
-            if house.engine.say(house.now, &word).is_ok() {
+            if house.engine.apply_command(house.now, &word).is_ok() {
                 house.step(Input::Deadline);
             }
             if ends {

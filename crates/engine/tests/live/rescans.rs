@@ -188,7 +188,7 @@ fn a_session_begun_before_the_watches_were_active_is_found_after_the_scan() {
         // A rescan does not end the first scan until that has read everything.
         late.lost.store(true, Ordering::Release);
         told.notify_one();
-        subscriber.hear(Duration::from_millis(20));
+        subscriber.add_hook_event(Duration::from_millis(20));
     }
     folder.append(&other, &other.prompt(2, now()));
     late.activate(&told);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_history::query;
@@ -132,8 +132,8 @@ impl RunningEngine {
     }
 
     /// Sends a user command.
-    pub fn say(&self, word: SessionCommand) -> Result<(), ApiError> {
-        self.subscriber().handle.say(word)
+    pub fn carry_out_command(&self, word: SessionCommand) -> Result<(), ApiError> {
+        self.subscriber().handle.carry_out_command(word)
     }
 
     /// Waits until a problem contains these words.

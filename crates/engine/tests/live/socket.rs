@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::socket::access::Access;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
@@ -159,7 +159,10 @@ fn a_subscriber_that_does_not_read_delays_nothing_and_later_gets_the_current_ros
         let name = format!("name {n} of the chain");
         subscriber
             .handle
-            .say(SessionCommand::Name { session: SessionId::new(&author.session), name: Some(name.clone()) })
+            .carry_out_command(SessionCommand::Name {
+                session: SessionId::new(&author.session),
+                name: Some(name.clone()),
+            })
             .unwrap();
         // Each change is a message of its own.
         subscriber.until(&name, |copy| copy.sessions[0].work_chain_name.as_ref() == Some(&name));

@@ -114,7 +114,7 @@ impl Subscriber {
     }
 
     /// Applies the next message, if one comes within this time.
-    pub fn hear(&mut self, at_most: Duration) {
+    pub fn add_hook_event(&mut self, at_most: Duration) {
         match self.messages.recv_timeout(at_most) {
             Ok(RosterMessage::Delta(delta)) => self.apply(delta),
             Ok(RosterMessage::Snapshot(snapshot)) => self.copy = snapshot,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::socket::access::{Access, AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
@@ -51,7 +51,7 @@ fn a_command_succeeds_only_when_it_is_stored() {
     let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
 
-    let error = subscriber.handle.say(name(&author, "by the window")).unwrap_err();
+    let error = subscriber.handle.carry_out_command(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
     assert!(error.message.starts_with("the command is in force, but not stored yet"), "{}", error.message);
     let mut client = Client::connect(&data).unwrap();
@@ -86,7 +86,7 @@ fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
     let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
-    subscriber.handle.say(name(&author, "the leak")).unwrap_err();
+    subscriber.handle.carry_out_command(name(&author, "the leak")).unwrap_err();
     drop(lock);
     drop(other);
     reader.until("the name", |copy| named(copy, &author).as_deref() == Some("the leak"));
@@ -96,17 +96,18 @@ fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
 fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
     let (folder, author, data, mut holder) = engine_with_store();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
-    reader.handle.say(name(&author, "first")).unwrap();
+    reader.handle.carry_out_command(name(&author, "first")).unwrap();
     assert_eq!(names(&data), ["first"], "stored by the holder when this returns");
     holder.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
     reader.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
-    holder.handle.say(name(&author, "second")).unwrap();
+    holder.handle.carry_out_command(name(&author, "second")).unwrap();
     reader.until("the second name", |copy| named(copy, &author).as_deref() == Some("second"));
-    let error = reader.handle.say(SessionCommand::Undo { session: session(&author) }).unwrap_err();
+    let error =
+        reader.handle.carry_out_command(SessionCommand::Undo { session: session(&author) }).unwrap_err();
     assert_eq!(error.code, ErrorCode::Invalid, "the holder's refusal: {error}");
 
     holder.handle.stop();
-    reader.handle.say(name(&author, "third")).unwrap();
+    reader.handle.carry_out_command(name(&author, "third")).unwrap();
     assert_eq!(names(&data), ["third"]);
     crate::until("the new holder to listen", || Client::connect(&data).is_some());
 }
@@ -118,8 +119,8 @@ fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
     let join = SessionCommand::Join { session: session(&later), with: session(&author) };
-    holder.handle.say(join).unwrap();
-    holder.handle.say(SessionCommand::Split { session: session(&later) }).unwrap();
+    holder.handle.carry_out_command(join).unwrap();
+    holder.handle.carry_out_command(SessionCommand::Split { session: session(&later) }).unwrap();
     let undo = SessionCommand::Undo { session: session(&later) };
     let id = CommandId::new();
     let links =
@@ -149,8 +150,11 @@ fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
     holder.until("the second session", |copy| row(copy, &later).is_some());
-    holder.handle.say(SessionCommand::Join { session: session(&later), with: session(&author) }).unwrap();
-    holder.handle.say(SessionCommand::Split { session: session(&later) }).unwrap();
+    holder
+        .handle
+        .carry_out_command(SessionCommand::Join { session: session(&later), with: session(&author) })
+        .unwrap();
+    holder.handle.carry_out_command(SessionCommand::Split { session: session(&later) }).unwrap();
     let undo = SessionCommand::Undo { session: session(&later) };
     let id = CommandId::new();
     assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
@@ -198,9 +202,9 @@ fn the_name_of_a_forgotten_session_is_no_longer_shown() {
         subscriber.until("both", |copy| row(copy, &first).is_some() && row(copy, &second).is_some());
         let authors = [&first, &second];
         let gone = authors[forgotten];
-        subscriber.handle.say(name(gone, "a secret name")).unwrap();
+        subscriber.handle.carry_out_command(name(gone, "a secret name")).unwrap();
         let [session, with] = authors.map(|author| SessionId::new(&author.session));
-        subscriber.handle.say(SessionCommand::Join { session, with }).unwrap();
+        subscriber.handle.carry_out_command(SessionCommand::Join { session, with }).unwrap();
         let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &SessionWriter| {
             row(copy, author).and_then(|row| row.work_chain_name.clone())
         };

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item};
+use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
@@ -125,17 +125,21 @@ impl HistoryIndex {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn hear(&mut self, step: &mut Step<'_>, heard: Heard<'_>) -> Result<(), StoreError> {
-        let id = &heard.payload.session;
+    pub fn add_hook_event(
+        &mut self,
+        step: &mut Step<'_>,
+        event: HookEventParts<'_>,
+    ) -> Result<(), StoreError> {
+        let id = &event.payload.session;
         if self.forgotten.contains(id) {
             return Ok(());
         }
-        if heard.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.excludes(cwd)) {
+        if event.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.excludes(cwd)) {
             return Ok(());
         }
         let session = step.session_key(id)?;
-        let is_new = step.add_hook_event(session, &hook_event(heard))?;
-        if let Some(cwd) = heard.payload.cwd.as_deref() {
+        let is_new = step.add_hook_event(session, &hook_event(event))?;
+        if let Some(cwd) = event.payload.cwd.as_deref() {
             step.note_hook_folder(session, cwd)?;
         }
         // A prompt may be in the transcript and in a hook event. The fold of the transcript knows these prompts.
@@ -151,7 +155,7 @@ impl HistoryIndex {
                 rows.take(item)
             }
         };
-        fold.hear(heard, &self.settings, &mut sink);
+        fold.apply_hook_event(event, &self.settings, &mut sink);
         rows.failed.map_or(Ok(()), Err)
     }
 

@@ -1,17 +1,17 @@
 //! Items of a transcript or a hook event become rows in a step of the store.
 
-use watchbill_core::history::{Heard, Item, Segment};
+use watchbill_core::history::{HookEventParts, Item, Segment};
 use watchbill_core::transcript::record::CompactTrigger;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, SessionKey, Step, StoreError};
 
 /// The stored row of the event itself.
-pub(super) fn hook_event(heard: Heard<'_>) -> HookEventRow {
-    let payload = heard.payload;
+pub(super) fn hook_event(event: HookEventParts<'_>) -> HookEventRow {
+    let payload = event.payload;
     let call = payload.event.call();
     HookEventRow {
-        at: heard.origin.at,
+        at: event.origin.at,
         event: payload.event.name().to_owned(),
         tool: call.map(|call| call.tool.to_string()),
         call: call.and_then(|call| call.id.as_deref()).map(str::to_owned),

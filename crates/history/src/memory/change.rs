@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use watchbill_core::memory::likeness::normal_form;
 use watchbill_core::memory::plain::plain_line;
 use watchbill_core::memory::secrets::has_secret;
 use watchbill_core::memory::signals::memory_id;
-use watchbill_core::memory::words::normal_form;
 use watchbill_core::memory::{Edit, EditKind, Kind};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -16,7 +16,7 @@ use watchbill_watch::fs::Fs;
 
 use super::ids::{find, id_text};
 use super::learn::learn_all;
-use super::place::project_of;
+use super::project::project_of;
 use crate::errors::store_api_error;
 
 /// The name of the fact until when nothing is said to any agent: milliseconds since the epoch.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::choose::Around;
-use watchbill_core::memory::words::words;
+use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::{
     AcceptRule, Budget, Chosen, ContextChoice, Memory, Place, choose, gather, render,
 };
@@ -20,7 +20,7 @@ use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use super::change::is_paused;
-use super::place::project_of;
+use super::project::project_of;
 
 /// Bytes of a document of the agent that are compared with memories.
 const DOCUMENT: u64 = 64 << 10;

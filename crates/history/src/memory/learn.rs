@@ -6,7 +6,7 @@ use watchbill_hooks::sender::HTTP_ID;
 use watchbill_store::{SessionKey, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
-use super::place::project_of;
+use super::project::project_of;
 
 /// The client's words before what the user said when a tool was refused (Claude Code 2.1.329).
 const USER_SAID: &str = "the user said:";

@@ -9,5 +9,5 @@ pub mod context;
 mod ids;
 pub mod learn;
 pub mod page;
-mod place;
+mod project;
 pub mod query;

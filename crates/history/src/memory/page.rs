@@ -12,7 +12,7 @@ use watchbill_store::tables::memories::ProjectPlace;
 use super::change::{paused_until, relative};
 use super::context::{choose_at, documents};
 use super::ids::id_text;
-use super::place::project_of;
+use super::project::project_of;
 use super::query::{Reader, is_open};
 use crate::errors::store_api_error;
 

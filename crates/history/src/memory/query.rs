@@ -19,7 +19,7 @@ use watchbill_watch::fs::Fs;
 
 use super::ids::{find, id_text};
 use super::learn::session_rows;
-use super::place::project_of;
+use super::project::project_of;
 use crate::errors::{data_dir, store_api_error};
 use crate::query::named::{IdScope, MAX_CANDIDATES, resolve_one};
 

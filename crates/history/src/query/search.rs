@@ -22,7 +22,7 @@ use watchbill_watch::fs::Fs;
 use super::lag::lag;
 use super::named::{IdScope, MAX_CANDIDATES, resolve_one};
 use crate::errors::store_api_error;
-use crate::history_progress::{HistoryState, Reach};
+use crate::history_progress::{HistoryProgress, HistoryState};
 
 /// Hits of an answer without a given limit.
 const DEFAULT_LIMIT: u32 = 20;
@@ -37,7 +37,7 @@ pub struct Searcher {
     roots: Vec<PathBuf>,
     kept: Mutex<SearchCache>,
     damaged: AtomicBool,
-    reach: Arc<Reach>,
+    reach: Arc<HistoryProgress>,
 }
 
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Searcher {
     }
 
     /// Where the history's thread publishes how up to date it is. While that is known, no comparison is needed.
-    pub fn reach(&self) -> &Arc<Reach> {
+    pub fn reach(&self) -> &Arc<HistoryProgress> {
         &self.reach
     }
 

@@ -124,10 +124,10 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
             continue;
         }
         let Ok(frames) = archive.open_as_found(&row) else { continue };
-        let (mut worked_there, mut told) = (false, false);
+        let (mut worked_there, mut named) = (false, false);
         let looked = any_line(&mut frames.reader(), &mut |line| {
             worked_there = is_work_in(line, exclude);
-            told |= exclude.is_named_in(&String::from_utf8_lossy(line));
+            named |= exclude.is_named_in(&String::from_utf8_lossy(line));
             worked_there
         });
         if let Err(error) = looked {
@@ -135,7 +135,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
         }
         if worked_there {
             worked.add(row.session_id, row.subagent.is_some(), row.path);
-        } else if told {
+        } else if named {
             worked.archived.insert(row.path);
         }
     }

@@ -10,19 +10,19 @@ use watchbill_watch::scan::{Found, scan};
 
 use super::queues::SLICE_FILES;
 use super::refusal::{SliceError, require_writer};
-use super::task::HistorianParts;
+use super::task::HistoryParts;
 
 /// With more files behind than this, the index is tidied after all of them are read.
 const MANY_FILES: usize = 8 * SLICE_FILES;
 
 /// Files that grew or changed since they were stored, older first, and whether they are so many that the index must
 /// be tidied after them.
-pub(super) fn find_behind(parts: &HistorianParts) -> Result<(Vec<PathBuf>, bool), SliceError> {
+pub(super) fn find_behind(parts: &HistoryParts) -> Result<(Vec<PathBuf>, bool), SliceError> {
     // Stored files are not collected beside the files on disk: both lists have the same size and may have thousands
     // of entries.
     let mut behind = transcripts_there(parts);
-    let mut shelf = parts.shelf.in_turn("history: what is behind");
-    let store = require_writer(&mut shelf)?;
+    let mut shared_store = parts.shared_store.in_turn("history: what is behind");
+    let store = require_writer(&mut shared_store)?;
     store.files(&mut |_, file| {
         // A path that is not UTF-8 never matches, and is read again at each start. That is rare enough.
         let (path, cursor) = (Path::new(&file.path), file.cursor);
@@ -31,20 +31,20 @@ pub(super) fn find_behind(parts: &HistorianParts) -> Result<(Vec<PathBuf>, bool)
             behind.remove(path);
         }
     })?;
-    drop(shelf);
+    drop(shared_store);
     let mut behind: Vec<_> = behind.into_iter().map(|(path, stat)| (stat.mtime, path)).collect();
     behind.sort();
     let many = behind.len() > MANY_FILES;
     if many {
-        require_writer(&mut parts.shelf.in_turn("history: much is behind"))?.merge_in_small_parts()?;
+        require_writer(&mut parts.shared_store.in_turn("history: much is behind"))?.merge_in_small_parts()?;
     }
     Ok((behind.into_iter().map(|(_, path)| path).collect(), many))
 }
 
 /// All transcripts that may be stored, with their `stat`. A thread of its own scans for them: the memory of the scan
 /// is given back when that thread ends, and never on a thread that goes on.
-fn transcripts_there(parts: &HistorianParts) -> HashMap<PathBuf, FileStat> {
-    let HistorianParts { fs, roots, settings, .. } = parts;
+fn transcripts_there(parts: &HistoryParts) -> HashMap<PathBuf, FileStat> {
+    let HistoryParts { fs, roots, settings, .. } = parts;
     let look = || {
         let is_wanted = |found: &Found| {
             found.kind.is_transcript() && !settings.exclude.excludes(&found.path.to_string_lossy())

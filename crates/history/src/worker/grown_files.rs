@@ -34,33 +34,33 @@ impl GrownFiles {
 
 /// The receiving end of [`Grown`].
 #[derive(Debug)]
-pub struct Takes {
+pub struct GrownFilesReceiver {
     from: Arc<GrownFiles>,
     /// Files are waiting.
-    told: bool,
+    waiting: bool,
     taken_at: Option<Instant>,
 }
 
-impl Takes {
+impl GrownFilesReceiver {
     /// Takes files from `from`.
     pub fn new(from: Arc<GrownFiles>) -> Self {
-        Self { from, told: false, taken_at: None }
+        Self { from, waiting: false, taken_at: None }
     }
 
     /// Notes that files are waiting.
     pub fn tell(&mut self) {
-        self.told = true;
+        self.waiting = true;
     }
 
     /// How long until files are to be taken; `None` if none are waiting.
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn time_left(&self) -> Option<Duration> {
         let pause = || self.taken_at.map_or(Duration::ZERO, |at| PAUSE.saturating_sub(at.elapsed()));
-        self.told.then(pause)
+        self.waiting.then(pause)
     }
 
     /// All grown files, if the pause is over.
     pub fn take(&mut self) -> BTreeSet<PathBuf> {
-        if self.patience() != Some(Duration::ZERO) {
+        if self.time_left() != Some(Duration::ZERO) {
             return BTreeSet::new();
         }
         self.taken_at = Some(Instant::now());
@@ -70,7 +70,7 @@ impl Takes {
     /// All grown files, also during the pause.
     pub fn take_all(&mut self) -> BTreeSet<PathBuf> {
         // A file added from here on is announced again.
-        self.told = false;
+        self.waiting = false;
         std::mem::take(&mut *self.from.lock())
     }
 

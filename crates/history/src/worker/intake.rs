@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use watchbill_core::history::{Heard, HistorySettings};
+use watchbill_core::history::{HistorySettings, HookEventParts};
 use watchbill_core::hook::{HookMessage, HookTexts};
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::layout::{ClientPath, below, classify};
@@ -11,7 +11,7 @@ use watchbill_watch::tail::TailError;
 
 use super::pace::Pace;
 use super::refusal::{SliceError, require_writer};
-use super::task::HistorianParts;
+use super::task::HistoryParts;
 use crate::history_progress::Read;
 use crate::index::files::HistoryIndex;
 use crate::index::indexed::{FileReadCounts, IndexError};
@@ -48,11 +48,11 @@ impl Intake {
     }
 
     /// Reads files in one step.
-    pub(super) fn read(&mut self, parts: &HistorianParts, paths: &[PathBuf]) -> Result<Slice, SliceError> {
+    pub(super) fn read(&mut self, parts: &HistoryParts, paths: &[PathBuf]) -> Result<Slice, SliceError> {
         let Self { index, pace } = self;
         let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
-        let mut shelf = parts.shelf.in_turn("history: read");
-        let store = require_writer(&mut shelf)?;
+        let mut shared_store = parts.shared_store.in_turn("history: read");
+        let store = require_writer(&mut shared_store)?;
         let index = ready(index, &parts.settings, store)?;
         for (path, place) in paths.iter().zip(&places) {
             if let Some(place) = place {
@@ -84,7 +84,7 @@ impl Intake {
                     None => false,
                 };
                 slice.done += usize::from(!more);
-                if room == 0 || parts.shelf.has_urgent_waiter() {
+                if room == 0 || parts.shared_store.has_urgent_waiter() {
                     break 'files;
                 }
                 if !more {
@@ -93,7 +93,7 @@ impl Intake {
             }
         }
         step.commit()?;
-        drop(shelf);
+        drop(shared_store);
         pace.took(began.elapsed(), room == 0);
         Ok(slice)
     }
@@ -101,16 +101,16 @@ impl Intake {
     /// Stores hook events. Returns whether the messages had any.
     pub(super) fn store_hook_events(
         &mut self,
-        parts: &HistorianParts,
-        heard: &[HookMessage],
+        parts: &HistoryParts,
+        events: &[HookMessage],
     ) -> Result<bool, SliceError> {
         let Self { index, .. } = self;
-        let mut shelf = parts.shelf.in_turn("history: hear");
-        let store = require_writer(&mut shelf)?;
+        let mut shared_store = parts.shared_store.in_turn("history: hear");
+        let store = require_writer(&mut shared_store)?;
         let index = ready(index, &parts.settings, store)?;
         // The engine has counted the messages that are no events of the client.
         let payloads: Vec<_> =
-            heard.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
+            events.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
         for (_, payload) in &payloads {
             // The transcript may have the prompt of this event, or its fold must learn it.
             if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
@@ -123,7 +123,10 @@ impl Intake {
         for (message, payload) in &payloads {
             let text = String::from_utf8_lossy(&message.payload);
             let Ok(texts) = HookTexts::read(&text) else { continue };
-            index.hear(&mut step, Heard { origin: &message.origin, payload, texts: &texts })?;
+            index.add_hook_event(
+                &mut step,
+                HookEventParts { origin: &message.origin, payload, texts: &texts },
+            )?;
         }
         step.commit()?;
         Ok(!payloads.is_empty())

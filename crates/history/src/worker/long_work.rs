@@ -5,7 +5,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::refusal::{SliceError, require_writer};
-use super::task::HistorianParts;
+use super::task::HistoryParts;
 use crate::errors::store_api_error;
 use crate::removal::exclude_later;
 use crate::removal::forget;
@@ -23,11 +23,11 @@ pub(super) enum Damage {
 /// Rebuilds a damaged index from the stored texts, and returns whether it was damaged. `damage` is updated even when
 /// the store refuses. `is_first`: the previous try did not fail.
 pub(super) fn rebuild_if_damaged(
-    parts: &HistorianParts,
+    parts: &HistoryParts,
     damage: &mut Option<Damage>,
     is_first: bool,
 ) -> Result<bool, SliceError> {
-    let Some(mut store) = parts.shelf.second_connection("history: mend")? else {
+    let Some(mut store) = parts.shared_store.second_connection("history: mend")? else {
         return Err(SliceError::NotOurs);
     };
     if *damage == Some(Damage::Suspected) {
@@ -50,13 +50,13 @@ pub(super) fn rebuild_if_damaged(
 
 /// Removes data that the user excluded after it was stored, and the bytes that an earlier removal left. Returns
 /// whether anything was due.
-pub(super) fn leave_out(parts: &HistorianParts, now: Timestamp) -> Result<bool, SliceError> {
+pub(super) fn leave_out(parts: &HistoryParts, now: Timestamp) -> Result<bool, SliceError> {
     let due = {
-        let mut shelf = parts.shelf.in_turn("history: whether to leave out");
-        let store = require_writer(&mut shelf)?;
+        let mut shared_store = parts.shared_store.in_turn("history: whether to leave out");
+        let store = require_writer(&mut shared_store)?;
         exclude_later::exclude_is_due(store, &parts.settings)? || store.is_wiping_due()?
     };
-    if due && let Some(mut store) = parts.shelf.second_connection("history: leave out")? {
+    if due && let Some(mut store) = parts.shared_store.second_connection("history: leave out")? {
         exclude_later::remove_excluded(
             &mut store,
             &*parts.fs,
@@ -75,11 +75,11 @@ pub(super) fn leave_out(parts: &HistorianParts, now: Timestamp) -> Result<bool, 
 /// # Errors
 /// When the store cannot be opened, so that the removal did not begin.
 pub(super) fn remove(
-    parts: &HistorianParts,
+    parts: &HistoryParts,
     removal: &Removal,
     now: Timestamp,
 ) -> Result<RemovalResult, ApiError> {
-    let mut store = match parts.shelf.second_connection("history: forget") {
+    let mut store = match parts.shared_store.second_connection("history: forget") {
         Ok(Some(store)) => store,
         Ok(None) => return Err(ApiError::new(ErrorCode::Unreadable, "the store cannot be opened")),
         Err(error) => return Err(store_api_error(&error)),

@@ -3,7 +3,7 @@
 mod archiving;
 mod behind_files;
 mod grown_files;
-mod historian;
+mod history_thread;
 mod intake;
 mod long_work;
 mod pace;
@@ -16,6 +16,6 @@ pub mod task;
 mod wal_copy;
 mod worker_loop;
 
-pub use historian::Historian;
+pub use history_thread::HistoryThread;
 pub use recoverer::Recoverer;
-pub use task::{HistorianParts, OnRemoved, OnSettled};
+pub use task::{HistoryParts, OnRemoved, OnSettled};

@@ -4,14 +4,14 @@ use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grown_files::Takes;
+use super::grown_files::GrownFilesReceiver;
 
 /// Files in one slice.
 pub(super) const SLICE_FILES: usize = 16;
 
 /// The files to read.
 pub(super) struct Queues {
-    pub(super) takes: Takes,
+    pub(super) receiver: GrownFilesReceiver,
     /// Grown files that were taken.
     grown: VecDeque<PathBuf>,
     /// The same files as in `grown`.
@@ -28,8 +28,8 @@ pub(super) struct Batch {
 }
 
 impl Queues {
-    pub(super) fn new(takes: Takes) -> Self {
-        Self { takes, grown: VecDeque::new(), waiting: HashSet::new(), behind: VecDeque::new() }
+    pub(super) fn new(receiver: GrownFilesReceiver) -> Self {
+        Self { receiver, grown: VecDeque::new(), waiting: HashSet::new(), behind: VecDeque::new() }
     }
 
     /// Replaces the files that are behind, older first.
@@ -39,7 +39,7 @@ impl Queues {
 
     /// The next files; grown ones come first.
     pub(super) fn next(&mut self) -> Batch {
-        for path in self.takes.take() {
+        for path in self.receiver.take() {
             if self.waiting.insert(path.clone()) {
                 self.grown.push_back(path);
             }
@@ -70,14 +70,14 @@ impl Queues {
     }
 
     /// How long until grown files are to be taken; `None` if there are none.
-    pub(super) fn patience(&self) -> Option<Duration> {
-        self.takes.patience()
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.receiver.time_left()
     }
 
     /// Drops all files.
     pub(super) fn clear(&mut self) {
         (self.grown, self.behind) = Default::default();
         self.waiting.clear();
-        self.takes.take_all();
+        self.receiver.take_all();
     }
 }

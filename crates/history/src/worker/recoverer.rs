@@ -38,7 +38,7 @@ impl Recoverer {
     ///
     /// # Errors
     /// When the store cannot be read or written. This step then changes nothing, and the next check begins anew.
-    pub fn recover_some(
+    pub fn correct_some(
         &mut self,
         store: &mut Store,
         settings: RecoverySettings,
@@ -87,7 +87,7 @@ fn write(
     let mut step = store.step()?;
     for one in put_right {
         if let Some(key) = keys.get(one.session()) {
-            put_one_right(&mut step, *key, one)?;
+            apply_correction(&mut step, *key, one)?;
         }
         step.add_recovery(&RecoveryRow {
             at: now,
@@ -99,9 +99,9 @@ fn write(
     step.commit()
 }
 
-fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Correction) -> Result<(), StoreError> {
+fn apply_correction(step: &mut Step<'_>, key: SessionKey, one: &Correction) -> Result<(), StoreError> {
     match one {
-        Correction::StuckBatch { batch, .. } | Correction::MadeUpBatch { batch, .. } => {
+        Correction::StuckBatch { batch, .. } | Correction::RecoveredBatch { batch, .. } => {
             step.merge_batch(key, None, batch)
         }
         Correction::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),

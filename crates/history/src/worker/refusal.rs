@@ -19,8 +19,8 @@ impl From<StoreError> for SliceError {
 }
 
 /// The store, if this process writes it.
-pub(super) fn require_writer(shelf: &mut Option<Store>) -> Result<&mut Store, SliceError> {
-    match shelf {
+pub(super) fn require_writer(shared_store: &mut Option<Store>) -> Result<&mut Store, SliceError> {
+    match shared_store {
         Some(store) if store.access() == Access::Writer => Ok(store),
         _ => Err(SliceError::NotOurs),
     }

@@ -18,10 +18,10 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// Notes a refusal. `dear`: the try cost seconds of work, and the next one will too.
-    pub fn refused(&mut self, now: Timestamp, dear: bool) {
-        self.span = if dear && self.costly { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
-        self.costly = dear;
+    /// Notes a refusal. `is_costly`: the try cost seconds of work, and the next one will too.
+    pub fn refused(&mut self, now: Timestamp, is_costly: bool) {
+        self.span = if is_costly && self.costly { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
+        self.costly = is_costly;
         self.until = Some(now + self.span);
     }
 
@@ -51,16 +51,16 @@ impl Retry {
 mod tests {
     use super::*;
 
-    fn spans(retry: &mut Retry, now: &mut Timestamp, dear: &[bool]) -> Vec<i64> {
-        let span = |dear: &bool| {
+    fn spans(retry: &mut Retry, now: &mut Timestamp, is_costly: &[bool]) -> Vec<i64> {
+        let span = |is_costly: &bool| {
             let began = *now;
-            retry.refused(*now, *dear);
+            retry.refused(*now, *is_costly);
             while retry.waits(*now) {
                 *now = *now + Millis::from_secs(1);
             }
             now.since(began).0 / 1_000
         };
-        dear.iter().map(span).collect()
+        is_costly.iter().map(span).collect()
     }
 
     #[test]

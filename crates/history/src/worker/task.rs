@@ -11,17 +11,17 @@ use watchbill_settings::Settings;
 use watchbill_watch::clock::Clock;
 use watchbill_watch::fs::Fs;
 
-use crate::history_progress::Reach;
+use crate::history_progress::HistoryProgress;
 use crate::live_state::LiveState;
 use crate::removal::request::{Removal, RemovalResult};
 use crate::shared_store::SharedStore;
 
 /// Everything that the thread needs.
-pub struct HistorianParts {
+pub struct HistoryParts {
     /// The file system with the transcripts.
     pub fs: Arc<dyn Fs>,
     /// The store for the rows.
-    pub shelf: Arc<SharedStore>,
+    pub shared_store: Arc<SharedStore>,
     /// Canonical paths of the roots.
     pub roots: Vec<PathBuf>,
     /// What to store of texts.
@@ -37,17 +37,17 @@ pub struct HistorianParts {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Where the thread publishes how up to date the history is.
-    pub reach: Arc<Reach>,
+    pub reach: Arc<HistoryProgress>,
     /// The engine's own state in the same store.
     pub live: Arc<dyn LiveState>,
     /// Called when [`SharedStore::trouble`] has changed.
     pub on_trouble: Box<dyn Fn() + Send>,
 }
 
-impl HistorianParts {
+impl HistoryParts {
     /// Notes why the history cannot be stored, or `None` if it can. Logs it once, however often the store refuses.
     pub(super) fn note_trouble(&self, trouble: Option<&str>) {
-        if self.shelf.note_trouble(trouble) {
+        if self.shared_store.note_trouble(trouble) {
             if let Some(error) = trouble {
                 tracing::warn!(error, "the history waits for the store");
             }

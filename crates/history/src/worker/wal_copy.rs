@@ -10,9 +10,9 @@ pub struct WalCopy(Option<LogCopier>);
 
 impl WalCopy {
     /// Copies the log if that is due, without holding the store.
-    pub fn copy(&mut self, shelf: &SharedStore) {
+    pub fn copy(&mut self, shared_store: &SharedStore) {
         if self.0.is_none() {
-            let opened = shelf.in_turn("history: log").as_ref().map(Store::log_copier);
+            let opened = shared_store.in_turn("history: log").as_ref().map(Store::log_copier);
             self.0 = opened.and_then(Result::ok).flatten();
         }
         let Some(copier) = &mut self.0 else { return };

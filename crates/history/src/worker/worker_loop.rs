@@ -10,7 +10,7 @@ use watchbill_store::StoreError;
 
 use super::archiving::{ARCHIVE_EVERY, archive_one, look};
 use super::behind_files;
-use super::grown_files::Takes;
+use super::grown_files::GrownFilesReceiver;
 use super::intake::Intake;
 use super::long_work::{self, Damage};
 use super::queues::Queues;
@@ -18,7 +18,7 @@ use super::recoverer::Recoverer;
 use super::refusal::{SliceError, require_writer};
 use super::retry::Retry;
 use super::schedule::Schedule;
-use super::task::{HistorianParts, OnRemoved, OnSettled, Task};
+use super::task::{HistoryParts, OnRemoved, OnSettled, Task};
 use super::wal_copy::WalCopy;
 use crate::archive::archive_work::ArchiveWork;
 use crate::history_progress::HistoryState;
@@ -30,10 +30,10 @@ const TIDY_PAGES: u32 = 100;
 
 /// The pending work, and everything that the work needs.
 pub(super) struct Worker {
-    parts: HistorianParts,
+    parts: HistoryParts,
     intake: Intake,
     queues: Queues,
-    heard: Vec<HookMessage>,
+    hook_events: Vec<HookMessage>,
     /// Pending removals, each with the receiver of its outcome.
     removals: Vec<(Removal, OnRemoved)>,
     /// To call when everything that the thread knows is stored.
@@ -61,12 +61,12 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn new(parts: HistorianParts, takes: Takes) -> Self {
+    pub fn new(parts: HistoryParts, receiver: GrownFilesReceiver) -> Self {
         Self {
             parts,
             intake: Intake::default(),
-            queues: Queues::new(takes),
-            heard: Vec::new(),
+            queues: Queues::new(receiver),
+            hook_events: Vec::new(),
             removals: Vec::new(),
             settling: Vec::new(),
             retry: Retry::default(),
@@ -84,18 +84,18 @@ impl Worker {
         }
     }
 
-    pub fn run(mut self, told: &Receiver<Task>) {
+    pub fn run(mut self, inbox: &Receiver<Task>) {
         loop {
-            let task = match self.patience() {
-                None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(span) => told.recv_timeout(span),
+            let task = match self.time_left() {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(span) => inbox.recv_timeout(span),
             };
             match task {
                 Ok(task) => self.take(task),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            while let Ok(task) = told.try_recv() {
+            while let Ok(task) = inbox.try_recv() {
                 self.take(task);
             }
             self.run_slice();
@@ -104,7 +104,7 @@ impl Worker {
 
     /// Does one slice and handles its outcome.
     fn run_slice(&mut self) {
-        self.say_reach();
+        self.publish_progress();
         self.wrote = false;
         match self.slice() {
             Err(refusal) => self.refused(refusal),
@@ -114,18 +114,18 @@ impl Worker {
             }
             Ok(()) => {}
         }
-        self.say_reach();
+        self.publish_progress();
         self.answer_waiting();
-        self.log.copy(&self.parts.shelf);
+        self.log.copy(&self.parts.shared_store);
     }
 
     fn take(&mut self, task: Task) {
         match task {
-            Task::FilesGrew => self.queues.takes.tell(),
-            Task::HookEvents(messages) => self.heard.extend(messages),
-            Task::Remove(removal, told) => self.removals.push((removal, told)),
-            Task::WaitUntilStored(told) => {
-                self.settling.push(told);
+            Task::FilesGrew => self.queues.receiver.tell(),
+            Task::HookEvents(messages) => self.hook_events.extend(messages),
+            Task::Remove(removal, reply) => self.removals.push((removal, reply)),
+            Task::WaitUntilStored(reply) => {
+                self.settling.push(reply);
                 // Not before the history has begun, because it would delay the roster. `Begin` looks at everything.
                 self.everything |= !self.at_rest;
             }
@@ -148,7 +148,7 @@ impl Worker {
     }
 
     fn has_work(&self) -> bool {
-        self.queues.patience().is_some() || self.has_work_now()
+        self.queues.time_left().is_some() || self.has_work_now()
     }
 
     fn has_work_now(&self) -> bool {
@@ -156,11 +156,11 @@ impl Worker {
             || self.untidy
             || self.damage.is_some()
             || self.archiving.is_some()
-            || !(self.heard.is_empty() && self.queues.are_empty())
+            || !(self.hook_events.is_empty() && self.queues.are_empty())
     }
 
     /// How long the thread may sleep; `None`: until the next task.
-    fn patience(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         let clock = &self.parts.clock;
         match (self.has_work(), self.retry.until()) {
             (true, Some(until)) => Some(clock.until(until)),
@@ -168,7 +168,7 @@ impl Worker {
             (_, None) if self.unlearned && !self.at_rest => Some(Duration::ZERO),
             _ => {
                 let due = self.schedule.next().map(|at| clock.until(at));
-                due.into_iter().chain(self.queues.patience()).min()
+                due.into_iter().chain(self.queues.time_left()).min()
             }
         }
     }
@@ -183,10 +183,10 @@ impl Worker {
             return Ok(());
         }
         if self.damage.is_some() {
-            return self.mend();
+            return self.repair();
         }
-        if !self.heard.is_empty() {
-            return self.hear(now);
+        if !self.hook_events.is_empty() {
+            return self.store_hook_events(now);
         }
         if self.everything {
             (self.everything, self.missed) = (false, false);
@@ -203,8 +203,8 @@ impl Worker {
             return Ok(());
         }
         if self.untidy {
-            self.untidy =
-                require_writer(&mut self.parts.shelf.in_turn("history: tidy"))?.tidy_index(TIDY_PAGES)?;
+            self.untidy = require_writer(&mut self.parts.shared_store.in_turn("history: tidy"))?
+                .tidy_index(TIDY_PAGES)?;
             return Ok(());
         }
         if self.schedule.recover.is_some_and(|at| at <= now) {
@@ -219,7 +219,7 @@ impl Worker {
 
     /// Publishes how up to date the history is. After a file could not be read that is unknown, and readers must
     /// look.
-    fn say_reach(&self) {
+    fn publish_progress(&self) {
         let unsure = self.at_rest || self.missed || self.damage.is_some() || self.retry.until().is_some();
         self.parts.reach.set(if unsure {
             HistoryState::Unknown
@@ -232,8 +232,8 @@ impl Worker {
 
     /// The rules see one session with new ended turns. No other work waits, except archiving.
     fn learn(&mut self) -> Result<(), SliceError> {
-        let mut shelf = self.parts.shelf.in_turn("history: learn");
-        let store = require_writer(&mut shelf)?;
+        let mut shared_store = self.parts.shared_store.in_turn("history: learn");
+        let store = require_writer(&mut shared_store)?;
         let enabled = self.parts.memory.enabled;
         self.unlearned = enabled && learn_one(store, &*self.parts.fs, &self.parts.settings)?;
         Ok(())
@@ -241,7 +241,7 @@ impl Worker {
 
     /// Carries out the pending removals and gives each outcome to its receiver.
     fn remove(&mut self, now: Timestamp) {
-        for (removal, told) in std::mem::take(&mut self.removals) {
+        for (removal, reply) in std::mem::take(&mut self.removals) {
             let begun = long_work::remove(&self.parts, &removal, now);
             if begun.is_ok() {
                 // The states of files and the archiving plan may belong to removed sessions.
@@ -252,11 +252,11 @@ impl Worker {
                 // Transcripts of a session that may be stored again are behind.
                 self.everything |= matches!(removal, Removal::RememberAgain(_));
             }
-            told(begun.and_then(|outcome| outcome));
+            reply(begun.and_then(|outcome| outcome));
         }
     }
 
-    fn mend(&mut self) -> Result<(), SliceError> {
+    fn repair(&mut self) -> Result<(), SliceError> {
         if long_work::rebuild_if_damaged(&self.parts, &mut self.damage, self.retry.is_first())? {
             (self.everything, self.untidy, self.wrote) = (true, true, true);
         }
@@ -292,9 +292,9 @@ impl Worker {
         Ok(())
     }
 
-    fn hear(&mut self, now: Timestamp) -> Result<(), SliceError> {
-        self.wrote = self.intake.store_hook_events(&self.parts, &self.heard)?;
-        self.heard.clear();
+    fn store_hook_events(&mut self, now: Timestamp) -> Result<(), SliceError> {
+        self.wrote = self.intake.store_hook_events(&self.parts, &self.hook_events)?;
+        self.hook_events.clear();
         self.unlearned |= self.wrote;
         self.schedule_recovery(now);
         Ok(())
@@ -310,9 +310,9 @@ impl Worker {
     fn recover(&mut self, now: Timestamp) -> Result<(), SliceError> {
         // A minute has passed since something was read, and the thread may now sleep for long.
         self.parts.fs.close_unread();
-        let mut shelf = self.parts.shelf.in_turn("history: recover");
-        let store = require_writer(&mut shelf)?;
-        self.schedule.recover = self.recoverer.recover_some(store, self.parts.recovery, now)?;
+        let mut shared_store = self.parts.shared_store.in_turn("history: recover");
+        let store = require_writer(&mut shared_store)?;
+        self.schedule.recover = self.recoverer.correct_some(store, self.parts.recovery, now)?;
         Ok(())
     }
 
@@ -321,14 +321,14 @@ impl Worker {
         if self.settling.is_empty() {
             return;
         }
-        let settled = match self.parts.shelf.trouble() {
+        let settled = match self.parts.shared_store.trouble() {
             Some(trouble) if self.retry.until().is_some() => {
                 Err(ApiError::new(ErrorCode::Unreadable, trouble.to_string()))
             }
             _ if self.at_rest || self.has_work() => return,
             _ => Ok(()),
         };
-        self.settling.drain(..).for_each(|told| told(settled.clone()));
+        self.settling.drain(..).for_each(|reply| reply(settled.clone()));
     }
 
     /// The slice failed: decides which work to repeat and which to give up.
@@ -341,9 +341,9 @@ impl Worker {
                 self.intake.forget();
                 self.at_rest = true;
                 let lost = ApiError::new(ErrorCode::NotReady, "another process holds the store now");
-                self.settling.drain(..).for_each(|told| told(Err(lost.clone())));
+                self.settling.drain(..).for_each(|reply| reply(Err(lost.clone())));
                 self.log = WalCopy::default();
-                self.heard.clear();
+                self.hook_events.clear();
                 self.queues.clear();
                 self.damage = None;
                 self.parts.note_trouble(None);

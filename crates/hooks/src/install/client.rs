@@ -85,8 +85,8 @@ fn ask(client: &Path) -> Option<Version> {
             }
         }
     }
-    let said = child.wait_with_output().ok()?;
-    Version::parse(&String::from_utf8_lossy(&said.stdout))
+    let output = child.wait_with_output().ok()?;
+    Version::parse(&String::from_utf8_lossy(&output.stdout))
 }
 
 fn executable(name: &str) -> String {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Events delivered to the consumer.
-    pub told: u64,
+    pub delivered: u64,
     /// Files and messages that were no events, or incomplete ones.
     pub damaged: u64,
     /// Connections of other users, which were refused.
@@ -20,7 +20,7 @@ pub struct Tally {
 /// [`Tally`], shared between the threads.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub told: AtomicU64,
+    pub delivered: AtomicU64,
     pub damaged: AtomicU64,
     pub refused: AtomicU64,
     pub unkept: AtomicU64,
@@ -33,9 +33,9 @@ impl Counts {
     }
 
     pub fn tally(&self) -> Tally {
-        let Self { told, damaged, refused, unkept, in_trouble } = self;
+        let Self { delivered, damaged, refused, unkept, in_trouble } = self;
         Tally {
-            told: told.load(Ordering::Relaxed),
+            delivered: delivered.load(Ordering::Relaxed),
             damaged: damaged.load(Ordering::Relaxed),
             refused: refused.load(Ordering::Relaxed),
             unkept: unkept.load(Ordering::Relaxed),

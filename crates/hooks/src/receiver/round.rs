@@ -179,12 +179,12 @@ impl ReceiverState {
         let Self { reader, known, places, .. } = self;
         let mut news = Vec::new();
         let read = reader.read(places, &mut |envelope, payload| {
-            let fate = known.fate_mut(envelope.id);
-            fate.kept = true;
+            let event_state = known.event_state_mut(envelope.id);
+            event_state.kept = true;
             if envelope.at < since {
-                fate.told = true;
+                event_state.delivered = true;
             }
-            if !fate.told {
+            if !event_state.delivered {
                 news.push(Arrived::new(&envelope, payload.into(), Vec::new()));
             }
         });
@@ -258,11 +258,11 @@ impl ReceiverState {
         }
         let writer = self.journal.is_some();
         all.retain(|file| {
-            let fate = self.known.fate(file.id);
-            if fate.kept && writer {
+            let event_state = self.known.event_state(file.id);
+            if event_state.kept && writer {
                 let _ = std::fs::remove_file(&file.path);
             }
-            !fate.kept && (!fate.told || writer)
+            !event_state.kept && (!event_state.delivered || writer)
         });
         all.sort();
         all
@@ -301,7 +301,7 @@ impl ReceiverState {
         if self.journal.is_some() {
             spool::mark_damaged(&file.path);
         } else {
-            self.known.fate_mut(file.id).told = true;
+            self.known.event_state_mut(file.id).delivered = true;
         }
     }
 
@@ -313,19 +313,19 @@ impl ReceiverState {
         self.keep(&batch);
         for arrived in &mut batch {
             if let Some(acknowledge) = arrived.acknowledge.take() {
-                acknowledge(self.known.fate(arrived.id).kept);
+                acknowledge(self.known.event_state(arrived.id).kept);
             }
         }
         let boot = self.boot.clone();
         batch.sort_by_key(|arrived| arrived.place_in_time(boot.as_ref()));
         for Arrived { message, id, file, .. } in batch {
-            if !std::mem::replace(&mut self.known.fate_mut(id).told, true) {
-                Counts::add(&self.counts.told);
+            if !std::mem::replace(&mut self.known.event_state_mut(id).delivered, true) {
+                Counts::add(&self.counts.delivered);
                 (self.on_event)(message);
             }
             if let Some(file) = file
                 && self.journal.is_some()
-                && self.known.fate(id).kept
+                && self.known.event_state(id).kept
             {
                 let _ = std::fs::remove_file(file.path);
             }
@@ -342,14 +342,14 @@ impl ReceiverState {
             for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
                 // For its sender the event counts as kept: no part has to store it.
                 if self.left_out.leaves_out(&arrived.message) {
-                    self.known.fate_mut(arrived.id).kept = true;
+                    self.known.event_state_mut(arrived.id).kept = true;
                 }
             }
         }
         let Some(journal) = &mut self.journal else { return };
         let mut ids = std::collections::HashSet::new();
         let new = batch.iter().filter(|arrived| {
-            !self.known.fate(arrived.id).kept && !arrived.frame.is_empty() && ids.insert(arrived.id)
+            !self.known.event_state(arrived.id).kept && !arrived.frame.is_empty() && ids.insert(arrived.id)
         });
         let frames: Vec<u8> = new.flat_map(|arrived| arrived.frame.iter().copied()).collect();
         if frames.is_empty() {
@@ -357,7 +357,7 @@ impl ReceiverState {
         }
         match journal.append(&frames) {
             Ok(()) => {
-                ids.into_iter().for_each(|id| self.known.fate_mut(id).kept = true);
+                ids.into_iter().for_each(|id| self.known.event_state_mut(id).kept = true);
             }
             // No event is acknowledged as kept, so the senders spool.
             Err(error) => self.trouble("hook events cannot be written into the journal", &error),

@@ -12,7 +12,7 @@ pub(super) struct EventState {
     /// The journal holds it.
     pub kept: bool,
     /// The consumer has got it.
-    pub told: bool,
+    pub delivered: bool,
 }
 
 /// The latest events by id.
@@ -24,12 +24,12 @@ pub(super) struct SeenEvents {
 
 impl SeenEvents {
     /// The state of an event.
-    pub fn fate(&self, id: u128) -> EventState {
+    pub fn event_state(&self, id: u128) -> EventState {
         self.fates.get(&id).copied().unwrap_or_default()
     }
 
     /// The state of an event, to be changed.
-    pub fn fate_mut(&mut self, id: u128) -> &mut EventState {
+    pub fn event_state_mut(&mut self, id: u128) -> &mut EventState {
         if !self.fates.contains_key(&id) {
             if self.by_age.len() >= LIMIT
                 && let Some(oldest) = self.by_age.pop_front()
@@ -50,12 +50,12 @@ mod tests {
     fn it_forgets_the_oldest_and_never_grows_beyond_its_limit() {
         let mut known = SeenEvents::default();
         for id in 0..2 * LIMIT as u128 {
-            known.fate_mut(id).told = true;
-            known.fate_mut(id).kept = true;
+            known.event_state_mut(id).delivered = true;
+            known.event_state_mut(id).kept = true;
         }
         assert_eq!(known.fates.len(), LIMIT);
         assert_eq!(known.by_age.len(), LIMIT);
-        assert_eq!(known.fate(0), EventState::default());
-        assert_eq!(known.fate(2 * LIMIT as u128 - 1), EventState { kept: true, told: true });
+        assert_eq!(known.event_state(0), EventState::default());
+        assert_eq!(known.event_state(2 * LIMIT as u128 - 1), EventState { kept: true, delivered: true });
     }
 }

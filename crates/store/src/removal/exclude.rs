@@ -53,7 +53,7 @@ impl Store {
         heads: Heads,
     ) -> Result<Selection, StoreError> {
         let rule = |path: &str| rules.excludes(path);
-        let WorkedIn { mut sessions, subagents, archived: mut told } = worked;
+        let WorkedIn { mut sessions, subagents, archived: mut worked_in } = worked;
         let mut ids = HashMap::new();
         self.sessions(&mut |key, row| {
             ids.insert(key, row.session_id);
@@ -89,12 +89,12 @@ impl Store {
         let mentioning = mentions.files();
         self.files(&mut |key, file| {
             if mentioning.contains(&key) {
-                told.insert(file.path);
+                worked_in.insert(file.path);
             }
         })?;
-        let is_told =
-            |row: &ArchiveRow| [row.transcript(), &row.path].iter().any(|path| told.contains(*path));
-        archived.extend(rows.iter().filter(|row| is_told(row)).map(|row| row.path.clone()));
+        let is_worked_in =
+            |row: &ArchiveRow| [row.transcript(), &row.path].iter().any(|path| worked_in.contains(*path));
+        archived.extend(rows.iter().filter(|row| is_worked_in(row)).map(|row| row.path.clone()));
         let strays = self.strays()?;
         let mut would = self.all_of(sessions, &strays)?;
         let copies = rows.iter().chain(&strays.first_copies).filter(|row| archived.contains(&row.path));
@@ -136,9 +136,9 @@ impl Step<'_> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if *removed != Removed::default() {
-            let said = removed.report_text(now);
-            tracing::info!("{said}");
-            self.set_meta(EXCLUDE_REPORT, &said)?;
+            let text = removed.report_text(now);
+            tracing::info!("{text}");
+            self.set_meta(EXCLUDE_REPORT, &text)?;
         }
         self.reread_excluded_files()?;
         match mark {

@@ -32,8 +32,8 @@ impl Store {
     /// When the database cannot be read.
     pub fn select_forgotten(&self, what: &Forget) -> Result<Selection, StoreError> {
         let strays = self.strays()?;
-        let mut sessions = self.with_sql(|sql| meant(sql, what))?;
-        sessions.extend(self.meant_by_strays(what, &strays.first_copies)?);
+        let mut sessions = self.with_sql(|sql| selected(sql, what))?;
+        sessions.extend(self.selected_strays(what, &strays.first_copies)?);
         let would = self.all_of(sessions, &strays)?;
         Ok(Selection::of(Reason::Forgotten, would, BTreeSet::new(), &strays))
     }
@@ -62,6 +62,7 @@ impl Store {
         })
     }
 
+    /// The archive files that have no row.
     pub(super) fn strays(&self) -> Result<Strays, StoreError> {
         let Some(folder) = self.path().parent() else { return Ok(Strays::default()) };
         let rows = self.all_archived()?;
@@ -70,17 +71,17 @@ impl Store {
             let forgotten = self.forgotten()?;
             copies.retain(|row| !forgotten.iter().any(|id| id.as_str() == row.session_id));
         }
-        let mut told: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
-        let (untold, beside) = copies.into_iter().partition(|row| told.insert(row.path.clone()));
-        Ok(Strays { first_copies: untold, beside })
+        let mut seen: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
+        let (first_copies, beside) = copies.into_iter().partition(|row| seen.insert(row.path.clone()));
+        Ok(Strays { first_copies, beside })
     }
 
     /// The selected sessions of which only archive files without rows are left.
-    fn meant_by_strays(&self, what: &Forget, strays: &[ArchiveRow]) -> Result<Vec<String>, StoreError> {
-        let mut meant = Vec::new();
+    fn selected_strays(&self, what: &Forget, strays: &[ArchiveRow]) -> Result<Vec<String>, StoreError> {
+        let mut selected = Vec::new();
         for row in strays {
             let id = SessionId::new(&row.session_id);
-            let is_meant = match what {
+            let is_selected = match what {
                 Forget::Session(asked) => *asked == id,
                 Forget::Sessions(asked) => asked.contains(&id),
                 Forget::Before(at) => {
@@ -90,11 +91,11 @@ impl Store {
                         && self.session_ids(&row.session_id, 2)?.iter().all(|known| *known != row.session_id)
                 }
             };
-            if is_meant {
-                meant.push(row.session_id.clone());
+            if is_selected {
+                selected.push(row.session_id.clone());
             }
         }
-        Ok(meant)
+        Ok(selected)
     }
 
     /// The ids with this prefix of sessions that have archive files without rows.
@@ -113,7 +114,7 @@ impl Store {
 }
 
 /// The selected sessions, including those of which only an archived transcript is left.
-fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<BTreeSet<String>> {
+fn selected(sql: &Connection, what: &Forget) -> rusqlite::Result<BTreeSet<String>> {
     let read = |row: &rusqlite::Row<'_>| row.get(0);
     match what {
         Forget::Session(id) => one(sql, id),

@@ -134,20 +134,20 @@ impl Step<'_> {
         &mut self,
         session: SessionKey,
         file: Option<FileKey>,
-        told: &Activity,
+        activity: &Activity,
     ) -> Result<(), StoreError> {
         // Nearly every call is reported once, together with its result.
-        if self.write_activity(insert!("INSERT OR IGNORE"), session, file, told)? > 0 {
+        if self.write_activity(insert!("INSERT OR IGNORE"), session, file, activity)? > 0 {
             return Ok(());
         }
         let known = self.read(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM activities WHERE session = ?1 AND call = ?2"))?
-                .query_row((session, &*told.id), read)
+                .query_row((session, &*activity.id), read)
                 .optional()
         })?;
         let Some(mut known) = known else { return Ok(()) };
         let before = (known.activity.clone(), known.file);
-        known.activity.merge(told);
+        known.activity.merge(activity);
         known.file = known.file.or(file);
         if before != (known.activity.clone(), known.file) {
             // A replaced row moves to the end, and so do its index entries. Only a row that gets a file is

@@ -138,34 +138,34 @@ impl Step<'_> {
         &mut self,
         session: SessionKey,
         file: Option<FileKey>,
-        told: &Batch,
+        batch: &Batch,
     ) -> Result<(), StoreError> {
         let known = self.read(|sql| {
             sql.prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"))?
-                .query_row((session, &*told.id), read)
+                .query_row((session, &*batch.id), read)
                 .optional()
         })?;
         match known {
             None => {
-                self.note_ended(session, told)?;
+                self.note_ended(session, batch)?;
                 self.write_batch(
                 "INSERT INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
                     status, ended_at, error, active_at, response_at, response, plan)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                 session,
                 file,
-                told,
+                batch,
             )
             }
             Some(mut known) => {
                 if let (None, Some(_)) = (known.file, file) {
                     self.run(
                         "UPDATE batches SET file = ?3 WHERE session = ?1 AND batch = ?2",
-                        (session, &*told.id, file),
+                        (session, &*batch.id, file),
                     )?;
                 }
                 let before = known.batch.clone();
-                known.batch.merge(told);
+                known.batch.merge(batch);
                 if before == known.batch {
                     return Ok(());
                 }

@@ -4,8 +4,8 @@
 //! session that shows it. Words are rows of a plain table and no second full-text index: they go by the same foreign key, and
 //! the table tells how many memories of a project have a word.
 
+use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;
-use watchbill_core::memory::words::words;
 use watchbill_core::memory::{Edit, EditKind};
 
 use super::{At, FileKey, SessionKey, bits, count};

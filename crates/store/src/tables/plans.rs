@@ -75,9 +75,9 @@ impl Step<'_> {
         &mut self,
         session: SessionKey,
         file: Option<FileKey>,
-        told: &PlanVersion,
+        version: &PlanVersion,
     ) -> Result<(), StoreError> {
-        if let Some(content) = &told.content {
+        if let Some(content) = &version.content {
             self.run(
                 "INSERT INTO plans (session, plan, content, path, at, batch, file)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -87,11 +87,11 @@ impl Step<'_> {
                     at = min(coalesce(at, excluded.at), coalesce(excluded.at, at))",
                 rusqlite::params![
                     session,
-                    &*told.plan,
+                    &*version.plan,
                     content,
-                    told.path.as_deref(),
-                    at(told.at),
-                    told.batch.as_deref(),
+                    version.path.as_deref(),
+                    at(version.at),
+                    version.batch.as_deref(),
                     file
                 ],
             )?;
@@ -102,10 +102,10 @@ impl Step<'_> {
                 batch = coalesce(batch, excluded.batch), file = coalesce(file, excluded.file)",
             rusqlite::params![
                 session,
-                &*told.plan,
-                at(told.at).unwrap_or(0),
-                told.word.word(),
-                told.batch.as_deref(),
+                &*version.plan,
+                at(version.at).unwrap_or(0),
+                version.word.word(),
+                version.batch.as_deref(),
                 file
             ],
         )?;
@@ -120,7 +120,7 @@ impl Step<'_> {
         &mut self,
         session: SessionKey,
         file: Option<FileKey>,
-        told: &Execution,
+        execution: &Execution,
     ) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO executions (session, batch, plan, content, at, file) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -128,7 +128,14 @@ impl Step<'_> {
                 plan = coalesce(plan, excluded.plan), content = coalesce(content, excluded.content),
                 at = min(coalesce(at, excluded.at), coalesce(excluded.at, at)),
                 file = coalesce(file, excluded.file)",
-            rusqlite::params![session, &*told.batch, told.plan.as_deref(), told.content, at(told.at), file],
+            rusqlite::params![
+                session,
+                &*execution.batch,
+                execution.plan.as_deref(),
+                execution.content,
+                at(execution.at),
+                file
+            ],
         )?;
         Ok(())
     }

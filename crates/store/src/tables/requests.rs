@@ -36,7 +36,7 @@ impl Step<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn merge_request(&mut self, file: FileKey, told: &Request) -> Result<(), StoreError> {
+    pub fn merge_request(&mut self, file: FileKey, request: &Request) -> Result<(), StoreError> {
         // Nearly every request is recorded once. An upsert would copy the page that it changes, to be able to roll
         // itself back.
         if self.write_request(
@@ -44,7 +44,7 @@ impl Step<'_> {
                 (file, request, at, model, subagent, copied, input, output, cache_read, cache_write)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             file,
-            told,
+            request,
         )? == 0
         {
             self.write_request(
@@ -56,7 +56,7 @@ impl Step<'_> {
                     cache_read = max(cache_read, ?9), cache_write = max(cache_write, ?10)
                  WHERE file = ?1 AND request = ?2",
                 file,
-                told,
+                request,
             )?;
         }
         Ok(())
@@ -66,21 +66,21 @@ impl Step<'_> {
         &mut self,
         sql: &'static str,
         file: FileKey,
-        told: &Request,
+        request: &Request,
     ) -> Result<usize, StoreError> {
         self.run(
             sql,
             rusqlite::params![
                 file,
-                bits(told.key.0),
-                at(told.at),
-                told.model.as_deref(),
-                told.agent.as_deref(),
-                told.copied,
-                count(told.usage.input),
-                count(told.usage.output),
-                count(told.usage.cache_read),
-                count(told.usage.cache_write)
+                bits(request.key.0),
+                at(request.at),
+                request.model.as_deref(),
+                request.agent.as_deref(),
+                request.copied,
+                count(request.usage.input),
+                count(request.usage.output),
+                count(request.usage.cache_read),
+                count(request.usage.cache_write)
             ],
         )
     }

@@ -79,7 +79,7 @@ proptest! {
     ) {
         let rig = Rig::new();
         let mut store = rig.open();
-        let told = |store: &mut Store, batch: Option<&Batch>, activity: Option<&Activity>, by_hook: bool| {
+        let change = |store: &mut Store, batch: Option<&Batch>, activity: Option<&Activity>, by_hook: bool| {
             let mut step = store.step().unwrap();
             let (key, file) = session(&mut step, "a");
             let file = (!by_hook).then_some(file);
@@ -94,19 +94,19 @@ proptest! {
         };
         let mut key = None;
         for (n, batch) in batches.iter().enumerate() {
-            key = Some(told(&mut store, Some(batch), activities.get(n), n % 2 == 1));
+            key = Some(change(&mut store, Some(batch), activities.get(n), n % 2 == 1));
         }
         for (restart, n) in again {
             if restart {
                 drop(store);
                 store = rig.open();
             }
-            told(&mut store, batches.get(n), activities.get(n), false);
+            change(&mut store, batches.get(n), activities.get(n), false);
         }
         let mut batch = Batch::new("p1".into());
-        reports().iter().for_each(|told| batch.merge(told));
+        reports().iter().for_each(|change| batch.merge(change));
         let mut activity = Activity::new("toolu_1".into());
-        calls().iter().for_each(|told| activity.merge(told));
+        calls().iter().for_each(|change| activity.merge(change));
         let stored = store.batches(key.unwrap()).unwrap();
         prop_assert_eq!(stored.iter().map(|row| &row.batch).collect::<Vec<_>>(), vec![&batch]);
         prop_assert!(stored.iter().all(|row| row.file.is_some()), "one of them was the transcript");
@@ -137,13 +137,13 @@ fn forked(store: &mut Store) {
     }
     // The fork is read first, which must not decide whose request it is.
     let (_, fork) = session(&mut step, "fork");
-    for told in [request(1, 5, 7, true), request(u64::MAX, 6, 20, true), request(3, DAY, 4, false)] {
-        step.merge_request(fork, &told).unwrap();
+    for change in [request(1, 5, 7, true), request(u64::MAX, 6, 20, true), request(3, DAY, 4, false)] {
+        step.merge_request(fork, &change).unwrap();
     }
     let (_, origin) = session(&mut step, "origin");
     // A placeholder, and then the real count.
-    for told in [request(1, 5, 1, false), request(1, 5, 7, false), request(u64::MAX, 6, 20, false)] {
-        step.merge_request(origin, &told).unwrap();
+    for change in [request(1, 5, 1, false), request(1, 5, 7, false), request(u64::MAX, 6, 20, false)] {
+        step.merge_request(origin, &change).unwrap();
     }
     step.commit().unwrap();
 }
@@ -271,7 +271,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     let mut store = rig.open();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
-    let told = |ms, content: Option<&str>, word| PlanVersion {
+    let change = |ms, content: Option<&str>, word| PlanVersion {
         plan: "/home/dev/.claude/plans/otter.md".into(),
         path: Some("/home/dev/.claude/plans/otter.md".into()),
         at: Some(at(ms)),
@@ -288,7 +288,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
         (250, Some("second"), PlanState::Proposed),
         (100, Some("first"), PlanState::Written),
     ] {
-        step.merge_plan(key, Some(file), &told(ms, content, word)).unwrap();
+        step.merge_plan(key, Some(file), &change(ms, content, word)).unwrap();
     }
     let execution =
         Execution { plan: None, content: Some("second".into()), batch: "p2".into(), at: Some(at(400)) };
@@ -353,14 +353,14 @@ fn absurd_call_durations_do_not_break_the_sums() {
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "s");
     for n in 0..3 {
-        let told = Activity {
+        let change = Activity {
             id: format!("c{n}").into(),
             tool: Some("Bash".into()),
             at: Some(at(5)),
             duration_ms: Some(if n == 0 { 7 } else { u64::MAX }),
             ..Activity::default()
         };
-        step.merge_activity(key, Some(file), &told).unwrap();
+        step.merge_activity(key, Some(file), &change).unwrap();
     }
     step.commit().unwrap();
     let tools = store.tools(None).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use watchbill_core::history::Exclude;
 use watchbill_core::history::rows::{Activity, Batch, BatchStatus, Ended};
 use watchbill_core::ids::SessionId;
-use watchbill_core::memory::words::words;
+use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::{Edit, EditKind, Importance, Kind, Signal, gather};
 use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;

@@ -22,7 +22,7 @@ fn add(store: &mut Store, n: u64, text: &str) -> Result<u64, StoreError> {
 }
 
 /// The message without the folder of this run.
-fn said(error: &StoreError, folder: &Path) -> String {
+fn message_of(error: &StoreError, folder: &Path) -> String {
     error.to_string().replace(&folder.to_string_lossy().into_owned(), "/home/dev/data")
 }
 
@@ -41,7 +41,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
         let error = Store::open(rig.folder.path(), mode).unwrap_err();
         let known = watchbill_store::schema::NEWEST;
         assert_eq!(
-            said(&error, rig.folder.path()),
+            message_of(&error, rig.folder.path()),
             format!(
                 "/home/dev/data/watchbill.db was written by a newer version (schema 99, this one knows {known}); \
                  nothing was changed: update this program, or choose another folder with --data-dir"
@@ -87,7 +87,7 @@ fn a_locked_database_is_reported_and_the_step_can_be_repeated() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = add(&mut store, 1, "second").unwrap_err();
     assert_eq!(
-        said(&error, rig.folder.path()),
+        message_of(&error, rig.folder.path()),
         "/home/dev/data/watchbill.db is locked by another program; try again, or end that program"
     );
     assert!(error.is_temporary());
@@ -140,7 +140,7 @@ fn a_reader_during_a_first_index_is_told_so() {
     );
     for mode in [Mode::Read, Mode::WriteOrRead] {
         let error = Store::open(rig.folder.path(), mode).unwrap_err();
-        assert_eq!(said(&error, rig.folder.path()), expected);
+        assert_eq!(message_of(&error, rig.folder.path()), expected);
         assert!(error.is_temporary());
     }
     step.commit().unwrap();
@@ -152,7 +152,7 @@ fn a_reader_during_a_first_index_is_told_so() {
         step.add_text(file, key, &prompt(at, &text)).unwrap();
     }
     let error = reader.search(&Query::new("again", 5)).unwrap_err();
-    assert_eq!(said(&error, rig.folder.path()), expected);
+    assert_eq!(message_of(&error, rig.folder.path()), expected);
     step.commit().unwrap();
     assert_eq!(reader.search(&Query::new("again", 5)).unwrap().hits.len(), 5);
 }
@@ -162,7 +162,7 @@ fn a_reader_during_a_first_index_is_told_so() {
 fn child_may_not_write() {
     let Some(folder) = child_folder() else { return };
     let error = Store::open(&folder, Mode::WriteOrRead).unwrap_err();
-    println!("said {}", said(&error, &folder));
+    println!("said {}", message_of(&error, &folder));
     let store = Store::open(&folder, Mode::Read).unwrap();
     println!("found {}", store.search(&Query::new("kept", 5)).unwrap().hits.len());
 }
@@ -222,7 +222,7 @@ fn child_fills_the_disk() {
         }
         assert!(stored < 10_000, "the disk is never full");
     };
-    println!("said {}", said(&error, &data));
+    println!("said {}", message_of(&error, &data));
     assert!(error.is_temporary());
     assert_eq!(store.text_counts().unwrap().0, stored);
     assert_eq!(store.search(&Query::new("many words", 10_000)).unwrap().hits.len() as u64, stored);
@@ -284,8 +284,8 @@ fn in_three_megabytes(test: &str) -> Option<String> {
             return None;
         }
     };
-    let [said, failed] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    Some(format!("{said}{failed}"))
+    let [message_of, failed] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    Some(format!("{message_of}{failed}"))
 }
 
 #[test]

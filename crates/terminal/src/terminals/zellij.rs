@@ -20,8 +20,8 @@ fn enter(place: &NestLevel, world: &dyn World) -> EnterResult {
         None => Some("Zellij's session or pane is not known, so it cannot be chosen.".to_owned()),
         Some(call) => match world.run(&call) {
             CallResult::Done(_) => None,
-            CallResult::Failed(said)
-                if said.contains("unrecognized") || said.contains("wasn't recognized") =>
+            CallResult::Failed(error_text)
+                if error_text.contains("unrecognized") || error_text.contains("wasn't recognized") =>
             {
                 Some("This Zellij cannot choose a pane by its id; 0.44 can.".to_owned())
             }
@@ -62,15 +62,15 @@ fn clients(place: &NestLevel, world: &dyn World) -> Vec<u32> {
     let name = place.word("ZELLIJ_SESSION_NAME").unwrap_or_default();
     let all = world.named("zellij");
     let all = all.iter().filter(|(_, args)| !args.iter().any(|arg| arg == "--server" || arg == "action"));
-    let (told, untold): (Vec<_>, Vec<_>) =
+    let (named, unnamed): (Vec<_>, Vec<_>) =
         all.partition(|(_, args)| args.iter().skip(1).any(|arg| arg == name));
     let names_another = |args: &[String]| {
         args.iter().skip(1).any(|arg| matches!(arg.as_str(), "attach" | "a" | "-s" | "--session"))
     };
-    let chosen: Vec<u32> = told.iter().map(|(pid, _)| *pid).collect();
+    let chosen: Vec<u32> = named.iter().map(|(pid, _)| *pid).collect();
     if !chosen.is_empty() {
         return chosen;
     }
     let free = |(pid, args): &(u32, Vec<String>)| (!names_another(args) || args.len() == 2).then_some(*pid);
-    untold.into_iter().filter_map(free).collect()
+    unnamed.into_iter().filter_map(free).collect()
 }

@@ -20,7 +20,7 @@ const DISMISSED: u32 = 2;
 
 /// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
+pub struct NotificationContent {
     /// Its texts.
     pub notice: Notice,
     /// Its buttons, if the server supports them.
@@ -33,7 +33,7 @@ pub struct Letter {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Call {
     /// Shows it; replaces the notification with this id, if not zero.
-    Show(u32, Letter),
+    Show(u32, NotificationContent),
     /// Closes the notification with this id.
     Close(u32),
 }
@@ -62,14 +62,14 @@ struct Asked {
 
 #[derive(Debug)]
 enum Wanted {
-    Show(Letter),
+    Show(NotificationContent),
     Close,
 }
 
 impl Cards {
     /// The card is to show this.
-    pub fn show(&mut self, card: Card, letter: Letter) {
-        self.0.entry(card).or_default().wanted = Some(Wanted::Show(letter));
+    pub fn show(&mut self, card: Card, content: NotificationContent) {
+        self.0.entry(card).or_default().wanted = Some(Wanted::Show(content));
     }
 
     /// The card is to be closed.
@@ -108,7 +108,7 @@ impl Cards {
     pub fn next(&mut self, card: Card) -> Option<Call> {
         let standing = self.0.get_mut(&card).filter(|standing| standing.asked.is_none())?;
         match standing.wanted.take() {
-            Some(Wanted::Show(letter)) => Some(Call::Show(standing.id, letter)),
+            Some(Wanted::Show(content)) => Some(Call::Show(standing.id, content)),
             Some(Wanted::Close) => {
                 let id = self.0.remove(&card)?.id;
                 (id != NONE).then_some(Call::Close(id))
@@ -171,7 +171,7 @@ impl Cards {
         standing.id = NONE;
         let asked = standing.asked.as_ref();
         if asked.is_some_and(|asked| asked.news || ![EXPIRED, DISMISSED].contains(&reason))
-            || matches!(&standing.wanted, Some(Wanted::Show(letter)) if !letter.notice.quiet)
+            || matches!(&standing.wanted, Some(Wanted::Show(content)) if !content.notice.quiet)
         {
             return None;
         }
@@ -199,9 +199,9 @@ mod tests {
     use super::*;
     use crate::alerts::notice::tests::episode;
 
-    fn letter(quiet: bool) -> Letter {
+    fn content(quiet: bool) -> NotificationContent {
         let notice = Notice::of(&[episode("a", "approval", "wants to run `ls`")], quiet).expect("an episode");
-        Letter { notice, buttons: &[], sound: false }
+        NotificationContent { notice, buttons: &[], sound: false }
     }
 
     fn serial(n: u32) -> NonZeroU32 {
@@ -211,8 +211,8 @@ mod tests {
     /// A card with a pending request, serial 1.
     fn asked(news: bool) -> Cards {
         let mut cards = Cards::default();
-        cards.show(7, letter(!news));
-        assert_eq!(cards.next(7), Some(Call::Show(NONE, letter(!news))));
+        cards.show(7, content(!news));
+        assert_eq!(cards.next(7), Some(Call::Show(NONE, content(!news))));
         cards.asked(7, serial(1), news, Instant::now());
         cards
     }
@@ -225,8 +225,8 @@ mod tests {
     fn changing(news: bool) -> Cards {
         let mut cards = asked(true);
         cards.answered(serial(1), answer(42));
-        cards.show(7, letter(!news));
-        assert_eq!(cards.next(7), Some(Call::Show(42, letter(!news))));
+        cards.show(7, content(!news));
+        assert_eq!(cards.next(7), Some(Call::Show(42, content(!news))));
         cards.asked(7, serial(2), news, Instant::now());
         cards
     }
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_card_closed_before_a_slow_server_answers_is_closed_after_the_answer() {
         let mut cards = asked(true);
-        cards.show(7, letter(true));
+        cards.show(7, content(true));
         cards.close(7);
         assert_eq!(cards.next(7), None, "without a number nothing can be closed");
         assert!(cards.has(7) && cards.asked_at().is_some());
@@ -246,11 +246,11 @@ mod tests {
     #[test]
     fn changes_during_a_pending_request_are_sent_once_as_a_replacement() {
         let mut cards = asked(true);
-        cards.show(7, letter(true));
-        cards.show(7, letter(false));
+        cards.show(7, content(true));
+        cards.show(7, content(false));
         assert_eq!((cards.next(7), cards.waiting()), (None, vec![]));
         cards.answered(serial(1), answer(42));
-        assert_eq!(cards.next(7), Some(Call::Show(42, letter(false))));
+        assert_eq!(cards.next(7), Some(Call::Show(42, content(false))));
         assert_eq!(cards.of(42), Some(7));
     }
 
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn waiting_cards_are_dropped_when_there_is_no_server() {
         let mut cards = changing(true);
-        cards.show(8, letter(false));
+        cards.show(8, content(false));
         assert_eq!(cards.waiting(), [8]);
         cards.refuse_waiting();
         assert!(!cards.has(8) && cards.has(7));

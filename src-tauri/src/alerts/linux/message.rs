@@ -6,7 +6,7 @@ use zbus::Message;
 use zbus::message::Flags;
 use zbus::zvariant::{DynamicType, Value};
 
-use super::cards::Letter;
+use super::cards::NotificationContent;
 use crate::alerts::actions::OPEN;
 
 /// The name of the server on the bus, which is also its interface.
@@ -36,8 +36,8 @@ impl Abilities {
 }
 
 /// The call that shows a notification, in place of the one with this id.
-pub fn notify(replaced: u32, letter: &Letter, can: Abilities) -> Option<Message> {
-    let Letter { notice, buttons, sound } = letter;
+pub fn notify(replaced: u32, content: &NotificationContent, can: Abilities) -> Option<Message> {
+    let NotificationContent { notice, buttons, sound } = content;
     let mut actions = Vec::new();
     if can.actions {
         actions.extend([OPEN, "Open"]);

@@ -7,17 +7,17 @@ import type { SettingsView } from "../bindings/SettingsView";
 import type { SettingValue } from "../bindings/SettingValue";
 import { type Host, reasonOf } from "../host/host";
 
-type Said = { readonly saved: boolean; readonly words: string };
+type SaveResult = { readonly saved: boolean; readonly words: string };
 
 /** How long "Saved" is shown. */
-const SAID_FOR_MS = 2500;
+const SHOWN_FOR_MS = 2500;
 
 export class SettingsModel {
   view = $state.raw<SettingsView | undefined>(undefined);
   /** Why the settings could not be loaded. */
   failure = $state("");
 
-  #said = $state.raw<ReadonlyMap<SettingKey, Said>>(new Map());
+  #results = $state.raw<ReadonlyMap<SettingKey, SaveResult>>(new Map());
   #host: Host;
 
   constructor(host: Host) {
@@ -58,8 +58,8 @@ export class SettingsModel {
   }
 
   /** The result of the last change: "Saved", or the error. */
-  said(key: SettingKey): Said | undefined {
-    return this.#said.get(key);
+  saveResult(key: SettingKey): SaveResult | undefined {
+    return this.#results.get(key);
   }
 
   /** Saves one setting; `null` restores the default. Resolves to whether it was saved. */
@@ -74,16 +74,16 @@ export class SettingsModel {
     }
   }
 
-  #say(key: SettingKey, said: Said): void {
-    this.#said = new Map(this.#said).set(key, said);
-    if (said.saved) setTimeout(() => this.#forget(key, said), SAID_FOR_MS);
+  #say(key: SettingKey, result: SaveResult): void {
+    this.#results = new Map(this.#results).set(key, result);
+    if (result.saved) setTimeout(() => this.#forget(key, result), SHOWN_FOR_MS);
   }
 
-  #forget(key: SettingKey, said: Said): void {
-    if (this.#said.get(key) !== said) return;
-    const rest = new Map(this.#said);
+  #forget(key: SettingKey, result: SaveResult): void {
+    if (this.#results.get(key) !== result) return;
+    const rest = new Map(this.#results);
     rest.delete(key);
-    this.#said = rest;
+    this.#results = rest;
   }
 }
 

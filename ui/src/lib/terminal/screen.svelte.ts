@@ -11,9 +11,9 @@ import { type Host, reasonOf } from "../host/host";
 import { endWords } from "../own/words";
 import { Feed } from "./feed";
 import { addressesIn, webAddress } from "./link";
-import { onNewTheme, themeOf } from "./look";
-import { quieten } from "./quiet";
-import { Typist } from "./typist";
+import { onNewTheme, themeOf } from "./terminal-theme";
+import { quieten } from "./suppress-replies";
+import { KeyQueue } from "./key-queue";
 
 /** A size that has not changed for so long is sent, in milliseconds. */
 const SETTLED_MS = 100;
@@ -35,7 +35,7 @@ export class OwnScreen {
   /** The address below the pointer. */
   target = $state("");
 
-  readonly typist: Typist;
+  readonly keyQueue: KeyQueue;
   #host: Pick<Host, "own">;
   #id: string;
   #term: Terminal | undefined;
@@ -51,7 +51,7 @@ export class OwnScreen {
   constructor(host: Pick<Host, "own">, id: string) {
     this.#host = host;
     this.#id = id;
-    this.typist = new Typist(
+    this.keyQueue = new KeyQueue(
       (command) => host.own.command(id, command),
       (error) => (this.failure = `What you typed did not arrive: ${reasonOf(error)}`),
     );
@@ -90,8 +90,8 @@ export class OwnScreen {
     term.unicode.activeVersion = "11";
     quieten(term.parser);
     term.attachCustomKeyEventHandler((event) => onViewKey(event, term, keys));
-    term.onData((text) => this.#typed(() => this.typist.type(text)));
-    term.onBinary((text) => this.#typed(() => this.typist.bytes(Uint8Array.from(text, (character) => character.charCodeAt(0)))));
+    term.onData((text) => this.#typed(() => this.keyQueue.type(text)));
+    term.onBinary((text) => this.#typed(() => this.keyQueue.bytes(Uint8Array.from(text, (character) => character.charCodeAt(0)))));
     term.registerLinkProvider({ provideLinks: (line, found) => found(this.#links(line)) });
     term.open(paper);
     // Tab stops at the frame around it, which says how to give it the keys.

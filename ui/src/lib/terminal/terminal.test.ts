@@ -7,8 +7,8 @@ import { fromBase64, toBase64 } from "../base64";
 import { Feed } from "./feed";
 import { addressesIn, webAddress } from "./link";
 import { linesOf, needsLook } from "./paste";
-import { quieten } from "./quiet";
-import { Typist } from "./typist";
+import { quieten } from "./suppress-replies";
+import { KeyQueue } from "./key-queue";
 
 function view(cols = 40, rows = 6) {
   const term = new Terminal({ cols, rows, allowProposedApi: true });
@@ -135,20 +135,20 @@ describe("the feed", () => {
   });
 });
 
-describe("the typist", () => {
+describe("the keyQueue", () => {
   test("keys arrive in order, one command at a time, and a paste stays between the keys around it", async () => {
     const sent: OwnCommand[] = [];
     const open: (() => void)[] = [];
-    const typist = new Typist((command) => (sent.push(command), new Promise((done) => open.push(done))), () => undefined);
+    const keyQueue = new KeyQueue((command) => (sent.push(command), new Promise((done) => open.push(done))), () => undefined);
     const turn = async () => {
       open.shift()?.();
       await new Promise((done) => setTimeout(done, 0));
     };
-    typist.type("a");
-    typist.type("b");
-    typist.type("é");
-    typist.paste("1\n2");
-    typist.type("c");
+    keyQueue.type("a");
+    keyQueue.type("b");
+    keyQueue.type("é");
+    keyQueue.paste("1\n2");
+    keyQueue.type("c");
     expect(sent).toHaveLength(1);
     for (let i = 0; i < 6; i += 1) await turn();
     const text = (bytes: string) => new TextDecoder().decode(fromBase64(bytes));
@@ -158,12 +158,12 @@ describe("the typist", () => {
   test("after a failure the rest is not typed, because it would mean something else", async () => {
     const sent: OwnCommand[] = [];
     const failures: unknown[] = [];
-    const typist = new Typist((command) => (sent.push(command), Promise.reject(new Error("gone"))), (error) => failures.push(error));
-    typist.type("y");
-    typist.type("\r");
+    const keyQueue = new KeyQueue((command) => (sent.push(command), Promise.reject(new Error("gone"))), (error) => failures.push(error));
+    keyQueue.type("y");
+    keyQueue.type("\r");
     await new Promise((done) => setTimeout(done, 0));
     expect([sent.length, failures.length]).toEqual([1, 1]);
-    typist.type("x");
+    keyQueue.type("x");
     expect(sent).toHaveLength(2);
   });
 });

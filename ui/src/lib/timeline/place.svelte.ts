@@ -3,7 +3,7 @@
 
 import { tick, untrack } from "svelte";
 
-import { Grip } from "./grip";
+import { PointerHold } from "./pointer-hold";
 import { Heights } from "./heights";
 import type { Moves } from "./moves";
 
@@ -31,7 +31,7 @@ export class Place {
    */
   shift = $state(0);
 
-  readonly grip = new Grip();
+  readonly grip = new PointerHold();
 
   #heights = new Heights(30);
   #scrolled = $state(0);

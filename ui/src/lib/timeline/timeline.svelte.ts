@@ -5,7 +5,7 @@ import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
 import { Moves } from "./moves";
 import { PAGE, pageOf, Pages } from "./pages";
-import { GONE, lookedAt, NOBODY, type Viewer } from "./viewer";
+import { GONE, lookedAt, NO_VIEWER, type Viewer } from "./viewer";
 
 /** Number of pages with unfinished tools that are fetched again when the session moves on. */
 const UNFINISHED_PAGES = 4;
@@ -22,7 +22,7 @@ export class TimelineModel {
   failure = $state("");
   /** Counts requests to go to a place, and moves. The answer to an older request moves nothing. */
   wishes = 0;
-  viewer: Viewer = NOBODY;
+  viewer: Viewer = NO_VIEWER;
 
   #host: Host;
   #sessionId: string;

@@ -5,7 +5,7 @@ import type { Host } from "../host/host";
 import { endlessTimeline } from "../host/mock/timelines";
 import { PAGE } from "./pages";
 import { TimelineModel } from "./timeline.svelte";
-import { GONE, NOBODY } from "./viewer";
+import { GONE, NO_VIEWER } from "./viewer";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
@@ -304,7 +304,7 @@ test("the whole of a long timeline is read when its end has been painted, and no
   host.newestItems = async () => uncounted();
   let stay: (stays: boolean) => void = () => {};
   const model = new TimelineModel(host, "s");
-  model.viewer = { ...NOBODY, stays: () => new Promise((done) => (stay = done)) };
+  model.viewer = { ...NO_VIEWER, stays: () => new Promise((done) => (stay = done)) };
   const opened = model.open();
   await vi.waitFor(() => expect(model.total).toBe(2));
   await new Promise((done) => setTimeout(done));
@@ -362,7 +362,7 @@ test("known items stay when another chain is joined before them, until their pag
   model.ensure([20]);
   await vi.waitFor(() => expect(model.item(20)).toBeDefined());
   const moves: [number, number | undefined, number][] = [];
-  model.viewer = { ...NOBODY, moved: (to, total) => moves.push([20, to.to(20), total]) };
+  model.viewer = { ...NO_VIEWER, moved: (to, total) => moves.push([20, to.to(20), total]) };
   const change = (item: TimelineItem) => ({ ...item, key: String(item.index - 7), sessionId: "joined" });
   Object.assign(state, { chain: "joined", total: 307, change });
   state.asked.length = 0;

@@ -14,10 +14,10 @@ export interface Viewer {
   moved(moves: Moves, total: number): void;
 }
 
-export const NOBODY: Viewer = { stays: async () => true, free: async () => {}, inSight: () => undefined, moved: () => {} };
+export const NO_VIEWER: Viewer = { stays: async () => true, free: async () => {}, inSight: () => undefined, moved: () => {} };
 
 /** The user has left this timeline. */
-export const GONE: Viewer = { ...NOBODY, stays: async () => false };
+export const GONE: Viewer = { ...NO_VIEWER, stays: async () => false };
 
 /**
  * Fetches the items in view at their new indexes. The answer that reveals a move mostly holds the newest items. The

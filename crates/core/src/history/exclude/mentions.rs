@@ -163,9 +163,9 @@ impl Exclude {
         if self.is_empty() {
             return;
         }
-        for (block, told) in answer.blocks.iter_mut().zip(full.blocks()) {
+        for (block, full_block) in answer.blocks.iter_mut().zip(full.blocks()) {
             if let Block::ToolUse { target, .. } = block
-                && self.is_called(told, envelope.cwd.as_deref())
+                && self.is_called(full_block, envelope.cwd.as_deref())
             {
                 *target = Cow::Borrowed("");
             }

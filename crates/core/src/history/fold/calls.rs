@@ -56,7 +56,7 @@ impl HistoryFold {
         let skipped = left_out || step.settings.skips_tool(&tool);
         let plan = if left_out { None } else { self.plan_in_call(&tool, block, batch.as_ref(), step) };
         let id: Arc<str> = Arc::from(id);
-        let news = (!skipped).then(|| {
+        let pending = (!skipped).then(|| {
             Box::new(Activity {
                 batch: batch.clone(),
                 agent: step.agent.clone(),
@@ -71,7 +71,7 @@ impl HistoryFold {
             })
         });
         let agent = step.agent.is_some();
-        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, news };
+        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, pending };
         self.calls.push(call, step.sink);
     }
 
@@ -143,18 +143,18 @@ impl HistoryFold {
             return;
         }
         let called = call.as_ref().and_then(|call| call.at);
-        let mut told = match &mut call {
-            Some(call) => call.told(),
+        let mut activity = match &mut call {
+            Some(call) => call.take_change(),
             // A result without a call: the call is already stored, or its line is missing.
             None => Box::new(Activity { agent: step.agent.clone(), ..Activity::new(Arc::from(&*result.id)) }),
         };
-        told.outcome = Some(outcome);
-        told.ended_at = step.at;
-        told.duration_ms =
+        activity.outcome = Some(outcome);
+        activity.ended_at = step.at;
+        activity.duration_ms =
             called.zip(step.at).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok());
-        told.result_offset = Some(step.offset);
-        told.error = error.flatten();
-        (step.sink)(Item::Activity(told));
+        activity.result_offset = Some(step.offset);
+        activity.error = error.flatten();
+        (step.sink)(Item::Activity(activity));
     }
 }
 

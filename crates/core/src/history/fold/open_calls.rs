@@ -27,7 +27,7 @@ pub(super) struct Call {
     pub plan: Option<Arc<str>>,
     /// The call's row, until the sink gets it.
     #[serde(skip)]
-    pub news: Option<Box<Activity>>,
+    pub pending: Option<Box<Activity>>,
 }
 
 /// The calls without a result, oldest first.
@@ -38,8 +38,8 @@ impl Calls {
     /// Gives the sink each call that it lacks.
     pub fn settle(&mut self, sink: Sink<'_>) {
         for call in &mut self.0 {
-            if let Some(news) = call.news.take() {
-                sink(Item::Activity(news));
+            if let Some(pending) = call.pending.take() {
+                sink(Item::Activity(pending));
             }
         }
     }
@@ -74,15 +74,15 @@ impl Calls {
 impl Call {
     pub fn lose(&mut self, sink: Sink<'_>) {
         if !self.skipped {
-            let mut told = self.told();
-            told.outcome = Some(Outcome::Lost);
-            sink(Item::Activity(told));
+            let mut activity = self.take_change();
+            activity.outcome = Some(Outcome::Lost);
+            sink(Item::Activity(activity));
         }
     }
 
     /// The call's row if the sink lacks it; else a row with the batch and the tool, to be merged.
-    pub fn told(&mut self) -> Box<Activity> {
-        self.news.take().unwrap_or_else(|| {
+    pub fn take_change(&mut self) -> Box<Activity> {
+        self.pending.take().unwrap_or_else(|| {
             let id = Arc::clone(&self.id);
             Box::new(Activity {
                 batch: self.batch.clone(),

@@ -112,10 +112,10 @@ impl HistoryFold {
         if let Some(id) = &batch
             && step.agent.is_none()
         {
-            let told = Batch { plan: true, ..Batch::new(Arc::clone(id)) };
-            match self.news.as_mut().filter(|news| news.id == *id) {
-                Some(news) => news.merge(&told),
-                None => (step.sink)(Item::Batch(Box::new(told))),
+            let change = Batch { plan: true, ..Batch::new(Arc::clone(id)) };
+            match self.batch_changes.as_mut().filter(|changes| changes.id == *id) {
+                Some(changes) => changes.merge(&change),
+                None => (step.sink)(Item::Batch(Box::new(change))),
             }
         }
         let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));

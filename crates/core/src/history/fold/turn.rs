@@ -56,21 +56,21 @@ impl KnownPrompt {
 impl PromptMatches {
     /// The id of a prompt in the transcript. If a hook reported the prompt before, it is the hook's id.
     pub fn match_record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
-        if let Some(told) = self.0.iter_mut().find(|told| !told.recorded && told.is(text, at)) {
-            told.recorded = true;
-            return Arc::clone(&told.id);
+        if let Some(prompt) = self.0.iter_mut().find(|prompt| !prompt.recorded && prompt.is(text, at)) {
+            prompt.recorded = true;
+            return Arc::clone(&prompt.id);
         }
         self.keep(KnownPrompt { id, text, at, recorded: true, event: None })
     }
 
     /// The id of a prompt from a hook. If the transcript reported the prompt before, it is the transcript's id.
-    pub fn hear(&mut self, text: u64, at: Timestamp, event: &str) -> BatchId {
+    pub fn match_hook(&mut self, text: u64, at: Timestamp, event: &str) -> BatchId {
         let hash = text_hash(event);
-        let known = self.0.iter().position(|told| told.event == Some(hash));
-        let joined = || self.0.iter().position(|told| told.event.is_none() && told.is(text, Some(at)));
-        if let Some(told) = known.or_else(joined).and_then(|n| self.0.get_mut(n)) {
-            told.event = Some(hash);
-            return Arc::clone(&told.id);
+        let known = self.0.iter().position(|prompt| prompt.event == Some(hash));
+        let joined = || self.0.iter().position(|prompt| prompt.event.is_none() && prompt.is(text, Some(at)));
+        if let Some(prompt) = known.or_else(joined).and_then(|n| self.0.get_mut(n)) {
+            prompt.event = Some(hash);
+            return Arc::clone(&prompt.id);
         }
         let id = format!("hook {event}").into();
         self.keep(KnownPrompt { id, text, at: Some(at), recorded: false, event: Some(hash) })
@@ -78,16 +78,16 @@ impl PromptMatches {
 
     /// The newest prompt up to this time.
     pub fn newest(&self, at: Timestamp) -> Option<BatchId> {
-        let told = self.0.iter().filter(|told| told.at <= Some(at));
-        told.max_by_key(|told| told.at).map(|told| Arc::clone(&told.id))
+        let prompt = self.0.iter().filter(|prompt| prompt.at <= Some(at));
+        prompt.max_by_key(|prompt| prompt.at).map(|prompt| Arc::clone(&prompt.id))
     }
 
-    fn keep(&mut self, told: KnownPrompt) -> BatchId {
+    fn keep(&mut self, prompt: KnownPrompt) -> BatchId {
         if self.0.len() == JOIN_LIMIT {
             self.0.remove(0);
         }
-        let id = Arc::clone(&told.id);
-        self.0.push(told);
+        let id = Arc::clone(&prompt.id);
+        self.0.push(prompt);
         id
     }
 }

@@ -61,7 +61,7 @@ impl HistoryFold {
             Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
             None => Arc::from(format!("byte {}", step.offset)),
         };
-        self.joins.match_record(prompt_hash(text), step.at, own)
+        self.prompt_matches.match_record(prompt_hash(text), step.at, own)
     }
 
     fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut Step<'_, '_>) {
@@ -71,18 +71,18 @@ impl HistoryFold {
             self.turn = Some(Turn { id, over: false, last: step.at, message: None });
         }
         let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
-        let Some(news) = self.turn_changes() else { return };
-        let mut told = Batch::new(Arc::clone(&news.id));
+        let Some(changes) = self.turn_changes() else { return };
+        let mut change = Batch::new(Arc::clone(&changes.id));
         let text = without_reminders(text, false);
         let public = keep_public(&text);
-        told.private = public.is_none();
-        told.prompt = public.map(|text| text.trim().to_owned());
-        told.origin = Some(origin);
-        told.started_at = at;
-        told.offset = Some(offset);
-        told.record = record;
-        told.last_activity_at = at;
-        news.merge(&told);
+        change.private = public.is_none();
+        change.prompt = public.map(|text| text.trim().to_owned());
+        change.origin = Some(origin);
+        change.started_at = at;
+        change.offset = Some(offset);
+        change.record = record;
+        change.last_activity_at = at;
+        changes.merge(&change);
     }
 
     /// Ends the turn because the next one begins; possibly no record reported its end.
@@ -99,18 +99,18 @@ impl HistoryFold {
     /// The turn's changes that the sink lacks, to add to. `None` before the first prompt.
     fn turn_changes(&mut self) -> Option<&mut Batch> {
         let turn = self.turn.as_ref()?;
-        Some(self.news.get_or_insert_with(|| Batch::new(Arc::clone(&turn.id))))
+        Some(self.batch_changes.get_or_insert_with(|| Batch::new(Arc::clone(&turn.id))))
     }
 
     /// Gives the sink the turn's changes.
     pub(super) fn settle_turn(&mut self, sink: Sink<'_>) {
-        let Some(mut news) = self.news.take() else { return };
+        let Some(mut changes) = self.batch_changes.take() else { return };
         if let Some(Turn { over: false, last: Some(at), .. }) = self.turn {
             let goes_on = Ended { status: BatchStatus::Active, at, error: None };
-            let told = Batch { ended: Some(goes_on), ..Batch::new(Arc::clone(&news.id)) };
-            news.merge(&told);
+            let change = Batch { ended: Some(goes_on), ..Batch::new(Arc::clone(&changes.id)) };
+            changes.merge(&change);
         }
-        sink(Item::Batch(Box::new(news)));
+        sink(Item::Batch(Box::new(changes)));
     }
 
     fn end(&mut self, status: BatchStatus, at: Option<Timestamp>, error: Option<String>) {
@@ -118,9 +118,10 @@ impl HistoryFold {
         turn.over = true;
         let Some(at) = at.or(turn.last) else { return };
         turn.last = turn.last.max(Some(at));
-        if let Some(news) = self.turn_changes() {
-            let told = Batch { ended: Some(Ended { status, at, error }), ..Batch::new(Arc::clone(&news.id)) };
-            news.merge(&told);
+        if let Some(changes) = self.turn_changes() {
+            let change =
+                Batch { ended: Some(Ended { status, at, error }), ..Batch::new(Arc::clone(&changes.id)) };
+            changes.merge(&change);
         }
     }
 
@@ -161,8 +162,8 @@ impl HistoryFold {
         turn.last = turn.last.max(step.at);
         turn.over &= !reopens;
         let last = turn.last;
-        if let Some(news) = self.turn_changes() {
-            news.last_activity_at = news.last_activity_at.max(last);
+        if let Some(changes) = self.turn_changes() {
+            changes.last_activity_at = changes.last_activity_at.max(last);
         }
     }
 
@@ -197,10 +198,10 @@ impl HistoryFold {
         let Some(text) = keep_public(text) else { return };
         let text = text.trim();
         let text = &text[..text.floor_char_boundary(limit)];
-        if let Some(news) = self.turn_changes() {
-            match &mut news.response {
-                Some((told, words)) if *told <= at => {
-                    *told = at;
+        if let Some(changes) = self.turn_changes() {
+            match &mut changes.response {
+                Some((newest, words)) if *newest <= at => {
+                    *newest = at;
                     words.clear();
                     words.push_str(text);
                 }

@@ -1,6 +1,6 @@
 //! Rules 2, 3 and 7: what the user corrected, refused with a reason, or asked to remember.
 
-use super::finding::Told;
+use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
 use crate::history::rows::{Batch, BatchOrigin, BatchStatus, Outcome};
 use crate::memory::kind::{Importance, Kind};
@@ -62,7 +62,7 @@ const LEAST_WORDS: usize = 4;
 /// A longer prompt is a task of its own, in characters.
 const LONGEST: usize = 600;
 
-pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut before: Option<&Batch> = None;
     for batch in &rows.batches {
         let previous = before.replace(batch);
@@ -83,7 +83,7 @@ pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
         }
         let importance = if opens { Importance::High } else { Importance::Medium };
         let path = file_in(rows, &text).or_else(|| last_edited(rows, previous));
-        tell(Told { path, importance, ..Told::new(Kind::Correction, text, batch) });
+        tell(FindingParts { path, importance, ..FindingParts::new(Kind::Correction, text, batch) });
     }
 }
 
@@ -105,7 +105,7 @@ fn last_edited(rows: &SessionRows, batch: &Batch) -> Option<String> {
     rows.relative(edited.filter_map(|call| call.file.as_deref()).last()?)
 }
 
-pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for (id, reason) in &rows.refusals {
         let Some(call) = rows.calls.iter().find(|call| call.id == *id && call.agent.is_none()) else {
             continue;
@@ -122,8 +122,8 @@ pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
             }
             _ => String::new(),
         };
-        let told = Told::new(Kind::Refusal, format!("{what}{reason}"), batch);
-        tell(Told {
+        let told = FindingParts::new(Kind::Refusal, format!("{what}{reason}"), batch);
+        tell(FindingParts {
             path,
             byte: call.result_offset.or(call.offset),
             at: call.at.or(batch.started_at),
@@ -133,7 +133,7 @@ pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
 }
 
 /// `remember: …` on a line of a prompt.
-pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for batch in rows.batches.iter().filter(|batch| !batch.private) {
         for line in batch.prompt.as_deref().unwrap_or_default().lines() {
             let line = line.trim();
@@ -145,7 +145,7 @@ pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
                 continue;
             }
             let path = file_in(rows, &text);
-            tell(Told { path, ..Told::new(Kind::Note, text, batch) });
+            tell(FindingParts { path, ..FindingParts::new(Kind::Note, text, batch) });
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::Told;
+use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
 use crate::history::rows::{Activity, Batch, Outcome};
 use crate::memory::kind::Kind;
+use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
-use crate::memory::words::normal_error;
 
 /// Longest error line in a text, in characters.
 const ERROR: usize = 90;
@@ -30,7 +30,7 @@ struct Failed<'r> {
     files: Vec<String>,
 }
 
-pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut failed: BTreeMap<&str, Failed<'_>> = BTreeMap::new();
     for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
         let Some(batch) = rows.turn(call.batch.as_ref()) else { continue };
@@ -51,7 +51,7 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
             }
             (Some(Outcome::Ok), _) => {
                 let Some(one) = failed.remove(command).filter(|one| !one.files.is_empty()) else { continue };
-                let mut told = told(command, &one, rows, batch);
+                let mut told = fix_of(command, &one, rows, batch);
                 (told.byte, told.at) = (call.offset, call.at.or(told.at));
                 tell(told);
             }
@@ -60,7 +60,7 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
     }
 }
 
-fn told<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Batch) -> Told<'r> {
+fn fix_of<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Batch) -> FindingParts<'r> {
     let error = cut(&squeezed(one.error), ERROR);
     let symptom = normal_error(&error);
     let others = match one.files.len() {
@@ -79,12 +79,12 @@ fn told<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Batc
         text = format!("{text} {answer}");
     }
     let suspect = foreign || is_suspect(&error);
-    Told {
+    FindingParts {
         key: Some(format!("{command}\n{symptom}")),
         path,
         symptom: Some(symptom),
         suspect,
-        ..Told::new(Kind::Fix, text, batch)
+        ..FindingParts::new(Kind::Fix, text, batch)
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::history::rows::{Batch, BatchId};
 use crate::ids::{stable_hash, stable_hash_from};
 use crate::memory::kind::{Importance, Kind};
+use crate::memory::likeness::normal_form;
 use crate::memory::plain::plain_line;
 use crate::memory::secrets::has_secret;
-use crate::memory::words::normal_form;
 use crate::time::Timestamp;
 
 /// A finding of one rule in one session.
@@ -62,7 +62,7 @@ pub(super) fn join(mut found: Vec<Signal>) -> Vec<Signal> {
 }
 
 /// What a rule found, before it is checked.
-pub(super) struct Told<'t> {
+pub(super) struct FindingParts<'t> {
     pub(super) kind: Kind,
     /// What makes two findings the same, beside kind and file; `None`: the text.
     pub(super) key: Option<String>,
@@ -76,7 +76,7 @@ pub(super) struct Told<'t> {
     pub(super) at: Option<Timestamp>,
 }
 
-impl<'t> Told<'t> {
+impl<'t> FindingParts<'t> {
     pub(super) fn new(kind: Kind, text: String, batch: &'t Batch) -> Self {
         Self {
             kind,

@@ -1,12 +1,12 @@
 //! Rule 6: a plan that the user approved, and what was rejected before it.
 
-use super::finding::Told;
+use super::finding::FindingParts;
 use super::session_rows::SessionRows;
 use crate::history::rows::PlanState;
 use crate::memory::kind::Kind;
 use crate::memory::plain::{cut, squeezed};
 
-pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for (n, plan) in rows.plans.iter().enumerate() {
         let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanState::Approved);
         let (Some((at, _)), Some(batch)) = (approved, rows.turn(plan.batch.as_ref())) else { continue };
@@ -27,8 +27,8 @@ pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
         if let Some(dropped) = dropped {
             text = format!("{text}. Rejected before: {}", cut(&dropped, 60));
         }
-        let told = Told::new(Kind::Plan, text, batch);
-        tell(Told {
+        let told = FindingParts::new(Kind::Plan, text, batch);
+        tell(FindingParts {
             // A plan that is agreed anew replaces the one of the same title.
             key: Some(title),
             suspect: rows.has_foreign_text(&batch.id),

@@ -1,12 +1,12 @@
 //! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. One session gives a count; several decide.
 
 use super::errors::command_of;
-use super::finding::Told;
+use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
 use crate::history::rows::Outcome;
 use crate::memory::kind::{Importance, Kind};
+use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
-use crate::memory::words::normal_error;
 
 /// Programs that only look, or that everyone knows.
 const LOOKING: &[&str] = &[
@@ -19,7 +19,7 @@ const LOOKING: &[&str] = &[
 /// A longer command is a script of one occasion, in characters.
 const LONGEST: usize = 120;
 
-pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(Outcome::Ok)) {
         let (Some(command), Some(batch)) = (command_of(call), rows.turn(call.batch.as_ref())) else {
             continue;
@@ -33,17 +33,17 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
         if !is_plain || command.split(' ').count() < 2 {
             continue;
         }
-        tell(Told {
+        tell(FindingParts {
             importance: Importance::Medium,
             suspect: rows.has_foreign_text(&batch.id),
             byte: call.offset,
             at: call.at.or(batch.started_at),
-            ..Told::new(Kind::Command, format!("`{command}` works here."), batch)
+            ..FindingParts::new(Kind::Command, format!("`{command}` works here."), batch)
         });
     }
 }
 
-pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
+pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut edited: Option<String> = None;
     for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
         if is_edit(call) && call.outcome == Some(Outcome::Ok) {
@@ -59,7 +59,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
         let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);
-        tell(Told {
+        tell(FindingParts {
             key: Some(symptom.clone()),
             path: Some(path),
             symptom: Some(symptom),
@@ -67,7 +67,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(Told<'_>)) {
             suspect: rows.has_foreign_text(&batch.id) || is_suspect(&error),
             byte: call.offset,
             at: call.at.or(batch.started_at),
-            ..Told::new(Kind::HotFile, format!("Changes of this file often end in: {error}"), batch)
+            ..FindingParts::new(Kind::HotFile, format!("Changes of this file often end in: {error}"), batch)
         });
     }
 }

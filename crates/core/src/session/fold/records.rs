@@ -165,12 +165,12 @@ impl SessionFold {
     }
 
     fn fold_answer(&mut self, answer: &Assistant<'_>, step: Step<'_, '_>) {
-        let made_up = answer.model.as_deref() == Some(SYNTHETIC);
-        if made_up && !self.in_turn() {
+        let is_synthetic = answer.model.as_deref() == Some(SYNTHETIC);
+        if is_synthetic && !self.in_turn() {
             // The client wrote this text itself, for example on a resume. No turn runs.
             return;
         }
-        if !made_up {
+        if !is_synthetic {
             keep(&mut self.facts.model, answer.model.as_deref());
             self.note_usage(answer, step.envelope);
             if let Some(usage) = answer.usage {
@@ -186,7 +186,7 @@ impl SessionFold {
                     }
                     self.turn.pending.call(id, tool, target, *background, step.now);
                 }
-                Block::Text(text) if !made_up => {
+                Block::Text(text) if !is_synthetic => {
                     keep(&mut self.facts.summary, Some(&first_line(text)));
                 }
                 Block::Text(_) | Block::Thinking | Block::Other => {}
@@ -288,7 +288,7 @@ impl SessionFold {
         let ended = ended_task(text).is_some_and(|id| self.end_background(id));
         if ended {
             // The turn that answers the notice begins in a moment. Until then, silence counts from now.
-            self.turn.stirred_at = self.turn.stirred_at.max(Some(now));
+            self.turn.outside_activity_at = self.turn.outside_activity_at.max(Some(now));
         }
         ended
     }

@@ -48,14 +48,14 @@ mod tests {
 
     #[test]
     fn strings_come_with_their_keys_also_from_a_cut_text() {
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         let json = r#"{"a" : "b", "list":["c","d\"e"],"deep":{"f":1,"g":[{"h":"i"}]},"cut":"j k"#;
         each_keyed_string(json, &mut |key, value| {
-            told.push(format!("{key}={value}"));
+            found.push(format!("{key}={value}"));
             false
         });
         assert_eq!(
-            told,
+            found,
             [
                 "=a",
                 "a=b",

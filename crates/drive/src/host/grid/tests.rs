@@ -14,9 +14,9 @@ fn view(bytes: &[u8], size: OwnSize) -> Parser {
 }
 
 fn asks(mut bytes: &[u8]) -> bool {
-    while let Some(piece) = pieces::next(bytes) {
-        if let pieces::Piece::Sequence(sequence) = piece
-            && question(sequence).is_some()
+    while let Some(piece) = control_sequences::next(bytes) {
+        if let control_sequences::Piece::Sequence(sequence) = piece
+            && terminal_query(sequence).is_some()
         {
             return true;
         }

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Timestamp;
+use watchbill_core::user::SessionCommand;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
@@ -41,7 +41,7 @@ impl Handle {
 
     /// Carries a command out in this engine, if it holds the store.
     fn command_here(&self, id: &CommandId, command: &SessionCommand) -> Result<CommandOutcome, AccessError> {
-        let done = self.wait_for(|told| Message::Command(id.clone(), command.clone(), told));
+        let done = self.wait_for(|reply| Message::Command(id.clone(), command.clone(), reply));
         done.and_then(|done| done).map_err(|error| self.broken(error))
     }
 
@@ -71,9 +71,9 @@ impl Handle {
 
 impl Access for Handle {
     fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
-        let roster = self.wait_for(|told| {
+        let roster = self.wait_for(|reply| {
             let question = move |engine: &crate::engine::Engine| {
-                told((!engine.is_reading()).then(|| snapshot(&engine.current(all))));
+                reply((!engine.is_reading()).then(|| snapshot(&engine.current(all))));
             };
             Message::Look { all, question: Box::new(question) }
         });
@@ -155,11 +155,11 @@ impl Access for Handle {
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let told = Box::new(move |outcome| {
+        let reply = Box::new(move |outcome| {
             // The client may be gone; the removal is done anyway.
             let _ = sender.send(outcome);
         });
-        let sent = self.inbox.send(Message::Remove(removal.clone(), told));
+        let sent = self.inbox.send(Message::Remove(removal.clone(), reply));
         // Wiping gigabytes takes minutes.
         let outcome = sent.ok().and_then(|()| receiver.recv().ok());
         Ok(outcome.ok_or_else(|| AccessError::Broken("the engine has stopped".to_owned()))??)
@@ -171,11 +171,11 @@ impl Access for Handle {
         let before = self.searcher.reach().read();
         let read = || self.searcher.reach().read().since(before);
         let (sender, receiver) = mpsc::sync_channel(1);
-        let told = Box::new(move |stored| {
+        let reply = Box::new(move |stored| {
             // The client may have gone.
             let _ = sender.send(stored);
         });
-        self.inbox.send(Message::Settle(told)).map_err(|_| self.broken(super::stopped()))?;
+        self.inbox.send(Message::Settle(reply)).map_err(|_| self.broken(super::stopped()))?;
         let interrupted = loop {
             match receiver.recv_timeout(PROGRESS) {
                 Ok(stored) => break stored.map(|()| false)?,

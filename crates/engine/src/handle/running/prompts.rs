@@ -22,10 +22,10 @@ impl Handle {
         let text = PromptText::new(&call.text)
             .map_err(|error| ApiError::new(ErrorCode::Invalid, format!("nothing was typed: {error}")))?;
         let asked = call.session.clone();
-        let site = self.ask_loop(move |engine, _| engine.prompt_site(&asked))??;
-        let session = SessionId::new(&site.seat.session);
+        let target = self.ask_loop(move |engine, _| engine.prompt_target(&asked))??;
+        let session = SessionId::new(&target.session_location.session);
         let _turn = Turn::take(self, &session)?;
-        let sent = prompt::send(&text, &site, &*self.fs, &RealWorld, &|| {
+        let sent = prompt::send(&text, &target, &*self.fs, &RealWorld, &|| {
             let session = session.clone();
             self.ask_loop(move |engine, _| engine.objection_to_prompt(&session))
         });

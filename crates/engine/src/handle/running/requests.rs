@@ -57,7 +57,7 @@ impl Handle {
         if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
             self.check_files(&answer.session, &answer.request)?;
         }
-        match self.wait_for(|told| Message::Answer(answer, told))?? {
+        match self.wait_for(|reply| Message::Answer(answer, reply))?? {
             Some(given) => Ok(given),
             None => self.answer_there(call, surface),
         }

@@ -11,7 +11,7 @@ use super::records::{A, B, answer, bash, prompt, result, turn_over};
 use crate::house::House;
 
 /// All outcomes of the policy while time passed until `secs`.
-fn told(house: &mut House, secs: f64) -> Vec<Outcome> {
+fn outcomes_after(house: &mut House, secs: f64) -> Vec<Outcome> {
     house.out.clear();
     house.at(secs);
     house.outcomes()
@@ -36,7 +36,7 @@ fn edge_02_an_automatic_answer_never_counts() {
             "its row stays where it is"
         );
         house.at(from + answered).registry(7, A, "busy");
-        assert_eq!(told(&mut house, from + 9.0), [], "answered after {answered} s");
+        assert_eq!(outcomes_after(&mut house, from + 9.0), [], "answered after {answered} s");
         assert_eq!(counted(&house), (0, 0));
     }
 }
@@ -48,16 +48,16 @@ fn a_need_counts_after_a_second_and_is_alerted_once_after_two() {
     house.at(10.0).registry(7, A, "waiting:permission prompt");
     // Row, chip and tray change at the same moment: until then an automatic reviewer may answer.
     assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
-    told(&mut house, 10.99);
+    outcomes_after(&mut house, 10.99);
     assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
-    let outcomes = told(&mut house, 11.5);
+    let outcomes = outcomes_after(&mut house, 11.5);
     assert!(
         matches!(&*outcomes, [Outcome::Counted(counts)] if counts.of(Need::Approval) == 1),
         "{outcomes:?}"
     );
     assert_eq!((counted(&house), house.row(A).needs.as_deref()), ((1, 1), Some("approval")));
     assert_eq!(house.row(A).group, Group::NeedsYou);
-    let outcomes = told(&mut house, 60.0);
+    let outcomes = outcomes_after(&mut house, 60.0);
     let [Outcome::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
     assert_eq!((episode.session.as_str(), &*episode.text()), (A, "work wants to run `rm -r build`"));
     house.out.clear();
@@ -81,7 +81,9 @@ fn edge_30_needs_from_before_the_start_are_counted_and_not_alerted() {
     let outcomes = house.outcomes();
     assert!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })), "{outcomes:?}");
     assert_eq!(counted(&house), (2, 2), "but it counts");
-    assert!(!told(&mut house, 600.0).iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })));
+    assert!(
+        !outcomes_after(&mut house, 600.0).iter().any(|outcome| matches!(outcome, Outcome::Raised { .. }))
+    );
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn edge_29_a_whole_turn_in_one_read_is_alerted_once() {
     house.at(20.0);
     house.out.clear();
     house.write_all(A, [prompt("two"), answer("done again"), turn_over()]);
-    let outcomes = told(&mut house, 60.0);
+    let outcomes = outcomes_after(&mut house, 60.0);
     let raised = outcomes.iter().filter(
         |outcome| matches!(outcome, Outcome::Raised { episode, .. } if episode.need == Need::Finished),
     );
@@ -124,17 +126,17 @@ fn a_mute_silences_alerts_and_its_end_is_published() {
     let revision = house.engine.current(false).revision;
     assert_eq!(house.engine.current(false).muted_until, Some(until));
     house.registry(7, A, "waiting:permission prompt");
-    let silences: Vec<_> = told(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
+    let silences: Vec<_> = outcomes_after(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
     assert_eq!((silences, counted(&house)), (vec![Some(Silence::MutedForNow)], (1, 1)));
 
-    let outcomes = told(&mut house, 3_700.0);
+    let outcomes = outcomes_after(&mut house, 3_700.0);
     let [Outcome::AlreadySo(waiting)] = &*outcomes else { panic!("who still waits, once: {outcomes:?}") };
     assert_eq!(waiting.iter().map(|one| one.session.as_str()).collect::<Vec<_>>(), [A]);
     assert_eq!(house.engine.current(false).muted_until, None, "it ends by itself");
     assert!(house.engine.current(false).revision > revision, "and everybody is told");
     house.step(Input::Attention(AttentionInput::Mute(Some(house.now))));
     assert_eq!(house.engine.current(false).muted_until, None, "a time that has passed mutes nothing");
-    assert_eq!(told(&mut house, 3_800.0), []);
+    assert_eq!(outcomes_after(&mut house, 3_800.0), []);
 }
 
 #[test]
@@ -142,18 +144,21 @@ fn changed_alert_settings_apply_to_later_needs_only() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "ls")]);
     house.at(10.0).registry(7, A, "waiting:permission prompt");
-    assert_eq!(told(&mut house, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(), [None]);
+    assert_eq!(
+        outcomes_after(&mut house, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(),
+        [None]
+    );
     let errors = AttentionSettings { kinds: [Need::Error].into(), ..AttentionSettings::default() };
     house.change_alert_settings(errors);
     house.step(Input::Attention(AttentionInput::InFront([SessionId::new(B)].into())));
-    assert_eq!(told(&mut house, 30.0), []);
+    assert_eq!(outcomes_after(&mut house, 30.0), []);
     house.registry(8, B, "waiting:permission prompt").write_all(B, [prompt("go"), bash("t2", "ls")]);
-    let silences: Vec<_> = told(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
+    let silences: Vec<_> = outcomes_after(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
     assert_eq!(silences, [Some(Silence::Kind)]);
     house.change_alert_settings(AttentionSettings::default());
     house.registry(8, B, "busy").write(B, result("t2"));
     house.registry(8, B, "waiting:permission prompt").write(B, bash("t3", "make"));
-    let silences: Vec<_> = told(&mut house, 90.0).into_iter().filter_map(silence_of).collect();
+    let silences: Vec<_> = outcomes_after(&mut house, 90.0).into_iter().filter_map(silence_of).collect();
     assert_eq!(silences, [Some(Silence::InFront)]);
 }
 

@@ -30,7 +30,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
         house
             .registry(7, A, "busy")
             .write_all(A, [prompt("go"), bash("t1", "x"), launched, answer("launched"), turn_over()]);
-        house.at(20.0).told.clear();
+        house.at(20.0).transitions.clear();
         house
     };
     let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n</task-notification>";
@@ -40,12 +40,12 @@ fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
     let mut house = launched();
     house.registry(7, A, "idle").at(20.04).registry(7, A, "busy").at(20.3).write(A, report.clone());
     house.at(22.0).write_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
-    assert_eq!(house.told, ["working", "waiting_for_input/turn_ended"]);
+    assert_eq!(house.transitions, ["working", "waiting_for_input/turn_ended"]);
     // The engine may read the report before it reads `busy`.
     let mut house = launched();
     house.registry(7, A, "idle").at(20.04).write(A, report).at(20.06).registry(7, A, "busy");
     house.at(22.0).write_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
-    assert_eq!(house.told, ["working", "waiting_for_input/turn_ended"]);
+    assert_eq!(house.transitions, ["working", "waiting_for_input/turn_ended"]);
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn edge_56_after_a_long_sleep_the_running_turn_still_runs() {
     let mut house = House::live();
     house.registry(7, A, "busy").registry(9, B, "busy");
     house.write_all(A, [prompt("go"), bash("t1", "make all")]).write(B, prompt("go"));
-    house.told.clear();
+    house.transitions.clear();
     // Eight hours pass in one step, as after a suspend; one client did not survive it.
     house.now = house.begin + Millis::from_secs(28_800);
     house.stage.fs.set_now(house.now);
@@ -234,7 +234,7 @@ fn edge_56_after_a_long_sleep_the_running_turn_still_runs() {
     house.stage.processes.set(dead, watchbill_core::evidence::registry::Liveness::Dead);
     house.step(Input::Hints([watchbill_watch::hints::Hint::Everything].into()));
     assert_eq!((house.state(A), house.state(B)), ("working".into(), "ended/crashed".into()));
-    assert_eq!(house.told, ["ended/crashed"]);
+    assert_eq!(house.transitions, ["ended/crashed"]);
 }
 
 #[test]

@@ -49,13 +49,13 @@ fn edge_57_a_hook_event_received_twice_counts_once() {
     house.registry(7, A, "busy").write(A, prompt("go"));
     let message = house.hook_message(7, A, event("SubagentStart"));
     house.step(Input::Hooks(vec![message.clone(), message.clone()]));
-    let told = |house: &House| {
-        let told = house.engine.hooks().of(&watchbill_core::ids::SessionId::new(A)).unwrap();
-        told.witness(&[]).map(|witness| witness.agents_running)
+    let agents_running = |house: &House| {
+        let agents_running = house.engine.hooks().of(&watchbill_core::ids::SessionId::new(A)).unwrap();
+        agents_running.witness(&[]).map(|witness| witness.agents_running)
     };
-    let once = told(&house);
+    let once = agents_running(&house);
     house.step(Input::Hooks(vec![message]));
-    assert_eq!(told(&house), once);
+    assert_eq!(agents_running(&house), once);
 }
 
 #[test]
@@ -96,7 +96,11 @@ fn replayed_hook_events_count_as_past_events() {
     let agent = message.origin.agent.clone().unwrap();
     house.stage.processes.set(agent, watchbill_core::evidence::registry::Liveness::Dead);
     house.step(Input::Hooks(vec![message]));
-    assert!(house.told.iter().all(|told| !told.starts_with("working")), "{:?}", house.told);
+    assert!(
+        house.transitions.iter().all(|transition| !transition.starts_with("working")),
+        "{:?}",
+        house.transitions
+    );
     assert_eq!(house.row(A).state, "ended", "the process that sent it is gone");
 }
 
@@ -131,7 +135,11 @@ fn edge_02_a_request_answered_by_a_reviewer_is_never_shown() {
         );
         assert_eq!(house.state(A), "working");
         house.at(1.0 + millis).hook(7, A, tool_event("PostToolUse", "Bash", input.clone(), "t1")).at(30.0);
-        assert!(!house.told.iter().any(|told| told.starts_with("waiting_for_approval")), "{:?}", house.told);
+        assert!(
+            !house.transitions.iter().any(|transition| transition.starts_with("waiting_for_approval")),
+            "{:?}",
+            house.transitions
+        );
     }
 }
 

@@ -99,11 +99,11 @@ fn edge_30_the_first_look_reports_no_change() {
         house.write_all(&session, [prompt("go"), answer("done"), turn_over()]);
     }
     house.registry(7, B, "waiting:permission prompt").write_all(B, [prompt("go"), bash("t1", "ls")]);
-    house.at(60.0).told.clear();
+    house.at(60.0).transitions.clear();
     house.look();
     assert_eq!(house.state(B), "waiting_for_approval/permission", "what waits is there to be seen");
-    assert_eq!(house.told, Vec::<String>::new());
+    assert_eq!(house.transitions, Vec::<String>::new());
     // A witness's report after that is a change.
     house.at(65.0).registry(7, B, "busy");
-    assert_eq!(house.told, ["working"]);
+    assert_eq!(house.transitions, ["working"]);
 }

@@ -11,7 +11,7 @@ fn edge_01_a_long_command_is_no_question() {
     house.registry(7, A, "busy").write_all(A, [prompt("build it"), bash("t1", "make all")]);
     house.at(1200.0);
     assert_eq!(house.state(A), "working");
-    assert_eq!(house.told, ["working"], "for twenty minutes nobody was called");
+    assert_eq!(house.transitions, ["working"], "for twenty minutes nobody was called");
     // From files alone the engine guesses, and marks the guess as inferred.
     let mut house = House::files_alone();
     house.write_all(A, [prompt("build it"), bash("t1", "make all")]).at(6.0);
@@ -171,6 +171,6 @@ fn edge_12_a_long_call_in_a_mode_that_never_asks_is_working() {
         let mut asked = prompt("go");
         asked["permissionMode"] = json!(mode);
         house.write_all(A, [asked, bash("t1", "make all")]).at(500.0);
-        assert_eq!(house.told, ["working"], "{mode}");
+        assert_eq!(house.transitions, ["working"], "{mode}");
     }
 }

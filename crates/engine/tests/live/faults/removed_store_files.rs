@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::SessionCommand;
 use watchbill_core::time::Millis;
+use watchbill_core::user::SessionCommand;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::socket::access::{Access as _, CommandId};
 use watchbill_engine::socket::client::Client;
@@ -45,11 +45,16 @@ fn check_command_is_stored_without(begin: &str) {
     house.run_a_turn(2);
     house.until_stored(1, 2);
     house.until_stored(2, 2);
-    house.say(name(1, "before")).unwrap();
+    house.carry_out_command(name(1, "before")).unwrap();
     assert!(!remove(&data, begin).is_empty());
-    house.say(name(2, "after")).unwrap();
+    house.carry_out_command(name(2, "after")).unwrap();
     let until = now() + Millis::from_secs(3_600);
-    house.say(SessionCommand::Snooze { session: SessionId::new(&session(2)), until: Some(until) }).unwrap();
+    house
+        .carry_out_command(SessionCommand::Snooze {
+            session: SessionId::new(&session(2)),
+            until: Some(until),
+        })
+        .unwrap();
     assert_eq!(names(&data), ["after", "before"], "{begin}: done means stored");
     let other = Store::open(&data, Mode::WriteOrRead).unwrap();
     assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
@@ -118,7 +123,7 @@ fn a_removed_data_folder_is_made_anew() {
     house.run_a_turn(1);
     house.until_stored(1, 2);
     std::fs::remove_dir_all(&data).unwrap();
-    house.say(name(1, "after")).unwrap();
+    house.carry_out_command(name(1, "after")).unwrap();
     assert_eq!(names(&data), ["after"]);
     house.until_stored(1, 2);
     assert!(house.send_hook_event("a prompt"), "what hooks tell is heard again");
@@ -161,13 +166,13 @@ fn nothing_is_stored_while_the_list_of_forgotten_ids_is_unreadable() {
     assert!(house.doctor().contains("watchbill.db.forgotten cannot be read"), "{}", house.doctor());
     house.run_a_turn(1);
     house.run_a_turn(2);
-    let refused = house.say(name(2, "a name")).unwrap_err();
+    let refused = house.carry_out_command(name(2, "a name")).unwrap_err();
     assert!(refused.message.contains("watchbill.db.forgotten cannot be read"), "{}", refused.message);
     assert_eq!((house.stored(1), house.stored(2)), (vec![], vec![]));
     std::fs::remove_dir(&list).unwrap();
     std::fs::write(&list, format!("5 {}\n", session(1))).unwrap();
     house.until_no_store_problem();
-    house.say(name(2, "a name")).unwrap();
+    house.carry_out_command(name(2, "a name")).unwrap();
     assert_eq!(names(&data), ["a name"]);
     house.until_stored(2, 2);
     house.run_a_turn(1);

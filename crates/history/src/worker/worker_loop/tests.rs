@@ -17,7 +17,7 @@ use watchbill_watch::layout::ClientPath;
 use watchbill_watch::mem::MemFs;
 
 use super::*;
-use crate::history_progress::Reach;
+use crate::history_progress::HistoryProgress;
 use crate::live_state::{ExcludeEffect, LiveState};
 use crate::shared_store::SharedStore;
 use crate::worker::grown_files::{GrownFiles, PAUSE};
@@ -45,10 +45,10 @@ const ROOT: &str = "/home/dev/.claude";
 
 struct WorkerFixture {
     fs: MemFs,
-    shelf: Arc<SharedStore>,
+    shared_store: Arc<SharedStore>,
     clock: ManualClock,
     grown: Arc<GrownFiles>,
-    reach: Arc<Reach>,
+    reach: Arc<HistoryProgress>,
     folder: tempfile::TempDir,
 }
 
@@ -57,10 +57,10 @@ impl WorkerFixture {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
         store.set_busy_timeout(Duration::ZERO).unwrap();
-        let shelf = Arc::new(SharedStore::default());
-        *shelf.lock_urgent("test") = Some(store);
+        let shared_store = Arc::new(SharedStore::default());
+        *shared_store.lock_urgent("test") = Some(store);
         let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
-        Self { fs: MemFs::new(), shelf, clock, grown: Arc::default(), reach: Arc::default(), folder }
+        Self { fs: MemFs::new(), shared_store, clock, grown: Arc::default(), reach: Arc::default(), folder }
     }
 
     fn path(session: &str) -> PathBuf {
@@ -76,9 +76,9 @@ impl WorkerFixture {
 
     fn worker(&self, exclude: &[&str]) -> Worker {
         let exclude = Exclude::new(exclude.iter().map(|pattern| (*pattern).to_owned()));
-        let parts = HistorianParts {
+        let parts = HistoryParts {
             fs: Arc::new(self.fs.clone()),
-            shelf: Arc::clone(&self.shelf),
+            shared_store: Arc::clone(&self.shared_store),
             roots: vec![PathBuf::from(ROOT)],
             settings: HistorySettings { exclude, ..HistorySettings::default() },
             recovery: RecoverySettings::default(),
@@ -90,7 +90,7 @@ impl WorkerFixture {
             live: Arc::new(NoEngine),
             on_trouble: Box::new(|| {}),
         };
-        Worker::new(parts, Takes::new(Arc::clone(&self.grown)))
+        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)))
     }
 
     /// Takes turns until no work is left.
@@ -112,14 +112,14 @@ impl WorkerFixture {
 
     /// Runs `done` while another connection is in the middle of a step.
     fn while_locked(&self, done: impl FnOnce()) {
-        let mut other = self.shelf.lock_urgent("test").as_ref().unwrap().second_writer().unwrap();
+        let mut other = self.shared_store.lock_urgent("test").as_ref().unwrap().second_writer().unwrap();
         let step = other.step().unwrap();
         done();
         drop(step);
     }
 
     fn with_store<T>(&self, done: impl FnOnce(&mut Store) -> T) -> T {
-        done(self.shelf.lock_urgent("test").as_mut().unwrap())
+        done(self.shared_store.lock_urgent("test").as_mut().unwrap())
     }
 
     fn texts(&self, session: &str) -> Vec<String> {
@@ -132,7 +132,7 @@ impl WorkerFixture {
     }
 }
 
-fn heard(session: &str) -> HookMessage {
+fn hook_message(session: &str) -> HookMessage {
     let path = WorkerFixture::path(session);
     let payload = format!(
         r#"{{"session_id":"{session}","hook_event_name":"Stop","transcript_path":"{}","cwd":"/home/dev/work"}}"#,
@@ -157,12 +157,12 @@ fn a_refusal_is_reported_until_a_slice_stores_something_again() {
     worker.take(Task::Begin);
     worker.run_slice();
     house.while_locked(|| worker.run_slice());
-    assert!(house.shelf.trouble().is_some());
+    assert!(house.shared_store.trouble().is_some());
     house.later();
     worker.run_slice();
-    assert!(house.shelf.trouble().is_some(), "to look for what is behind writes nothing");
+    assert!(house.shared_store.trouble().is_some(), "to look for what is behind writes nothing");
     worker.run_slice();
-    assert_eq!(house.shelf.trouble(), None);
+    assert_eq!(house.shared_store.trouble(), None);
     assert!(worker.has_work());
 }
 
@@ -174,7 +174,7 @@ fn the_reach_is_published_as_current_behind_or_unknown() {
         house.grown.add(vec![WorkerFixture::path(session)]);
         worker.take(Task::FilesGrew);
         // As if the pause after the last take were over.
-        worker.queues.takes.set_taken_at(None);
+        worker.queues.receiver.set_taken_at(None);
     };
     (0..SLICE_FILES * 3).for_each(|n| house.append_prompt(&format!("s{n}"), "1", "words"));
     let mut worker = house.worker(&[]);
@@ -195,17 +195,18 @@ fn the_reach_is_published_as_current_behind_or_unknown() {
     house.exhaust(&mut worker);
     is(HistoryState::Current);
 
-    *house.shelf.lock_urgent("test") = Some(Store::open(house.folder.path(), Mode::Read).unwrap());
+    *house.shared_store.lock_urgent("test") = Some(Store::open(house.folder.path(), Mode::Read).unwrap());
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
     is(HistoryState::Unknown);
-    *house.shelf.lock_urgent("test") = Some(Store::open(house.folder.path(), Mode::WriteOrRead).unwrap());
+    *house.shared_store.lock_urgent("test") =
+        Some(Store::open(house.folder.path(), Mode::WriteOrRead).unwrap());
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
     is(HistoryState::Current);
-    house.reach.set_paths_owed(true);
+    house.reach.set_paths_pending(true);
     is(HistoryState::Unknown);
-    house.reach.set_paths_owed(false);
+    house.reach.set_paths_pending(false);
     is(HistoryState::Current);
     // A missing file does not matter for the history; a file that may not be read does.
     grows(&mut worker, "gone");
@@ -221,7 +222,7 @@ fn the_reach_is_published_as_current_behind_or_unknown() {
     house.exhaust(&mut worker);
     is(HistoryState::Current);
     worker.take(Task::Damaged);
-    worker.say_reach();
+    worker.publish_progress();
     is(HistoryState::Unknown);
     house.exhaust(&mut worker);
     is(HistoryState::Current);
@@ -248,8 +249,8 @@ fn damage_is_mended_after_the_store_can_be_written_again() {
 fn a_failing_rebuild_is_retried_after_growing_pauses_and_reported_once() {
     let house = WorkerFixture::new();
     let mut worker = house.worker(&[]);
-    let said = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&said);
+    let troubles = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&troubles);
     worker.parts.on_trouble = Box::new(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
@@ -258,16 +259,16 @@ fn a_failing_rebuild_is_retried_after_growing_pauses_and_reported_once() {
     let waits: Vec<u64> = (0..10)
         .map(|_| {
             worker.refused(SliceError::Store(full()));
-            let wait = worker.patience().unwrap();
+            let wait = worker.time_left().unwrap();
             house.clock.set(worker.retry.until().unwrap());
             wait.as_secs()
         })
         .collect();
     assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-    assert_eq!(said.load(Ordering::Relaxed), 1);
+    assert_eq!(troubles.load(Ordering::Relaxed), 1);
     house.exhaust(&mut worker);
-    assert_eq!((worker.damage, house.shelf.trouble()), (None, None), "as soon as there is room");
-    assert_eq!(said.load(Ordering::Relaxed), 2);
+    assert_eq!((worker.damage, house.shared_store.trouble()), (None, None), "as soon as there is room");
+    assert_eq!(troubles.load(Ordering::Relaxed), 2);
 }
 
 #[test]
@@ -285,7 +286,7 @@ fn hook_events_before_a_removal_do_not_block_a_new_reading() {
         step.commit().unwrap();
     });
     let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);
-    worker.take(Task::HookEvents(vec![heard("s")]));
+    worker.take(Task::HookEvents(vec![hook_message("s")]));
     worker.run_slice();
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
@@ -295,7 +296,7 @@ fn hook_events_before_a_removal_do_not_block_a_new_reading() {
     worker.take(Task::FilesGrew);
     house.exhaust(&mut worker);
     assert_eq!(house.texts("s"), ["first", "second"]);
-    assert_eq!(house.shelf.trouble(), None);
+    assert_eq!(house.shared_store.trouble(), None);
 }
 
 #[test]
@@ -327,15 +328,15 @@ fn the_first_line_is_stored_at_once_and_lines_of_the_pause_together() {
     worker.run_slice();
     assert_eq!(house.texts("s"), ["first"]);
     // Even if this test runs slowly, the last take was a moment ago.
-    worker.queues.takes.set_taken_at(Some(Instant::now() + Duration::from_secs(3_600)));
+    worker.queues.receiver.set_taken_at(Some(Instant::now() + Duration::from_secs(3_600)));
     assert!(grows("second"), "the thread is told");
     worker.take(Task::FilesGrew);
-    assert_eq!(worker.patience(), Some(PAUSE));
+    assert_eq!(worker.time_left(), Some(PAUSE));
     worker.run_slice();
     assert!(!grows("third"), "and not woken again");
     assert_eq!(house.texts("s"), ["first"]);
-    worker.queues.takes.set_taken_at(None);
-    assert_eq!(worker.patience(), Some(Duration::ZERO));
+    worker.queues.receiver.set_taken_at(None);
+    assert_eq!(worker.time_left(), Some(Duration::ZERO));
     worker.run_slice();
     assert_eq!(house.texts("s"), ["first", "second", "third"]);
     assert!(!worker.has_work());

@@ -43,7 +43,7 @@ export class MockHost implements Host {
   effectAfter = 300;
 
   #preset: Preset;
-  #ears: ((message: ShellMessage) => void)[] = [];
+  #listeners: ((message: ShellMessage) => void)[] = [];
   #autostart = false;
   #words = new MockWords();
   #rows: TrackedSession[];
@@ -125,11 +125,11 @@ export class MockHost implements Host {
 
   /** Sends a message as the shell would. */
   tell(message: ShellMessage): void {
-    for (const ear of this.#ears) ear(message);
+    for (const listener of this.#listeners) listener(message);
   }
 
   async listen(onMessage: (message: ShellMessage) => void): Promise<void> {
-    this.#ears.push(onMessage);
+    this.#listeners.push(onMessage);
     onMessage({ type: "compact", on: this.#preset.compact ?? false });
   }
 

@@ -56,14 +56,14 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
 const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;
 
 export class MockSettings {
-  #said = new Map<SettingKey, SettingValue>();
+  #written = new Map<SettingKey, SettingValue>();
   #problems: SettingProblem[] = [];
   #fixed = new Map<SettingKey, string>();
   #listeners = new Set<(view: SettingsView) => void>();
 
   /** Simulates an edit of the file by hand. */
-  edit(said: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
-    this.#said = new Map(Object.entries(said) as [SettingKey, SettingValue][]);
+  edit(written: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
+    this.#written = new Map(Object.entries(written) as [SettingKey, SettingValue][]);
     this.#problems = problems;
     this.#tell();
   }
@@ -77,18 +77,18 @@ export class MockSettings {
   view(): SettingsView {
     const one = (key: SettingKey): Setting => {
       const fixedBy = this.#fixed.get(key);
-      const said = this.#said.get(key);
+      const written = this.#written.get(key);
       return {
         key,
-        value: said ?? DEFAULTS[key],
+        value: written ?? DEFAULTS[key],
         default: DEFAULTS[key],
-        source: fixedBy === undefined ? (said === undefined ? "default" : "file") : fixedBy.startsWith("-") ? "option" : "environment",
+        source: fixedBy === undefined ? (written === undefined ? "default" : "file") : fixedBy.startsWith("-") ? "option" : "environment",
         ...(fixedBy === undefined ? {} : { fixedBy }),
       };
     };
     return {
       path: "/home/dev/.config/watchbill/config.toml",
-      exists: this.#said.size > 0,
+      exists: this.#written.size > 0,
       dataDir: "/home/dev/.local/share/watchbill",
       settings: (Object.keys(DEFAULTS) as SettingKey[]).map(one),
       problems: this.#problems,
@@ -97,7 +97,7 @@ export class MockSettings {
 
   /** As the shell serves: at a port that is taken by another program, not. */
   service(): ServiceState {
-    const value = (key: SettingKey): SettingValue => this.#said.get(key) ?? DEFAULTS[key];
+    const value = (key: SettingKey): SettingValue => this.#written.get(key) ?? DEFAULTS[key];
     if (value("service.http") !== true) return {};
     if (value("service.port") === 80) return { problem: "permission denied" };
     return { address: `http://127.0.0.1:${value("service.port") === 0 ? 40213 : String(value("service.port"))}`, token: "5f0c".repeat(16) };
@@ -112,8 +112,8 @@ export class MockSettings {
       }
     }
     for (const { key, value } of changes) {
-      if (value === null || JSON.stringify(value) === JSON.stringify(DEFAULTS[key])) this.#said.delete(key);
-      else this.#said.set(key, value);
+      if (value === null || JSON.stringify(value) === JSON.stringify(DEFAULTS[key])) this.#written.delete(key);
+      else this.#written.set(key, value);
     }
     this.#tell();
     return this.view();

@@ -1,0 +1,113 @@
+//! What an agent asks over the Agent Client Protocol, and the answers to it.
+//!
+//! Source: `session/request_permission` of the protocol, version 1, and of Gemini CLI 0.61.0.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use watchbill_core::requests::decision::Decision;
+use watchbill_core::requests::request::{Request, RequestId, Standing, Via};
+use watchbill_core::requests::visible::visible;
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::request::Asking;
+
+use crate::driver::Refusal;
+use crate::fold::json::{list, text, texts};
+
+/// What an answer needs.
+#[derive(Debug)]
+pub(super) struct AnswerForm {
+    /// The id of the call.
+    pub(super) call: Value,
+    /// The options: what they do, and their ids.
+    options: Vec<(String, String)>,
+}
+
+impl AnswerForm {
+    fn option(&self, kind: &str) -> Option<Value> {
+        let (_, id) = self.options.iter().find(|(does, _)| does == kind)?;
+        Some(json!({ "outcome": { "outcome": "selected", "optionId": id } }))
+    }
+}
+
+/// The answer to a request whose turn is cancelled.
+pub(super) fn cancelled() -> Value {
+    json!({ "outcome": { "outcome": "cancelled" } })
+}
+
+/// What is known beside the call itself.
+pub(super) struct RequestContext<'a> {
+    pub(super) session: &'a str,
+    pub(super) mode: Option<&'a str>,
+    pub(super) cwd: &'a str,
+    pub(super) at: Timestamp,
+    pub(super) line: &'a str,
+}
+
+/// Reads a call that asks for permission.
+pub(super) fn read(call: &Value, params: &Value, around: &RequestContext<'_>) -> (Request, AnswerForm) {
+    let tool_call = params.get("toolCall").unwrap_or(&Value::Null);
+    let options = list(params, "options")
+        .filter_map(|option| Some((text(option, "kind")?.to_owned(), text(option, "optionId")?.to_owned())));
+    let way = AnswerForm { call: call.clone(), options: options.collect() };
+    let input = input(tool_call);
+    // The agent counts its calls anew in each process.
+    let id = format!("{}-{call}", text(tool_call, "toolCallId").unwrap_or(around.session));
+    let mut request = Asking {
+        id: RequestId::new(&id),
+        via: Via::Host,
+        session: around.session,
+        subagent: None,
+        subagent_id: None,
+        tool: text(tool_call, "kind").unwrap_or("tool"),
+        input: &input,
+        suggestions: &Value::Null,
+        mode: around.mode,
+        cwd: Some(around.cwd),
+        opened_at: around.at,
+        payload: around.line.as_bytes(),
+    }
+    .request();
+    let always = list(params, "options").find(|option| text(option, "kind") == Some("allow_always"));
+    request.always = always
+        .and_then(|option| text(option, "name"))
+        .map(|name| Standing { rule: visible(name).into(), place: Arc::from("the agent decides where") })
+        .into_iter()
+        .collect();
+    (request, way)
+}
+
+/// The input of a call. Gemini gives none: the title of a command is the command.
+fn input(tool_call: &Value) -> Value {
+    if let Some(raw) = tool_call.get("rawInput").filter(|raw| raw.is_object()) {
+        return raw.clone();
+    }
+    let about: Vec<_> = list(tool_call, "content").map(texts_of).filter(|text| !text.is_empty()).collect();
+    let title = text(tool_call, "title").unwrap_or_default();
+    if text(tool_call, "kind") == Some("execute") {
+        return json!({ "command": title, "description": about.join("\n") });
+    }
+    json!({ "title": title, "content": tool_call.get("content"), "locations": tool_call.get("locations") })
+}
+
+fn texts_of(part: &Value) -> String {
+    let content = part.get("content").unwrap_or(&Value::Null);
+    text(content, "text").map_or_else(|| texts(content), str::to_owned)
+}
+
+/// The result of the call.
+///
+/// # Errors
+/// When the agent offers no such option.
+pub(super) fn answer(decision: &Decision, way: &AnswerForm) -> Result<Value, Refusal> {
+    let missing = |what: &str| Refusal::Unsupported(format!("the agent offers no way to {what}"));
+    match decision {
+        Decision::Allow => way.option("allow_once").ok_or_else(|| missing("allow this once")),
+        Decision::AllowAlways => way.option("allow_always").ok_or_else(|| missing("allow this always")),
+        Decision::Deny(_) => {
+            way.option("reject_once").ok_or_else(|| missing("deny this once: deny it and stop"))
+        }
+        Decision::DenyAndStop => Ok(cancelled()),
+        Decision::Choose(_) => Err(missing("answer with a choice")),
+    }
+}

@@ -1,0 +1,93 @@
+//! What the agent asks over the stream, and the answers in its words.
+//!
+//! Source: `can_use_tool` and `elicitation` of client 2.1.329.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use watchbill_core::requests::decision::Decision;
+use watchbill_core::requests::request::{Request, RequestId, Via};
+use watchbill_core::requests::visible::{visible, visible_line};
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::request::{Asking, decision_in_words_of_client};
+
+use crate::driver::Refusal;
+use crate::fold::form::{self, Field};
+use crate::fold::json::text;
+
+/// What an answer needs.
+#[derive(Debug)]
+pub(super) enum AnswerForm {
+    /// A permission, questions or a plan.
+    Tool,
+    /// The form of a tool server, with its fields.
+    Form(Vec<Field>),
+}
+
+/// What is known beside the line itself.
+pub(super) struct RequestContext<'a> {
+    pub(super) session: &'a str,
+    pub(super) mode: Option<&'a str>,
+    pub(super) cwd: &'a str,
+    /// The types of subagents, by their ids: the line has no type.
+    pub(super) subagents: &'a BTreeMap<String, String>,
+    pub(super) at: Timestamp,
+    pub(super) line: &'a str,
+}
+
+/// Reads a call of the agent. `None` for a call that this program does not know.
+pub(super) fn read(id: &str, call: &Value, around: &RequestContext<'_>) -> Option<(Request, AnswerForm)> {
+    let asking = |tool, input, suggestions| Asking {
+        id: RequestId::new(id),
+        via: Via::Host,
+        session: around.session,
+        subagent: text(call, "agent_id")
+            .map(|id| around.subagents.get(id).map_or("subagent", String::as_str)),
+        subagent_id: text(call, "agent_id"),
+        tool,
+        input,
+        suggestions,
+        mode: around.mode,
+        cwd: Some(around.cwd),
+        opened_at: around.at,
+        payload: around.line.as_bytes(),
+    };
+    match text(call, "subtype")? {
+        "can_use_tool" => {
+            let suggestions = call.get("permission_suggestions").unwrap_or(&Value::Null);
+            let input = call.get("input").unwrap_or(&Value::Null);
+            Some((asking(text(call, "tool_name")?, input, suggestions).request(), AnswerForm::Tool))
+        }
+        "elicitation" => {
+            let server = text(call, "mcp_server_name").unwrap_or("a tool server");
+            let message = text(call, "message").unwrap_or_default();
+            let (kind, fields) =
+                form::questions(message, call.get("requested_schema").unwrap_or(&Value::Null));
+            let mut request = asking(server, call, &Value::Null).request();
+            request.kind = kind;
+            request.shown = visible(message).into();
+            request.summary = visible_line(&format!("{server} asks: {message}"), 200).into();
+            Some((request, AnswerForm::Form(fields)))
+        }
+        _ => None,
+    }
+}
+
+/// The body of the answer.
+///
+/// # Errors
+/// When the decision does not fit the request.
+pub(super) fn answer(decision: &Decision, request: &Request, way: &AnswerForm) -> Result<Value, Refusal> {
+    match way {
+        AnswerForm::Form(fields) => form::answer(decision, &request.kind, fields),
+        AnswerForm::Tool => {
+            let words = decision_in_words_of_client(decision, request);
+            let mut words = words.map_err(|mismatch| Refusal::Unsupported(mismatch.to_string()))?;
+            // Tools that need the user run only with their input.
+            if words["behavior"] == "allow" && words.get("updatedInput").is_none() {
+                words["updatedInput"] = serde_json::from_str(&request.input).unwrap_or_else(|_| json!({}));
+            }
+            Ok(words)
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The life of the agent's process: it is started late, and the session has ended when nothing of it is left.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Signal, WaitOptions};
+use watchbill_protocol::own::event::{OwnProcess, OwnWhat};
+use watchbill_protocol::own::host::{HostCall, HostRequest};
+use watchbill_protocol::own::spec::{OwnKind, OwnSize};
+
+use super::agent::Agent;
+use super::grid::Grid;
+use super::orphans;
+use super::process_names;
+use super::processes::{self, Process};
+use super::session::{Exit, Session};
+use super::shutdown_plan::{Act, ShutdownPlan};
+use crate::agents::{self, Launch};
+use crate::log::{Direction, LogReader};
+
+/// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// How often the processes are written down while the agent works.
+const LOOK_AT_WORK: Duration = Duration::from_secs(2);
+
+/// The size of a terminal that nobody has measured.
+const SIZE: OwnSize = OwnSize { rows: 24, cols: 80 };
+
+impl Session {
+    /// Reads the log of earlier hosts: prompts that wait, prompts that were sent, the agent's own id of the session.
+    pub(super) fn recall(&mut self) -> io::Result<()> {
+        let mut reader = LogReader::open(&self.folder.log())?;
+        while let Some(record) = reader.next(|_| true)? {
+            if record.direction == Direction::Command {
+                if let Ok(HostCall { request: HostRequest::Command { command }, .. }) =
+                    serde_json::from_slice(&record.bytes)
+                {
+                    self.queue.recall(&command);
+                }
+                continue;
+            }
+            for event in self.replay.fold(record.at, record.direction, &record.bytes) {
+                self.queue.note(&event);
+                self.note(&event);
+            }
+        }
+        self.queue.recalled();
+        self.replay.process_ended();
+        self.state.turn = false;
+        Ok(())
+    }
+
+    /// What a host does first: it closes what an earlier host left open, and starts a terminal.
+    pub(super) fn begin(&mut self) {
+        orphans::end(&self.folder);
+        let acts = self.queue.agent_gone();
+        self.act(acts);
+        self.close_requests();
+        if self.spec.kind == OwnKind::Pty {
+            self.start_agent();
+        }
+    }
+
+    /// Starts the agent. If that fails, the session is over.
+    pub(super) fn start_agent(&mut self) {
+        let started = agents::launch(self.replay.spec()).and_then(|launch| {
+            self.spawn(&launch).map_err(|error| format!("cannot start {}: {error}", launch.program))
+        });
+        match started {
+            Ok(agent) => {
+                let pid = agent.process.pid;
+                orphans::remember(&self.folder, &[agent.process]);
+                self.agent = Some(agent);
+                self.event(&OwnWhat::Started { pid });
+            }
+            Err(text) => {
+                self.event(&OwnWhat::Error { text: text.clone(), cause: "start".to_owned() });
+                self.state.exit = Some(Exit { code: None, signal: None, at: self.now() });
+                self.state.words.push_back(text);
+            }
+        }
+    }
+
+    fn spawn(&mut self, launch: &Launch) -> io::Result<Agent> {
+        let cwd = self.cwd().to_owned();
+        if !cwd.is_dir() {
+            let text = format!("the folder {} does not exist", cwd.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        }
+        if self.spec.kind == OwnKind::Pty {
+            self.state.outputs = 1;
+            let grid = Grid::new(self.spec.size.unwrap_or(SIZE));
+            let size = grid.size();
+            self.grid = Some(grid);
+            Agent::on_terminal(launch, &cwd, size, &self.inputs)
+        } else {
+            self.state.outputs = 2;
+            Agent::on_pipes(launch, &cwd, &self.inputs)
+        }
+    }
+
+    /// Takes note of children that have ended: the agent, and what it left.
+    pub(super) fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+            let is_agent = self
+                .agent
+                .as_ref()
+                .is_some_and(|agent| i32::try_from(agent.process.pid) == Ok(pid.as_raw_nonzero().get()));
+            if is_agent && self.state.exit.is_none() {
+                self.state.exit = Some(Exit {
+                    code: status.exit_status(),
+                    signal: status.terminating_signal(),
+                    at: self.now(),
+                });
+            }
+        }
+    }
+
+    /// Begins the end. `by_user`: not by the system.
+    pub(super) fn end(&mut self, by_user: bool) {
+        self.state.asked |= by_user;
+        if !by_user {
+            self.state.words.push_back("the system ended the host of the session".to_owned());
+        }
+        if self.state.ending.is_none() {
+            let is_terminal = self.spec.kind == OwnKind::Pty;
+            self.state.ending = Some(ShutdownPlan::new(is_terminal, self.state.turn));
+        }
+    }
+
+    /// The log cannot be written: everything is killed, and nothing is told.
+    pub(super) fn give_up(&mut self) {
+        for process in self.all_left() {
+            let _ = processes::signal(process, Signal::KILL);
+        }
+        self.state.is_over = true;
+    }
+
+    /// The agent, while it runs, and all that descends from it.
+    fn all_left(&self) -> Vec<Process> {
+        let mut left = processes::descendants(std::process::id());
+        let scope = process_names::scope(&self.spec.session);
+        left.extend(
+            processes::of_scope(&scope)
+                .into_iter()
+                .filter(|process| !left.contains(process))
+                .collect::<Vec<_>>(),
+        );
+        left
+    }
+
+    /// Writes down from time to time what the agent has started, while it works.
+    pub(super) fn look_at_work(&mut self) {
+        let is_due = self.now() >= self.state.looked + LOOK_AT_WORK;
+        if !self.state.works || !is_due || self.state.ending.is_some() {
+            return;
+        }
+        (self.state.looked, self.state.works) = (self.now(), self.state.turn);
+        let left = self.all_left();
+        if self.state.written != left {
+            orphans::remember(&self.folder, &left);
+            self.state.written = left;
+        }
+    }
+
+    /// When the loop looks at the work again.
+    pub(super) fn next_look(&self) -> Option<Duration> {
+        let until = self.state.looked + LOOK_AT_WORK;
+        self.state.works.then(|| until.saturating_sub(self.now()))
+    }
+
+    /// Carries the end on, asked for or not.
+    pub(super) fn go_on_ending(&mut self) {
+        if self.state.is_over || (self.state.ending.is_none() && self.state.exit.is_none()) {
+            return;
+        }
+        self.reap();
+        let agent_runs = self.agent.is_some() && self.state.exit.is_none();
+        if !agent_runs {
+            self.close_agent();
+            if !self.output_is_whole() {
+                return;
+            }
+        }
+        let left = self.all_left();
+        self.tell_left(&left);
+        let (now, turn) = (self.now(), self.state.turn);
+        let mut gives_up = false;
+        while let Some(act) =
+            self.state.ending.as_mut().and_then(|ending| ending.next(now, agent_runs, !left.is_empty(), turn))
+        {
+            gives_up |= act == Act::GiveUp;
+            self.carry_out_end(act, &left);
+            if gives_up {
+                break;
+            }
+        }
+        if !agent_runs && (left.is_empty() || gives_up) {
+            self.finish(gives_up);
+        }
+    }
+
+    /// Starts the agent once more, if it ended because the conversation is not as this start had it. No prompt was given to it.
+    pub(super) fn starts_over(&mut self) -> bool {
+        let is_over = self.state.exit.is_some() && self.state.outputs == 0;
+        let wanted = is_over && self.state.ending.is_none() && self.replay.start_refusal().is_some();
+        if !wanted || std::mem::replace(&mut self.state.started_over, true) {
+            return false;
+        }
+        (self.agent, self.state.exit) = (None, None);
+        self.state.words.clear();
+        self.replay.process_ended();
+        self.start_agent();
+        true
+    }
+
+    /// The agent is gone: its prompts and requests are closed, once.
+    fn close_agent(&mut self) {
+        if self.agent.is_none() || !self.output_is_whole() {
+            return;
+        }
+        // This closes the terminal too: what the agent left there gets SIGHUP.
+        self.agent = None;
+        let acts = self.queue.agent_gone();
+        self.act(acts);
+        self.close_requests();
+    }
+
+    fn close_requests(&mut self) {
+        for request in std::mem::take(&mut self.state.requests) {
+            self.event(&OwnWhat::RequestClosed { request, by: "withdrawn".to_owned() });
+        }
+    }
+
+    pub(super) fn output_is_whole(&self) -> bool {
+        let waited = self.state.exit.is_none_or(|exit| self.now() >= exit.at + LAST_OUTPUT);
+        self.state.outputs == 0 || waited
+    }
+
+    fn tell_left(&mut self, left: &[Process]) {
+        if !left.is_empty() && self.state.left != left {
+            self.state.left = left.to_vec();
+            orphans::remember(&self.folder, left);
+            let left: Vec<OwnProcess> = left.iter().map(|process| processes::shown(*process)).collect();
+            self.event(&OwnWhat::Ending { left });
+        }
+    }
+
+    fn carry_out_end(&mut self, act: Act, left: &[Process]) {
+        let agent: Vec<Process> = self.agent.iter().map(|agent| agent.process).collect();
+        let send = |to: &[Process], signals: &[Signal]| {
+            for process in to {
+                for signal in signals {
+                    if let Err(error) = processes::signal(*process, *signal) {
+                        tracing::warn!(%error, pid = process.pid, "a process cannot be ended");
+                    }
+                }
+            }
+        };
+        // A stopped process takes no other signal before it is continued.
+        match act {
+            Act::Interrupt => self.interrupt(),
+            Act::CloseInput => {
+                if let Some(agent) = self.agent.as_mut() {
+                    agent.close_input();
+                }
+                send(&agent, &[Signal::CONT]);
+            }
+            Act::HangUp => send(&agent, &[Signal::HUP, Signal::CONT]),
+            Act::Terminate => send(&agent, &[Signal::TERM, Signal::CONT]),
+            Act::TerminateLeft => send(left, &[Signal::TERM, Signal::CONT]),
+            Act::Kill | Act::KillLeft => send(left, &[Signal::KILL]),
+            Act::GiveUp => self.state.words.push_back("some processes could not be ended".to_owned()),
+        }
+    }
+
+    /// The last event.
+    fn finish(&mut self, gave_up: bool) {
+        self.keep_screen();
+        let exit = self.state.exit;
+        let failed = exit.is_some_and(|exit| exit.code != Some(0)) && !self.state.asked;
+        let words: Vec<String> = self.state.words.drain(..).collect();
+        let says_words = (failed || gave_up || !self.state.asked) && !words.is_empty();
+        self.event(&OwnWhat::SessionEnded {
+            code: exit.and_then(|exit| exit.code),
+            signal: exit.and_then(|exit| exit.signal),
+            asked: self.state.asked,
+            words: says_words.then(|| words.join("\n")),
+        });
+        self.sync();
+        self.state.is_over = true;
+    }
+}

@@ -1,0 +1,242 @@
+//! The prompts of a session, as a pure machine: each is written to the agent once, and failures hold what waits.
+
+use std::collections::{HashMap, VecDeque};
+
+use watchbill_protocol::own::command::{OwnCommand, OwnImage, PromptWhen};
+use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+
+/// A prompt that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Waiting {
+    id: String,
+    text: String,
+    images: Vec<OwnImage>,
+    when: PromptWhen,
+}
+
+/// What the host is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// Tells readers.
+    Tell(OwnWhat),
+    /// Interrupts the running turn.
+    Interrupt,
+    /// Hands a prompt to the driver now.
+    Hand(OwnCommand),
+}
+
+/// The prompts of a session.
+#[derive(Debug, Default)]
+pub struct PromptQueue {
+    waiting: VecDeque<Waiting>,
+    /// Why the queue waits for the user.
+    held: Option<String>,
+    /// Each prompt that was ever taken, with its place.
+    places: HashMap<String, PromptPlace>,
+    /// The texts of prompts that the agent has and has not answered.
+    texts: HashMap<String, String>,
+    /// The host has interrupted the turn that runs: what waits was held then, or is not to be held.
+    by_us: bool,
+    /// A turn runs.
+    turn_runs: bool,
+}
+
+impl PromptQueue {
+    /// Takes a prompt. `turn_runs`: the agent works.
+    pub fn take(
+        &mut self,
+        id: &str,
+        text: &str,
+        images: &[OwnImage],
+        when: PromptWhen,
+        turn_runs: bool,
+    ) -> Vec<Act> {
+        if self.places.contains_key(id) {
+            return Vec::new();
+        }
+        let waiting = Waiting { id: id.to_owned(), text: text.to_owned(), images: images.to_vec(), when };
+        self.places.insert(id.to_owned(), PromptPlace::Queued);
+        let mut acts = vec![Act::Tell(told(&waiting, PromptPlace::Queued))];
+        match when {
+            PromptWhen::Queue => self.waiting.push_back(waiting),
+            PromptWhen::Steer if turn_runs => {
+                self.texts.insert(id.to_owned(), text.to_owned());
+                acts.push(Act::Hand(prompt(waiting)));
+            }
+            PromptWhen::Steer | PromptWhen::Now => self.waiting.push_front(waiting),
+        }
+        if when == PromptWhen::Now && turn_runs && !self.by_us {
+            acts.push(Act::Interrupt);
+        }
+        acts
+    }
+
+    /// The next prompt, when the agent can take one.
+    pub fn next(&mut self) -> Option<OwnCommand> {
+        let first = self.waiting.front()?;
+        if self.held.is_some() && first.when != PromptWhen::Now {
+            return None;
+        }
+        let first = self.waiting.pop_front()?;
+        self.texts.insert(first.id.clone(), first.text.clone());
+        Some(prompt(first))
+    }
+
+    /// Whether the agent is to be started: a prompt waits and may go.
+    pub fn has_work(&self) -> bool {
+        self.waiting.front().is_some_and(|first| self.held.is_none() || first.when == PromptWhen::Now)
+    }
+
+    /// Puts a prompt back that the agent cannot take into its turn: it is the next one.
+    pub fn put_back(&mut self, command: OwnCommand) {
+        if let OwnCommand::Prompt { id, text, images, when } = command {
+            self.waiting.push_front(Waiting { id, text, images, when });
+        }
+    }
+
+    /// Takes a waiting prompt back. `None`: it does not wait.
+    pub fn unqueue(&mut self, id: &str) -> Option<Vec<Act>> {
+        let at = self.waiting.iter().position(|waiting| waiting.id == id)?;
+        let taken = self.waiting.remove(at)?;
+        Some(self.dropped(vec![taken]))
+    }
+
+    /// Takes all waiting prompts back.
+    pub fn clear(&mut self) -> Vec<Act> {
+        let all = self.waiting.drain(..).collect();
+        self.dropped(all)
+    }
+
+    fn dropped(&mut self, taken: Vec<Waiting>) -> Vec<Act> {
+        let mut acts: Vec<Act> =
+            taken.iter().map(|waiting| Act::Tell(told(waiting, PromptPlace::Dropped))).collect();
+        for waiting in taken {
+            self.places.insert(waiting.id, PromptPlace::Dropped);
+        }
+        if self.waiting.is_empty() {
+            acts.extend(self.release());
+        }
+        acts
+    }
+
+    /// Holds what waits until the user lets it go on. Where nothing waits, nothing is held.
+    pub fn hold(&mut self, cause: &str) -> Vec<Act> {
+        if self.waiting.is_empty() || self.held.is_some() {
+            return Vec::new();
+        }
+        self.held = Some(cause.to_owned());
+        vec![Act::Tell(OwnWhat::QueueHeld { held: true, cause: self.held.clone() })]
+    }
+
+    /// The turn that runs is being interrupted by the host.
+    pub fn interrupting(&mut self) {
+        self.by_us = true;
+    }
+
+    /// Lets held prompts go on.
+    pub fn release(&mut self) -> Vec<Act> {
+        let was_held = self.held.take().is_some();
+        let told = was_held.then_some(Act::Tell(OwnWhat::QueueHeld { held: false, cause: None }));
+        told.into_iter().collect()
+    }
+
+    /// Notes an event of the driver.
+    pub fn note(&mut self, event: &OwnWhat) -> Vec<Act> {
+        match event {
+            OwnWhat::Prompt { id, place, .. } => {
+                self.places.insert(id.clone(), *place);
+                if !matches!(place, PromptPlace::Queued | PromptPlace::Sent | PromptPlace::Started) {
+                    self.texts.remove(id);
+                }
+                // The agent cancelled what it had not begun: no turn comes whose end is ours.
+                if *place == PromptPlace::Dropped && !self.turn_runs && !self.any_sent() {
+                    self.by_us = false;
+                }
+                Vec::new()
+            }
+            OwnWhat::TurnStart => {
+                self.turn_runs = true;
+                Vec::new()
+            }
+            OwnWhat::TurnEnd { reason, .. } => {
+                self.turn_runs = false;
+                let by_us = std::mem::take(&mut self.by_us);
+                match reason.as_str() {
+                    "completed" => Vec::new(),
+                    "interrupted" if by_us => Vec::new(),
+                    "interrupted" | "limit" | "login" => self.hold(reason),
+                    _ => self.hold("error"),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The place of a prompt.
+    pub fn place(&self, id: &str) -> Option<PromptPlace> {
+        self.places.get(id).copied()
+    }
+
+    /// Whether a prompt is with the agent, which has not confirmed it.
+    pub fn any_sent(&self) -> bool {
+        self.places.values().any(|place| *place == PromptPlace::Sent)
+    }
+
+    /// The agent is gone: what it did not confirm is at an unknown place, and what waits is held.
+    pub fn agent_gone(&mut self) -> Vec<Act> {
+        (self.by_us, self.turn_runs) = (false, false);
+        let mut lost: Vec<String> = Vec::new();
+        for (id, place) in &mut self.places {
+            if *place == PromptPlace::Sent {
+                *place = PromptPlace::Unknown;
+                lost.push(id.clone());
+            }
+        }
+        lost.sort_unstable();
+        let mut texts = std::mem::take(&mut self.texts);
+        let mut unknown = |id: String| {
+            let text = texts.remove(&id).unwrap_or_default();
+            OwnWhat::Prompt { id, text, images: 0, place: PromptPlace::Unknown }
+        };
+        let mut acts: Vec<Act> = lost.into_iter().map(|id| Act::Tell(unknown(id))).collect();
+        acts.extend(self.hold("error"));
+        acts
+    }
+
+    /// Takes up a prompt from the log of an earlier host, with what that log says of it.
+    pub fn recall(&mut self, command: &OwnCommand) {
+        let OwnCommand::Prompt { id, text, images, when } = command else { return };
+        if self.places.insert(id.clone(), PromptPlace::Queued).is_none() {
+            let waiting = Waiting { id: id.clone(), text: text.clone(), images: images.clone(), when: *when };
+            self.waiting.push_back(waiting);
+        }
+    }
+
+    /// The log of an earlier host has ended here: only what is still queued waits.
+    pub fn recalled(&mut self) {
+        let places = &self.places;
+        self.waiting.retain(|waiting| places.get(&waiting.id) == Some(&PromptPlace::Queued));
+        for waiting in &mut self.waiting {
+            waiting.when = PromptWhen::Queue;
+        }
+        self.held = None;
+        (self.by_us, self.turn_runs) = (false, false);
+    }
+}
+
+fn prompt(waiting: Waiting) -> OwnCommand {
+    let Waiting { id, text, images, when } = waiting;
+    OwnCommand::Prompt { id, text, images, when }
+}
+
+fn told(waiting: &Waiting, place: PromptPlace) -> OwnWhat {
+    OwnWhat::Prompt {
+        id: waiting.id.clone(),
+        text: waiting.text.clone(),
+        images: u32::try_from(waiting.images.len()).unwrap_or(u32::MAX),
+        place,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! `service.json` in the data folder: where the service listens, and its token. Only its owner can read it.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use watchbill_hooks::places::private_dir;
+
+/// The file's name in the data folder.
+pub const FILE: &str = "service.json";
+
+#[derive(Serialize)]
+struct Content<'a> {
+    address: String,
+    port: u16,
+    token: &'a str,
+    pid: u32,
+    version: &'static str,
+}
+
+/// The file, removed when it is dropped.
+#[derive(Debug)]
+pub struct AddressFile {
+    path: PathBuf,
+    token: String,
+}
+
+impl AddressFile {
+    /// Writes the file in place of one that an ended program left.
+    ///
+    /// # Errors
+    /// When the data folder cannot be written.
+    pub fn write(data_dir: &Path, address: SocketAddr, token: &str) -> io::Result<Self> {
+        let path = data_dir.join(FILE);
+        let content = Content {
+            address: address.ip().to_string(),
+            port: address.port(),
+            token,
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        private_dir(data_dir)?;
+        let fresh = data_dir.join(format!("{FILE}.{}", std::process::id()));
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&fresh)?;
+        file.write_all(serde_json::to_string(&content).map_err(io::Error::other)?.as_bytes())?;
+        std::fs::rename(&fresh, &path)?;
+        Ok(Self { path, token: token.to_owned() })
+    }
+}
+
+impl Drop for AddressFile {
+    fn drop(&mut self) {
+        // A later program may have written its own.
+        if std::fs::read_to_string(&self.path).is_ok_and(|text| text.contains(&self.token)) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// What the user does to own sessions from the window: start, resume, fork.
+
+import type { OwnAgent } from "../bindings/OwnAgent";
+import type { TrackedSession } from "../bindings/TrackedSession";
+import { type Host, reasonOf } from "../host/host";
+import { canResume, ownKind } from "./own";
+
+export class OwnActions {
+  /** A session that was just started. The window opens it as soon as the roster has it. */
+  awaited = $state<string | undefined>();
+
+  #host: Pick<Host, "own">;
+  #say: (words: string) => void;
+
+  constructor(host: Pick<Host, "own">, say: (words: string) => void) {
+    this.#host = host;
+    this.#say = say;
+  }
+
+  async resume(from: TrackedSession | undefined, fork: boolean): Promise<void> {
+    if (from === undefined || !canResume(from)) return;
+    const id = crypto.randomUUID();
+    try {
+      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork });
+      this.#say(fork ? "A copy goes on in a new session" : "The session goes on here");
+    } catch (error) {
+      this.#say(reasonOf(error));
+    }
+  }
+}
