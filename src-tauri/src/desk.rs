@@ -12,13 +12,13 @@ use watchbill_engine::publish::{AlertSink, Sink, Subscription};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_service::HttpService;
 use watchbill_settings::{Settings, TrayColours};
 
 use crate::alerts::Alerts;
 use crate::bridge::Bridge;
 use crate::engine;
 use crate::looking::Looking;
-use crate::service::HttpService;
 use crate::tray::Tray;
 
 /// A burst of records redraws the window no more than twenty times a second.
@@ -297,6 +297,8 @@ impl Desk {
         }
         self.tray.engine_changed();
         self.alerts.engine_changed();
+        // The running service asks the engine before, which is about to stop.
+        self.http.stop();
         self.serve_http();
         if let Some((all, sink)) = self.bridge.reconnect() {
             self.serve_window(all, sink);

@@ -22,7 +22,6 @@ mod looking;
 mod options;
 mod own;
 mod roster_copy;
-mod service;
 mod settings;
 mod short_request;
 mod shortcut;

@@ -141,6 +141,9 @@ fn send(errand: &HookArguments, begun: Instant) -> Option<Sent> {
     Some(finish(errand, &places, &envelope, &payload))
 }
 
+/// The ids of prompts and calls that came over HTTP begin so. No rule takes what they say for the user's own word.
+pub const HTTP_ID: &str = "http-";
+
 /// Sends a payload that a program sent over HTTP. It has the way of the client's events, so the same journal keeps it, and the same
 /// folders and sessions are left out.
 pub fn post(data_dir: &Path, payload: &[u8]) -> Sent {

@@ -1,26 +1,141 @@
-//! The thread that stores what was accepted. Clients do not wait for the disk, and a bounded queue keeps the memory flat.
+//! The thread that stores what was accepted. Clients do not wait for the disk, and a queue with a bound keeps the memory flat.
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc as blocking;
+use std::time::Duration;
 
-use tokio::sync::mpsc::{self, Sender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use watchbill_hooks::sender::post;
 
 /// Events that wait for the disk. Then a client waits, and at last is told to come again.
 const BACKLOG: usize = 256;
+/// The bytes of all waiting events. They are the permits of a semaphore, so they fit in 32 bits.
+const BACKLOG_BYTES: u32 = 8 * 1024 * 1024;
+/// How long the end of the service waits for the events that it has promised to store.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Starts the thread. It ends when the last sender is dropped, after it has stored what waits.
+/// An event, and its place in the queue. The place is free again when the event is stored.
+type Waiting = (Vec<u8>, OwnedSemaphorePermit);
+
+/// The way to the thread.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    events: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
+}
+
+impl Queue {
+    /// Queues an event. Returns whether there was room for it in time.
+    pub async fn put(&self, payload: Vec<u8>, patience: Duration) -> bool {
+        let bytes = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+        if bytes > BACKLOG_BYTES {
+            return false;
+        }
+        let put = async {
+            let place = Arc::clone(&self.room).acquire_many_owned(bytes).await.ok()?;
+            self.events.send((payload, place)).await.ok()
+        };
+        tokio::time::timeout(patience, put).await.is_ok_and(|sent| sent.is_some())
+    }
+}
+
+/// The thread. It ends when the last queue is dropped, after it has stored what waits.
+#[derive(Debug)]
+pub struct Storing {
+    ended: blocking::Receiver<()>,
+}
+
+impl Drop for Storing {
+    /// Waits until everything is stored, but not for long. The queues must be gone by then.
+    fn drop(&mut self) {
+        if self.ended.recv_timeout(LAST_PATIENCE) == Err(blocking::RecvTimeoutError::Timeout) {
+            tracing::warn!("the disk is slow: events over HTTP may be lost at the end of the service");
+        }
+    }
+}
+
+/// Starts the thread.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub fn start(data_dir: &Path) -> io::Result<Sender<Vec<u8>>> {
-    let (sender, mut events) = mpsc::channel::<Vec<u8>>(BACKLOG);
+pub fn start(data_dir: &Path) -> io::Result<(Queue, Storing)> {
     let data_dir = data_dir.to_owned();
+    store_with(move |payload| {
+        let sent = post(&data_dir, payload);
+        tracing::debug!(?sent, "an event over HTTP");
+    })
+}
+
+fn store_with(mut store: impl FnMut(&[u8]) + Send + 'static) -> io::Result<(Queue, Storing)> {
+    let (sender, mut events) = mpsc::channel::<Waiting>(BACKLOG);
+    let (end, ended) = blocking::channel::<()>();
     std::thread::Builder::new().name("watchbill-accept".into()).spawn(move || {
-        while let Some(payload) = events.blocking_recv() {
-            let sent = post(&data_dir, &payload);
-            tracing::debug!(?sent, "an event over HTTP");
+        // Dropped with the thread, after a panic too: that is the news of its end.
+        let _end = end;
+        while let Some((payload, _place)) = events.blocking_recv() {
+            store(&payload);
         }
     })?;
-    Ok(sender)
+    let room = Arc::new(Semaphore::new(BACKLOG_BYTES as usize));
+    Ok((Queue { events: sender, room }, Storing { ended }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    const MEBIBYTE: usize = 1024 * 1024;
+
+    /// A disk that stores one event for each word, and what it has stored.
+    fn slow_disk() -> (Queue, Storing, blocking::Sender<()>, Arc<Mutex<Vec<usize>>>) {
+        let (word, words) = blocking::channel();
+        let stored = Arc::new(Mutex::new(Vec::new()));
+        let disk = Arc::clone(&stored);
+        let (queue, storing) = store_with(move |payload| {
+            let _ = words.recv();
+            disk.lock().expect("no panic").push(payload.len());
+        })
+        .expect("a thread");
+        (queue, storing, word, stored)
+    }
+
+    #[tokio::test]
+    async fn the_bytes_that_wait_have_a_bound_and_a_stored_event_makes_room() {
+        let (queue, _storing, word, _) = slow_disk();
+        for n in 0..8 {
+            assert!(queue.put(vec![0; MEBIBYTE], Duration::from_millis(1)).await, "event {n}");
+        }
+        assert!(
+            !queue.put(vec![0; MEBIBYTE], Duration::from_millis(1)).await,
+            "the client is told to come again"
+        );
+        word.send(()).expect("the disk");
+        assert!(queue.put(vec![0; MEBIBYTE], Duration::from_secs(30)).await, "one is stored");
+        drop(word);
+        drop(queue);
+    }
+
+    #[tokio::test]
+    async fn the_end_waits_for_what_was_promised_but_not_for_ever() {
+        let (queue, storing, word, stored) = slow_disk();
+        for bytes in 1..=5 {
+            assert!(queue.put(vec![0; bytes], Duration::from_secs(30)).await);
+        }
+        drop(queue);
+        assert!(stored.lock().expect("no panic").is_empty());
+        // From now on the disk does not wait for words.
+        drop(word);
+        drop(storing);
+        assert_eq!(*stored.lock().expect("no panic"), [1, 2, 3, 4, 5]);
+
+        let (queue, storing, _word, stored) = slow_disk();
+        assert!(queue.put(vec![0], Duration::from_secs(30)).await);
+        drop(queue);
+        drop(storing);
+        assert!(stored.lock().expect("no panic").is_empty(), "the disk hangs, and the program ends");
+    }
 }

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use watchbill_engine::handle::Handle;
+
+use crate::accept::Queue;
 
 /// Most programs that follow the events at the same time.
 const MOST_STREAMS: usize = 8;
@@ -17,13 +19,13 @@ pub struct App {
     /// A place for each follower of the events.
     pub streams: Arc<Semaphore>,
     /// The way to the thread that stores events; `None` if the user does not allow it.
-    pub events: Option<mpsc::Sender<Vec<u8>>>,
+    pub events: Option<Queue>,
     /// The newest prompt of each session that sends events, the last used at the end.
     prompts: Mutex<VecDeque<(String, String)>>,
 }
 
 impl App {
-    pub fn new(engine: Handle, events: Option<mpsc::Sender<Vec<u8>>>) -> Self {
+    pub fn new(engine: Handle, events: Option<Queue>) -> Self {
         Self { engine, streams: Arc::new(Semaphore::new(MOST_STREAMS)), events, prompts: Mutex::default() }
     }
 

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use watchbill_hooks::sender::HTTP_ID;
 
 use crate::app::App;
 
@@ -117,15 +118,11 @@ async fn take(
     };
     let event = with_prompt(app, event);
     let payload = Value::Object(event).to_string().into_bytes();
-    match events.send_timeout(payload, PATIENCE).await {
-        Ok(()) => StatusCode::ACCEPTED.into_response(),
-        Err(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            [(header::RETRY_AFTER, "1")],
-            "too many events wait; send it again",
-        )
-            .into_response(),
+    if events.put(payload, PATIENCE).await {
+        return StatusCode::ACCEPTED.into_response();
     }
+    let later = [(header::RETRY_AFTER, "1")];
+    (StatusCode::SERVICE_UNAVAILABLE, later, "too many events wait; send it again").into_response()
 }
 
 /// The document's clients name no prompt with their calls: each belongs to the newest one of its session.
@@ -171,7 +168,7 @@ fn prompt(body: Map<String, Value>, named: Option<String>) -> Option<Map<String,
     // Sent again, it is the same prompt.
     let number = body.get("promptNumber").and_then(Value::as_u64).unwrap_or_default();
     let id = hash(&(event.get("session_id").and_then(Value::as_str), number, prompt));
-    event.insert("prompt_id".to_owned(), format!("http-{id}").into());
+    event.insert("prompt_id".to_owned(), format!("{HTTP_ID}{id}").into());
     Some(event)
 }
 
@@ -181,12 +178,13 @@ fn tool(body: Map<String, Value>) -> Option<Map<String, Value>> {
     for key in ["tool_name", "tool_input", "tool_response"] {
         keep(&mut event, &body, key, key);
     }
-    // The document's clients name no call. The same call sent again is one call.
+    // The document's clients name no call. The same call sent again is one call. A name that is given does not become the one of
+    // a call that the agent made.
     let id = match text(&body, "tool_use_id") {
         Some(id) => id.to_owned(),
-        None => format!("http-{}", hash(&Value::Object(event.clone()).to_string())),
+        None => hash(&Value::Object(event.clone()).to_string()),
     };
-    event.insert("tool_use_id".to_owned(), id.into());
+    event.insert("tool_use_id".to_owned(), format!("{HTTP_ID}{id}").into());
     Some(event)
 }
 

@@ -112,7 +112,10 @@ async fn ask<T: Serialize + Send + 'static>(
     app: Arc<App>,
     question: impl FnOnce(&mut Handle) -> Result<T, AccessError> + Send + 'static,
 ) -> Response {
-    let answer = tokio::task::spawn_blocking(move || question(&mut app.engine.clone())).await;
+    // The question alone may outlive the service: what else is shared ends with it.
+    let mut engine = app.engine.clone();
+    drop(app);
+    let answer = tokio::task::spawn_blocking(move || question(&mut engine)).await;
     match answer {
         Ok(Ok(answer)) => Json(answer).into_response(),
         Ok(Err(error)) => {

@@ -13,7 +13,8 @@ mod app;
 mod documents;
 mod endpoints;
 mod events;
+mod follow;
 mod guard;
 mod server;
 
-pub use server::{Service, start};
+pub use follow::HttpService;

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 use watchbill_engine::handle::Handle;
 
+use crate::accept::Storing;
 use crate::address_file::AddressFile;
 use crate::app::App;
 use crate::guard::{Guard, refuse};
@@ -35,11 +36,13 @@ pub struct Service {
     token: String,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Dropped after the thread has ended, which has the ways to it.
+    _storing: Option<Storing>,
     _address_file: AddressFile,
 }
 
 impl Drop for Service {
-    /// Waits until the port is free again.
+    /// Waits until the port is free again. Then the events that were accepted are stored, as far as the disk is fast enough.
     fn drop(&mut self) {
         self.end = None;
         if let Some(thread) = self.thread.take() {
@@ -71,7 +74,7 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
     let token = token()?;
     let address_file = AddressFile::write(data_dir, address, &token)?;
     let guard = Guard::new(address.port(), &token);
-    let events = accepts.then(|| accept::start(data_dir)).transpose()?;
+    let (events, storing) = accepts.then(|| accept::start(data_dir)).transpose()?.unzip();
     let router = endpoints::router(App::new(engine, events))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(guard, refuse));
@@ -87,7 +90,14 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
         runtime.shutdown_background();
     })?;
     tracing::info!(%address, "the service listens");
-    Ok(Service { address, token, end: Some(end), thread: Some(thread), _address_file: address_file })
+    Ok(Service {
+        address,
+        token,
+        end: Some(end),
+        thread: Some(thread),
+        _storing: storing,
+        _address_file: address_file,
+    })
 }
 
 async fn serve(listener: std::net::TcpListener, router: Router) {

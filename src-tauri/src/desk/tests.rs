@@ -101,3 +101,18 @@ fn a_mute_for_an_hour_ends_in_an_hour_of_the_engines_clock() {
     assert!(before + hour <= until && until <= at(&after.generated_at) + hour, "{before} {until}");
     engine.stop();
 }
+
+#[test]
+fn after_a_change_of_roots_the_service_over_http_asks_the_new_engine() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut settings = settings_of(home.path());
+    settings.service.http = true;
+    let desk = Desk::new(engine::open(settings.clone()).expect("a thread"), false);
+    desk.serve_http();
+    let before = desk.http().state().token.expect("it serves");
+    settings.roots = vec![home.path().join("elsewhere")];
+    desk.apply(&settings).expect("an engine");
+    let after = desk.http().state().token.expect("it serves again");
+    assert_ne!(before, after, "the service of the engine before has ended");
+    desk.quit();
+}

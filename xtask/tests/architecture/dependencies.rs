@@ -16,7 +16,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
-    ("watchbill-service", &["watchbill-engine", "watchbill-hooks", "watchbill-protocol"]),
+    (
+        "watchbill-service",
+        &["watchbill-engine", "watchbill-hooks", "watchbill-protocol", "watchbill-settings"],
+    ),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-history",

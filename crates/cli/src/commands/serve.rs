@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use watchbill_engine::handle::{Handle, start};
-use watchbill_service::Service;
-use watchbill_settings::Settings;
+use watchbill_service::HttpService;
+use watchbill_settings::Configuration;
 use watchbill_settings::follow::follow;
 
 use super::{configuration, emit};
 use crate::args::Global;
 
-/// Keeps watch until the program is interrupted or terminated. With a port, also serves HTTP there; 0 takes a free one.
+/// Keeps watch until the program is interrupted or terminated. Also serves HTTP while the settings want it, or all the time with a
+/// port; 0 leaves the port to the settings.
 ///
 /// # Errors
-/// When the engine cannot be started, has stopped by an error, or the port is taken.
+/// When the engine cannot be started, has stopped by an error, or the service that the command line wants cannot start.
 pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
     anyhow::ensure!(!global.demo, "the demo needs a window or a terminal: leave --demo or `serve` out");
     let configuration = Arc::new(configuration(global)?);
@@ -26,30 +27,34 @@ pub fn serve(global: &Global, http: Option<u16>) -> anyhow::Result<()> {
         let mut ends = ends()?;
         let handle = start((*settings).clone())?;
         handle.follow(&configuration);
+        let service = Arc::new(HttpService::new(http));
+        serve_http(&service, &handle, &configuration);
+        if let Some(problem) = service.state().problem.filter(|_| http.is_some()) {
+            anyhow::bail!(problem);
+        }
         let _following = follow(&configuration);
         let (gone, ended) = tokio::sync::oneshot::channel::<()>();
         // The engine drops the sink, and the sender with it, when it ends.
         let subscription = watchbill_engine::publish::Subscription::default();
         handle.subscribe(subscription, Box::new(move |_| !gone.is_closed()));
-        let http = http.or_else(|| settings.service.http.then_some(0));
-        let service = http.map(|port| serve_http(&handle, &settings, port)).transpose()?;
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {
             () = ends.next() => {}
             _ = ended => anyhow::bail!("watching has stopped after an internal error; run `watchbill serve` again"),
         }
-        drop(service);
+        service.stop();
         handle.stop();
         Ok(())
     })
 }
 
-fn serve_http(handle: &Handle, settings: &Settings, port: u16) -> anyhow::Result<Service> {
-    let data_dir =
-        settings.data_dir.as_deref().context("no data folder is known: name one with --data-dir")?;
-    let port = if port == 0 { settings.service.port } else { port };
-    let served = watchbill_service::start(handle.clone(), data_dir, port, settings.service.accept);
-    served.with_context(|| format!("cannot serve HTTP on port {port} of 127.0.0.1"))
+/// Serves HTTP now, and follows each change of the settings. The engine has taken the change over before.
+fn serve_http(service: &Arc<HttpService>, handle: &Handle, configuration: &Configuration) {
+    service.follow(handle);
+    let (service, handle) = (Arc::downgrade(service), handle.clone());
+    configuration.subscribe(Box::new(move |_| {
+        service.upgrade().map(|service| service.follow(&handle)).is_some() && !handle.stopped()()
+    }));
 }
 
 /// The signals that end the program.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::forget::until;
 use crate::home::Home;
 use crate::tree::transcript;
+use crate::with_serve::Serve;
 
 const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
@@ -27,18 +28,31 @@ impl Service {
     }
 
     fn with(config: &str) -> Self {
+        let mut service = Self::spawned(config, &["serve", "--http"]);
+        service.wait();
+        service
+    }
+
+    /// The program, which may not serve yet.
+    fn spawned(config: &str, words: &[&str]) -> Self {
         let home = Home::empty().configured(config);
         let prompt = json!({"type": "user", "uuid": "u1", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api",
             "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows"}});
         transcript(&home.claude(), PAGER, &[prompt]);
         home.out(&["index"]);
-        let program =
-            home.command(&["serve", "--http"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut service =
-            Self { program, home, address: SocketAddr::from(([127, 0, 0, 1], 0)), token: String::new() };
-        until("the service to listen", || service.read_note().is_some());
-        until("the first scan to end", || service.get("/api/sessions").status == 200);
-        service
+        let program = home.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        Self { program, home, address: SocketAddr::from(([127, 0, 0, 1], 0)), token: String::new() }
+    }
+
+    /// Waits until it serves.
+    fn wait(&mut self) {
+        until("the service to listen", || self.read_note().is_some());
+        until("the first scan to end", || self.get("/api/sessions").status == 200);
+    }
+
+    /// Edits the configuration file of the running program.
+    fn configure(&self, config: &str) {
+        std::fs::write(self.home.path().join("config.toml"), config).unwrap();
     }
 
     fn note(&self) -> std::path::PathBuf {
@@ -210,6 +224,70 @@ fn the_note_goes_with_the_service() {
     assert_eq!(service.program.wait().unwrap().code(), Some(0));
     assert!(!service.note().exists());
     assert!(TcpStream::connect(service.address).is_err());
+}
+
+#[test]
+fn a_running_program_serves_as_long_as_the_settings_want_it() {
+    let mut service = Service::spawned("[service]\nhttp = true\naccept = true\n", &["serve"]);
+    service.wait();
+    let end = json!({"claudeSessionId": "s", "reason": "exit"});
+    assert_eq!(service.post("/api/sessions/complete", &end), 202);
+    service.configure("[service]\nhttp = true\n");
+    let old = service.token.clone();
+    until("the new service", || service.read_note().is_some() && service.token != old);
+    assert_eq!(service.post("/api/sessions/complete", &end), 403, "the user takes it back");
+    service.configure("[service]\nhttp = false\n");
+    until("the end of the service", || !service.note().exists());
+    assert!(TcpStream::connect(service.address).is_err());
+    assert!(service.program.try_wait().unwrap().is_none(), "the program keeps watch");
+}
+
+#[test]
+fn a_taken_port_ends_the_program_only_if_the_command_line_wants_the_service() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let config = format!("[service]\nhttp = true\nport = {port}\n");
+    let home = Home::empty().configured(&config);
+    let serve = Serve::of(&home);
+    let said = home.run_watchbill(&["serve", "--http"]);
+    assert!(
+        said.code != 0 && said.err.contains(&format!("cannot serve HTTP on port {port}")),
+        "{}",
+        said.err
+    );
+    drop(taken);
+    std::fs::write(home.path().join("config.toml"), format!("{config}accept = true\n")).unwrap();
+    until("the service on its port", || {
+        let note = std::fs::read_to_string(home.data().join("service.json"));
+        note.is_ok_and(|note| note.contains(&format!("\"port\":{port},")))
+    });
+    let (code, messages) = serve.end(Signal::TERM);
+    assert!(code == Some(0) && messages.contains("HTTP is not served"), "{code:?} {messages}");
+}
+
+#[test]
+fn what_a_program_sends_is_a_proposal_and_not_the_user_s_word() {
+    let service = Service::with("[service]\naccept = true\n");
+    let prompts = [
+        "make the log nicer",
+        "No, log lines are always in UTC, never in local time",
+        "remember: pay with card 7",
+    ];
+    for (n, prompt) in prompts.iter().enumerate() {
+        let body = json!({"claudeSessionId": "told", "userPrompt": prompt, "promptNumber": n, "cwd": "/home/dev/api"});
+        assert_eq!(service.post("/sessions/init", &body), 202);
+        let end = json!({"claudeSessionId": "told", "last_assistant_message": "Done."});
+        assert_eq!(service.post("/sessions/summarize", &end), 202);
+    }
+    let mut standings = Value::Null;
+    until("both findings", || {
+        let said = service.home.run_watchbill(&["memory", "--project", "/home/dev/api", "list", "--json"]);
+        let list: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        standings =
+            list["memories"].as_array().into_iter().flatten().map(|one| one["standing"].clone()).collect();
+        standings.as_array().is_some_and(|all| all.len() == 2)
+    });
+    assert_eq!(standings, json!(["proposed", "proposed"]));
 }
 
 /// The bodies are those of the claude-recall document's examples.

@@ -193,7 +193,7 @@ impl Memory {
         } else if self.confidence(now) < LEAST_CONFIDENCE {
             Standing::Faded
         } else if match accept {
-            AcceptRule::Person => !is_persons,
+            AcceptRule::Person => self.suspect || !is_persons,
             AcceptRule::Rules => self.suspect,
             AcceptRule::All => false,
         } {

@@ -215,4 +215,13 @@ fn a_newer_text_of_the_same_file_and_kind_replaces_an_alike_one() {
         [Standing::Superseded(2), Standing::Active, Standing::Active]
     );
     assert_eq!(standings(&memories, AcceptRule::Person, NOW), [Standing::Proposed; 3]);
+    let of_others = Evidence { kind: Kind::Note, suspect: true, ..one(4, 999, "the proxy holds port 8080") };
+    for accept in [AcceptRule::Person, AcceptRule::Rules] {
+        let note = gather(std::slice::from_ref(&of_others), &[]);
+        assert_eq!(
+            standings(&note, accept, NOW),
+            [Standing::Proposed],
+            "text of others is no note of the user"
+        );
+    }
 }

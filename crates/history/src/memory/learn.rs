@@ -2,6 +2,7 @@
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::memory::{PlanRow, SessionRows, signals};
+use watchbill_hooks::sender::HTTP_ID;
 use watchbill_store::{SessionKey, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
@@ -29,7 +30,10 @@ pub fn learn_one(store: &mut Store, fs: &dyn Fs, settings: &HistorySettings) -> 
         return Ok(true);
     };
     let rows = session_rows(store, session, &place.root)?;
-    let found = signals(place.project, &rows);
+    let mut found = signals(place.project, &rows);
+    if is_over_http(&rows) {
+        found.iter_mut().for_each(|signal| signal.suspect = true);
+    }
     let mut step = store.step()?;
     step.put_evidence(session, &place, &found)?;
     step.commit()?;
@@ -46,6 +50,13 @@ pub fn learn_all(store: &mut Store, fs: &dyn Fs, settings: &HistorySettings) -> 
         sessions += 1;
     }
     Ok(sessions)
+}
+
+/// Whether a program sent any part of the session over HTTP. Then all of it is text of others: a call of a program can make an
+/// agent's own turn show something else.
+fn is_over_http(rows: &SessionRows) -> bool {
+    rows.batches.iter().any(|batch| batch.id.starts_with(HTTP_ID))
+        || rows.calls.iter().any(|call| call.id.starts_with(HTTP_ID))
 }
 
 /// The rows of a session as the rules read them.
