@@ -135,7 +135,7 @@ pub enum Command {
     /// The request has to come from a session whose settings have the hook of `watchbill hooks install --answer`. A Watchbill
     /// has to run. Use a terminal of your own: an agent may not answer.
     Answer(Answer),
-    /// List the answers that you gave, and what came of each
+    /// List the answers that you gave, and the outcome of each
     Answers {
         /// Only answers since then: a date, a time (RFC 3339), or a span such as 7d
         #[arg(long, value_name = "TIME", value_parser = parse_time)]

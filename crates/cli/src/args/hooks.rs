@@ -21,12 +21,11 @@ pub enum HooksCommand {
         /// Install the hook that tells the agent what was learned instead: see `memory.context`
         #[arg(long, conflicts_with_all = ["markers", "answer"])]
         context: bool,
-        /// Version of the agent, if Watchbill cannot find it out: the agent skips a settings file that has events it
-        /// does not know
+        /// Version of the agent, if Watchbill cannot find it out; the agent skips a settings file with unknown events
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
         client_version: Option<watchbill_hooks::install::Version>,
     },
-    /// Remove Watchbill's hooks from the settings, without a trace
+    /// Remove Watchbill's hooks from the settings; the rest of the file stays as it is
     Uninstall {
         /// Which settings
         #[command(flatten)]
@@ -49,7 +48,7 @@ pub enum HooksCommand {
 /// The options that choose settings of the client.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
-    /// All your sessions, a project's shared settings, or your own settings in a project
+    /// Settings of all your sessions, a project's shared settings, or your own settings in a project
     #[arg(long, value_enum, default_value = "user")]
     pub scope: SettingsScope,
     /// Another settings file
@@ -65,7 +64,7 @@ pub struct SettingsPlace {
 pub enum SettingsScope {
     /// All your sessions
     User,
-    /// Everybody who works on the project in this folder
+    /// All users who work on the project in this folder
     Project,
     /// You alone, in the project in this folder
     Local,

@@ -18,14 +18,14 @@ pub struct CallerProcess {
     pub variables: Vec<Arc<str>>,
 }
 
-/// What is known of the program at the other end of a connection.
+/// The known facts about the program at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Caller {
     /// The caller first, then its ancestors.
     pub processes: Vec<CallerProcess>,
     /// The path of its controlling terminal.
     pub terminal: Option<Arc<str>>,
-    /// In tmux: how many seconds ago a person pressed a key there. `None`: nobody looks at that pane.
+    /// In tmux: how many seconds ago a person pressed a key there. `None`: no client shows that pane.
     pub tmux: Option<Option<i64>>,
 }
 
@@ -45,7 +45,7 @@ pub enum NotAllowed {
     AgentsTerminal,
     /// No person pressed the key.
     #[error(
-        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: use a pane that you look at"
+        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
     )]
     NoKeyPress,
     /// It has no terminal.

@@ -20,12 +20,12 @@ use super::decision::{Decision, Mismatch};
 use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
-/// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
-/// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
+/// Evidence from before this time belongs to the previous request. The client writes its registry file up to 0.7 s after
+/// it starts the hook. It ignores keys in the first half second of a dialog (recorded from client 2.1.329).
 const SETTLES: Millis = Millis(500);
 
-/// A session that never waited by this time asks nothing: its dialog was closed at once, or never shown. Without a registry file
-/// the word of a hook alone counts after one second.
+/// A session that has not waited by this time asks nothing: its dialog was closed at once, or never shown. Without a
+/// registry file, a hook alone is believed after one second.
 const SHOWN_BY: Millis = Millis(2_000);
 
 /// How long an answer may go without effect before the card says so.
@@ -293,7 +293,7 @@ impl OpenRequests {
         effects
     }
 
-    /// The session has ended, or nothing shows it any more: nobody can answer it here.
+    /// The session has ended, or nothing shows it any more: it cannot be answered here.
     pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.close(session, &mut effects, |_| true);

@@ -125,7 +125,7 @@ pub struct Request {
     pub shown: Arc<str>,
     /// The request in one line, with invisible characters drawn.
     pub summary: Arc<str>,
-    /// What is wanted.
+    /// The kind of request.
     pub kind: RequestKind,
     /// The rules of "allow always"; empty where the client suggests none.
     pub always: Vec<Standing>,

@@ -35,8 +35,8 @@ pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
     ) + "\n"
 }
 
-/// Four sessions: one in a folder that will be excluded, one that was in it for a while, one that has read a file of
-/// it, and one that has nothing to do with it.
+/// Four sessions. One is in a folder that will be excluded, one was in it for a while, and one has read a file of it. The
+/// fourth has no relation to it.
 pub fn four_sessions(folder: &Path) -> (Settings, PathBuf) {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
