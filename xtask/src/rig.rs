@@ -121,7 +121,9 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
         Ok(program) => program,
         Err(why) => return Ok(Outcome::NotRun(why)),
     };
-    let programs = ["--bin", "watchbill", "--bin", "watchbill-host", "--example", "drive"];
+    // Some cells start sessions from the real window.
+    let programs = ["watchbill", "watchbill-host", "watchbill-desktop"].map(|name| ["--bin", name]).concat();
+    let programs = [&programs[..], &["--example", "drive"]].concat();
     let build = Call::new(tree.root(), "cargo").without_own_settings();
     build.args(["build", "--workspace", "--exclude", "xtask", "--locked"]).args(programs).run()?;
     let mut call = rig(tree)

@@ -71,7 +71,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "rig",
         shows: "the real client, driven: no false and no missed \"needs you\"",
-        needs: &[Need::Compile, Need::Node, Need::Rig],
+        needs: &[Need::Compile, Need::Node, Need::Rig, Need::Headless],
         work: rig::step,
     },
     Step {

@@ -38,7 +38,7 @@ impl State {
                 self.tell(tool_call, events);
                 events.extend(self.requests.opened(request, way));
             }
-            Message::Call { id, method, .. } => self.due.push(WRITER.unknown(id, method)),
+            Message::Call { id, method, .. } => self.calls.owe(WRITER.unknown(id, method)),
             Message::Result { id, result } => self.answered(&id_text(id), result, events),
             Message::Failure { id, error } => self.refused(&id_text(id), error, events),
         }
@@ -134,7 +134,7 @@ impl State {
 
     /// The agent answered a call of ours.
     fn answered(&mut self, id: &str, result: &Value, events: &mut Vec<OwnWhat>) {
-        match self.calls.remove(id) {
+        match self.calls.answered(id) {
             Some(Call::Initialize) => self.initialized(result),
             Some(Call::Session(known)) => self.opened(known, result, events),
             Some(Call::SetModel(model)) => self.changed(Some(model), None, events),
@@ -155,14 +155,14 @@ impl State {
         self.version = result.get("agentInfo").and_then(|info| owned(info, "version"));
         let mut params = json!({ "cwd": self.cwd, "mcpServers": [] });
         let line = match self.resume.clone() {
-            None => self.call("session/new", &params),
+            None => self.calls.call("session/new", &params),
             // An agent that cannot load a session says so itself. No new one is started in its place.
             Some(session) => {
                 params["sessionId"] = session.into();
-                self.call("session/load", &params)
+                self.calls.call("session/load", &params)
             }
         };
-        self.due.push(line);
+        self.calls.owe(line);
     }
 
     fn opened(&mut self, known: Option<String>, result: &Value, events: &mut Vec<OwnWhat>) {
@@ -174,13 +174,15 @@ impl State {
         self.mode = owned(modes, "currentModeId");
         self.model = owned(models, "currentModelId");
         events.push(self.init());
-        if let Some(mode) = self.wanted_mode.take().filter(|mode| self.mode.as_ref() != Some(mode)) {
-            let line = self.session_call("session/set_mode", "modeId", &mode);
-            self.due.extend(line);
+        if let Some(mode) = self.wanted_mode.take().filter(|mode| self.mode.as_ref() != Some(mode))
+            && let Some(line) = self.session_call("session/set_mode", "modeId", &mode)
+        {
+            self.calls.owe(line);
         }
-        if let Some(model) = self.wanted_model.take().filter(|model| self.model.as_ref() != Some(model)) {
-            let line = self.session_call("session/set_model", "modelId", &model);
-            self.due.extend(line);
+        if let Some(model) = self.wanted_model.take().filter(|model| self.model.as_ref() != Some(model))
+            && let Some(line) = self.session_call("session/set_model", "modelId", &model)
+        {
+            self.calls.owe(line);
         }
     }
 
@@ -202,7 +204,7 @@ impl State {
             Some(429) => ("limit", "limit"),
             _ => ("error", "api"),
         };
-        match self.calls.remove(id) {
+        match self.calls.answered(id) {
             Some(Call::Initialize | Call::Session(_)) => {
                 let cause = if cause == "login" { cause } else { "start" };
                 events.push(failure(cause, format!("The agent did not open the session: {said}")));

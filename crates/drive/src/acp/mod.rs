@@ -49,7 +49,7 @@ impl Acp {
                 if call == Call::Prompt {
                     sent(state, &id, params, events);
                 }
-                state.called(&id, call);
+                state.calls.written(&id, call);
             }
             Message::Result { id, .. } | Message::Failure { id, .. } => {
                 if let Some(request) = state.requests.find(|way| &way.call == id) {
@@ -134,8 +134,7 @@ impl Driver for Acp {
                 }
             }
             Line::In(text, value) => {
-                // In a replay, what was due and was written is not taken.
-                self.state.due.retain(|due| due != text);
+                self.state.calls.paid(text);
                 if let Some(message) = rpc::read(&value) {
                     self.written(message, &mut events);
                 }
@@ -147,7 +146,7 @@ impl Driver for Acp {
     }
 
     fn due(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.state.due)
+        self.state.calls.take_due()
     }
 
     fn command(&mut self, command: &OwnCommand) -> Result<Vec<String>, Refusal> {

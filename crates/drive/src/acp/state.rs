@@ -1,13 +1,14 @@
 //! What the driver knows of its agent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
+use crate::fold::calls::Calls;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
 use crate::fold::rpc::Writer;
@@ -53,9 +54,7 @@ pub(super) struct State {
     /// Calls of tools that were told, and those that ended.
     pub(super) told: BTreeSet<String>,
     pub(super) ended: BTreeSet<String>,
-    pub(super) calls: BTreeMap<String, Call>,
-    pub(super) due: Vec<String>,
-    next_call: u64,
+    pub(super) calls: Calls<Call>,
 }
 
 impl State {
@@ -79,38 +78,21 @@ impl State {
             block: (0, None),
             told: BTreeSet::new(),
             ended: BTreeSet::new(),
-            calls: BTreeMap::new(),
-            due: Vec::new(),
-            next_call: 1,
+            calls: Calls::new(WRITER),
         };
         // Without these abilities the agent reads and writes files itself, and asks for permission as ever.
         let abilities = json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
         let info = json!({ "name": "watchbill", "title": "Watchbill", "version": env!("CARGO_PKG_VERSION") });
         let params = json!({ "protocolVersion": 1, "clientCapabilities": abilities, "clientInfo": info });
-        let greeting = state.call("initialize", &params);
-        state.due.push(greeting);
+        let greeting = state.calls.call("initialize", &params);
+        state.calls.owe(greeting);
         state
-    }
-
-    /// A call with an id of its own.
-    pub(super) fn call(&mut self, method: &str, params: &Value) -> String {
-        let id = format!("wb-{}", self.next_call);
-        self.next_call += 1;
-        WRITER.call(&id, method, params)
-    }
-
-    /// A call was written.
-    pub(super) fn called(&mut self, id: &str, call: Call) {
-        if let Some(number) = id.strip_prefix("wb-").and_then(|number| number.parse::<u64>().ok()) {
-            self.next_call = self.next_call.max(number.saturating_add(1));
-        }
-        self.calls.insert(id.to_owned(), call);
     }
 
     /// A call about the session. `None` without one.
     pub(super) fn session_call(&mut self, method: &str, name: &str, value: &str) -> Option<String> {
         let session = self.session.clone()?;
-        Some(self.call(method, &json!({ "sessionId": session, name: value })))
+        Some(self.calls.call(method, &json!({ "sessionId": session, name: value })))
     }
 
     /// What the agent says of itself.

@@ -134,19 +134,19 @@ impl State {
         let around = RequestContext { session, mode: self.mode.as_deref(), cwd: &self.cwd, at, line, item };
         match requests::read(id, method, params, &around) {
             Some((request, way)) => events.extend(self.requests.opened(request, way)),
-            None => self.due.push(WRITER.unknown(id, method)),
+            None => self.calls.owe(WRITER.unknown(id, method)),
         }
     }
 
     /// The agent answered a call of ours.
     fn answered(&mut self, id: &str, result: &Value, events: &mut Vec<OwnWhat>) {
-        match self.calls.remove(id) {
+        match self.calls.answered(id) {
             Some(Call::Initialize) => {
                 let agent = text(result, "userAgent").and_then(|agent| agent.split_once('/'));
                 self.version = agent.and_then(|(_, rest)| Some(rest.split(' ').next()?.to_owned()));
-                self.due.push(WRITER.notice("initialized", None));
+                self.calls.owe(WRITER.notice("initialized", None));
                 let open = self.open_thread();
-                self.due.push(open);
+                self.calls.owe(open);
             }
             Some(Call::Thread) => {
                 self.thread = result.get("thread").and_then(|thread| owned(thread, "id"));
@@ -166,7 +166,7 @@ impl State {
 
     fn refused(&mut self, id: &str, error: &Value, events: &mut Vec<OwnWhat>) {
         let said = text(error, "message").unwrap_or("no reason was given");
-        match self.calls.remove(id) {
+        match self.calls.answered(id) {
             Some(Call::Thread) if said.contains("active writer") => events.push(failure(
                 "start",
                 format!("Codex refuses to open the session: another process writes it. End that one, or fork. ({said})"),

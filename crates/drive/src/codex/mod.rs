@@ -14,8 +14,9 @@ use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use self::mode::Mode;
-use self::state::{Call, OWN, State, WRITER};
+use self::state::{Call, State, WRITER};
 use crate::driver::{Driver, LogLine, Refusal};
+use crate::fold::calls::OWN;
 use crate::fold::json::{list, owned, text};
 use crate::fold::line::{self, Line};
 use crate::fold::rpc::{self, Message, id_text};
@@ -46,7 +47,7 @@ impl Codex {
                     "turn/interrupt" => Call::Interrupt,
                     _ => Call::Other,
                 };
-                state.called(&id, call);
+                state.calls.written(&id, call);
                 if is_prompt {
                     sent(state, &id, params, events);
                 }
@@ -129,7 +130,7 @@ impl State {
             return Err(Refusal::Gone("no turn runs".to_owned()));
         };
         let params = json!({ "threadId": thread, "turnId": turn });
-        Ok(self.call("turn/interrupt", &params))
+        Ok(self.calls.call("turn/interrupt", &params))
     }
 
     /// The answer. Codex takes no reason with a denial: the reason goes into the running turn.
@@ -148,7 +149,7 @@ impl State {
             && !reason.trim().is_empty()
         {
             let params = json!({ "threadId": thread, "expectedTurnId": turn, "input": input(reason, &[]) });
-            let line = self.call("turn/steer", &params);
+            let line = self.calls.call("turn/steer", &params);
             lines.push(line);
         }
         Ok(lines)
@@ -165,8 +166,7 @@ impl Driver for Codex {
                 }
             }
             Line::In(text, value) => {
-                // In a replay, what was due and was written is not taken.
-                self.state.due.retain(|due| due != text);
+                self.state.calls.paid(text);
                 if let Some(message) = rpc::read(&value) {
                     self.written(message, &mut events);
                 }
@@ -178,7 +178,7 @@ impl Driver for Codex {
     }
 
     fn due(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.state.due)
+        self.state.calls.take_due()
     }
 
     fn command(&mut self, command: &OwnCommand) -> Result<Vec<String>, Refusal> {

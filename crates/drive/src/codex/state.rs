@@ -9,15 +9,13 @@ use watchbill_protocol::own::spec::{OwnResume, OwnSpec};
 use super::mode::Mode;
 use super::requests::AnswerForm;
 use crate::fold::blocks::Blocks;
+use crate::fold::calls::Calls;
 use crate::fold::prompts::Prompts;
 use crate::fold::requests::Requests;
 use crate::fold::rpc::Writer;
 
 /// Codex leaves the member `jsonrpc` out.
 pub(super) const WRITER: Writer = Writer { names_version: false };
-
-/// What the ids of calls begin with that are no prompts.
-pub(super) const OWN: &str = "wb-";
 
 /// A call of ours that the agent has not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +51,7 @@ pub(super) struct State {
     /// All tokens until now, and until the turn began.
     pub(super) total: OwnTokens,
     pub(super) before_turn: OwnTokens,
-    pub(super) calls: BTreeMap<String, Call>,
-    pub(super) due: Vec<String>,
-    next_call: u64,
+    pub(super) calls: Calls<Call>,
 }
 
 impl State {
@@ -78,30 +74,13 @@ impl State {
             items: BTreeMap::new(),
             total: OwnTokens::default(),
             before_turn: OwnTokens::default(),
-            calls: BTreeMap::new(),
-            due: Vec::new(),
-            next_call: 1,
+            calls: Calls::new(WRITER),
         };
         let version = env!("CARGO_PKG_VERSION");
         let info = json!({ "name": "watchbill", "title": "Watchbill", "version": version });
-        let greeting = state.call("initialize", &json!({ "clientInfo": info }));
-        state.due.push(greeting);
+        let greeting = state.calls.call("initialize", &json!({ "clientInfo": info }));
+        state.calls.owe(greeting);
         state
-    }
-
-    /// A call with an id of its own.
-    pub(super) fn call(&mut self, method: &str, params: &Value) -> String {
-        let id = format!("{OWN}{}", self.next_call);
-        self.next_call += 1;
-        WRITER.call(&id, method, params)
-    }
-
-    /// A call was written.
-    pub(super) fn called(&mut self, id: &str, call: Call) {
-        if let Some(number) = id.strip_prefix(OWN).and_then(|number| number.parse::<u64>().ok()) {
-            self.next_call = self.next_call.max(number.saturating_add(1));
-        }
-        self.calls.insert(id.to_owned(), call);
     }
 
     /// The call that opens the thread: with the powers of the specification, also where an old thread had more.
@@ -124,7 +103,7 @@ impl State {
         if method != "thread/start" {
             params.insert("excludeTurns".to_owned(), true.into());
         }
-        self.call(method, &Value::Object(params))
+        self.calls.call(method, &Value::Object(params))
     }
 
     /// A turn runs.

@@ -1,6 +1,7 @@
 //! What the drivers have in common: prompts, blocks of text, requests, forms, lines of JSON-RPC.
 
 pub(crate) mod blocks;
+pub(crate) mod calls;
 pub(crate) mod failure;
 pub(crate) mod form;
 pub(crate) mod json;

@@ -1,9 +1,9 @@
 // The events of an own session, folded into what the window shows of it. Pure.
 
 import type { OwnEvent } from "../bindings/OwnEvent";
-import type { OwnProcess } from "../bindings/OwnProcess";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import { cut } from "../text";
+import { NO_FACTS, type OwnFacts, type QueuedPrompt } from "./facts";
 import { causeWords, endWords, retryWords } from "./words";
 
 /** An entry of the live tail, in the form of the timeline's entries. */
@@ -13,50 +13,6 @@ export type LiveItem = {
   readonly turn: number;
   /** More of it is to come. */
   readonly growing: boolean;
-};
-
-export type QueuedPrompt = { readonly id: string; readonly text: string; readonly images: number };
-
-export type OwnEnd = { readonly at: string; readonly words: string; readonly asked: boolean };
-
-/** What is known of the session besides its entries. */
-export type OwnFacts = {
-  readonly working: boolean;
-  /** Prompts that the host has not sent yet, in order. */
-  readonly queue: readonly QueuedPrompt[];
-  /** Prompts of which it is not known whether the agent has them. */
-  readonly lost: readonly QueuedPrompt[];
-  /** Why the queue waits for the user; undefined while it does not. */
-  readonly held: string | undefined;
-  readonly model: string | undefined;
-  readonly mode: string | undefined;
-  readonly models: readonly string[];
-  readonly modes: readonly string[];
-  readonly commands: readonly string[];
-  readonly context: { readonly used: number; readonly size?: number } | undefined;
-  readonly pid: number | undefined;
-  /** Processes that are left while it ends. */
-  readonly ending: readonly OwnProcess[] | undefined;
-  readonly ended: OwnEnd | undefined;
-  /** When the newest event was logged; empty before the first. */
-  readonly at: string;
-};
-
-const NO_FACTS: OwnFacts = {
-  working: false,
-  queue: [],
-  lost: [],
-  held: undefined,
-  model: undefined,
-  mode: undefined,
-  models: [],
-  modes: [],
-  commands: [],
-  context: undefined,
-  pid: undefined,
-  ending: undefined,
-  ended: undefined,
-  at: "",
 };
 
 /** As much of an input or output is shown, as in the timeline of a transcript. */

@@ -6,7 +6,8 @@ import type { OwnNews } from "../bindings/OwnNews";
 import type { OwnSpec } from "../bindings/OwnSpec";
 import type { PromptWhen } from "../bindings/PromptWhen";
 import { type Host, reasonOf } from "../host/host";
-import { type LiveItem, OwnFold, type QueuedPrompt } from "./fold";
+import { type QueuedPrompt } from "./facts";
+import { type LiveItem, OwnFold } from "./fold";
 
 /** `over`: its host has ended. `lost`: the connection to the host failed. */
 export type Contact = "connecting" | "live" | "over" | "lost";

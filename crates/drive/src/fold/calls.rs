@@ -1,0 +1,61 @@
+//! Our calls to an agent over JSON-RPC, and lines that are due without a command.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::rpc::Writer;
+
+/// What the ids of calls begin with that are no prompts.
+pub(crate) const OWN: &str = "wb-";
+
+/// `K`: what a call is about.
+#[derive(Debug)]
+pub(crate) struct Calls<K> {
+    writer: Writer,
+    /// Calls that were written and have no answer yet, by id.
+    waiting: BTreeMap<String, K>,
+    due: Vec<String>,
+    next: u64,
+}
+
+impl<K> Calls<K> {
+    pub(crate) fn new(writer: Writer) -> Self {
+        Self { writer, waiting: BTreeMap::new(), due: Vec::new(), next: 1 }
+    }
+
+    /// The line of a call with an id of its own.
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> String {
+        let id = format!("{OWN}{}", self.next);
+        self.next += 1;
+        self.writer.call(&id, method, params)
+    }
+
+    /// A call was written, by this process or by one before it.
+    pub(crate) fn written(&mut self, id: &str, about: K) {
+        if let Some(number) = id.strip_prefix(OWN).and_then(|number| number.parse::<u64>().ok()) {
+            self.next = self.next.max(number.saturating_add(1));
+        }
+        self.waiting.insert(id.to_owned(), about);
+    }
+
+    /// The agent answered a call. `None`: it was none of ours, or was answered before.
+    pub(crate) fn answered(&mut self, id: &str) -> Option<K> {
+        self.waiting.remove(id)
+    }
+
+    /// The line has to be written.
+    pub(crate) fn owe(&mut self, line: String) {
+        self.due.push(line);
+    }
+
+    /// The line was written. In a replay, what was due and was written is not taken.
+    pub(crate) fn paid(&mut self, line: &str) {
+        self.due.retain(|due| due != line);
+    }
+
+    /// The lines to write now.
+    pub(crate) fn take_due(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.due)
+    }
+}
