@@ -166,9 +166,10 @@ pub enum Command {
     Fork(Fork),
     /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
     ///
-    /// A session of your own queues it behind the running turn. For another one a running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
-    /// agent's word that it has the prompt. Nothing is typed into a session that works or asks something, and nothing is
-    /// ever sent twice. Use a terminal of your own: an agent may not send prompts.
+    /// A session of your own queues the prompt behind the running turn. Into another session, a running Watchbill types it. That
+    /// works in tmux, and in kitty and WezTerm with remote control. The command then waits until the agent has the prompt.
+    /// Nothing is typed into a session that works or asks something. A prompt is never sent twice. Use a terminal of your
+    /// own: an agent may not send prompts.
     #[command(visible_alias = "send")]
     Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts
@@ -245,7 +246,7 @@ pub enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Show what was learned from earlier sessions, and decide about it
+    /// Show memories of earlier sessions, and decide about them
     ///
     /// Rules find it in the stored history: corrections, cured errors, commands that work, agreed plans. Nothing is said
     /// to an agent before you install `hooks install --context` and set `memory.context`.
@@ -277,7 +278,7 @@ pub enum Command {
         /// Wait for your answer to a request, and print it
         #[arg(long)]
         answer: bool,
-        /// Print what was learned, for the agent
+        /// Print memories for the agent
         #[arg(long, conflicts_with = "answer")]
         context: bool,
     },

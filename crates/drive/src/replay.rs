@@ -1,4 +1,4 @@
-//! The log of an own session as events: the same whether its host runs or has ended.
+//! Replays the log of an own session as events, with or without a running host.
 
 use std::io;
 
@@ -13,13 +13,13 @@ use crate::log::{Direction, LogReader, Record};
 
 /// Folds records into events. The host folds each new record the same way.
 pub struct Replay {
-    /// What the next process of the agent runs.
+    /// The specification of the agent's next process.
     spec: OwnSpec,
     driver: Option<Box<dyn Driver>>,
     /// The agent's own id of the session, and whether its conversation has begun.
     own_id: Option<String>,
     has_talked: bool,
-    /// What the first process of the agent was to go on with.
+    /// The conversation that the first process of the agent resumed.
     first: Option<OwnResume>,
     /// A process of the agent got a prompt: it may have written the conversation before it said anything.
     has_sent: bool,
@@ -108,7 +108,7 @@ impl Replay {
         }
     }
 
-    /// What the next process of the agent runs.
+    /// The specification of the agent's next process.
     pub fn spec(&self) -> &OwnSpec {
         &self.spec
     }

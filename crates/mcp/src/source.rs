@@ -1,4 +1,4 @@
-//! Where the answers come from.
+//! The source of the answers, as a trait: the running Watchbill, or the store.
 
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::memory::MemoryList;

@@ -1,4 +1,4 @@
-//! `memory` and `summary`: what was learned, what was said to the agent, and the user's decisions about it.
+//! `memory` and `summary`: memories, lines that agents were told, and the user's decisions.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

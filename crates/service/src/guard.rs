@@ -1,4 +1,4 @@
-//! Which requests are answered: those of a program of this user that knows the token. Web pages are refused.
+//! Checks each request: a program of this user that knows the token gets an answer, a web page is refused.
 
 use std::sync::Arc;
 

@@ -11,14 +11,12 @@ const README_LINES: usize = 130;
 const DECISION_WORDS: usize = 500;
 /// Only a map: reasons and numbers are in docs/decisions.
 const ARCHITECTURE_WORDS: usize = 2_500;
-/// A sentence that a reader understands at once.
-const SENTENCE_WORDS: usize = 30;
 
 /// Paths in CONTRIBUTING.md that do not exist yet: a whole run of the benchmark writes this page.
 const PLANNED: &[&str] = &["docs/performance.md"];
 
 /// The documents for people: those at the top of the tree, and in `docs`.
-fn documents() -> Vec<(&'static Path, String)> {
+pub fn documents() -> Vec<(&'static Path, String)> {
     let is_document = |file: &&PathBuf| {
         file.extension().is_some_and(|extension| extension == "md")
             && (file.components().count() == 1 || file.starts_with("docs"))
@@ -52,20 +50,6 @@ fn documents_keep_their_sizes() {
         };
         if is > limit {
             complaints.push(format!("{name} has {is} {unit}, more than {limit}: move a part of it to docs/"));
-        }
-    }
-    no_complaints(complaints);
-}
-
-#[test]
-fn sentences_are_short() {
-    let mut complaints = Vec::new();
-    for (file, text) in documents() {
-        for sentence in sentences(&text) {
-            let words = sentence.split_whitespace().count();
-            if words > SENTENCE_WORDS {
-                complaints.push(format!("{}: {words} words: {sentence}", file.display()));
-            }
         }
     }
     no_complaints(complaints);
@@ -272,30 +256,6 @@ fn links(text: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The sentences of the paragraphs and list items. A piece of code within a line counts as one word.
-fn sentences(text: &str) -> Vec<String> {
-    let mut paragraphs = vec![String::new()];
-    let mut in_code = false;
-    for line in text.lines().map(str::trim) {
-        in_code ^= line.starts_with("```");
-        let is_prose = !in_code && !line.is_empty() && !line.starts_with(["#", "|", "!", "```"]);
-        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        if !is_prose || line.starts_with("- ") || number.len() < line.len() && number.starts_with(". ") {
-            paragraphs.push(String::new());
-        }
-        if let (true, Some(paragraph)) = (is_prose, paragraphs.last_mut()) {
-            paragraph.push_str(line);
-            paragraph.push(' ');
-        }
-    }
-    let whole = |paragraph: &String| {
-        let pieces = paragraph.split('`').enumerate();
-        pieces.map(|(n, piece)| if n % 2 == 0 { piece } else { "code" }).collect::<String>()
-    };
-    let cut = |text: String| text.split_inclusive(". ").map(|one| one.trim().to_owned()).collect::<Vec<_>>();
-    paragraphs.iter().map(whole).flat_map(cut).collect()
-}
-
 /// The anchors of the headings, in GitHub's form.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
@@ -321,7 +281,6 @@ fn links_anchors_and_code_are_found() {
     assert_eq!(links(text), ["y.md#z"]);
     assert_eq!(anchors(text), BTreeSet::from(["a-b-c".to_owned(), "a-b-c-1".to_owned()]));
     assert_eq!(code(text), ["# no heading\nwatchbill go\n", "b", "[no](link)"]);
-    assert_eq!(sentences("One `a b`.\nTwo. Three\n\n| x |\n- four\n"), ["One code.", "Two.", "Three", "four"]);
     let after = |text: &str| words_after(text, "watchbill ").collect::<Vec<_>>();
     assert_eq!(after("watchbill put-away SESSION; a/watchbill why"), ["put-away", "why"]);
     assert!(after("watchbill SESSION --x, notwatchbill why").is_empty());

@@ -18,7 +18,7 @@ pub enum HooksCommand {
         /// Install the hook that waits for your answers instead: `watchbill answer` and the window can answer then
         #[arg(long, conflicts_with = "markers")]
         answer: bool,
-        /// Install the hook that tells the agent what was learned instead: see `memory.context`
+        /// Install instead the hook that tells the agent memories: see `memory.context`
         #[arg(long, conflicts_with_all = ["markers", "answer"])]
         context: bool,
         /// Version of the agent, if Watchbill cannot find it out; the agent skips a settings file with unknown events
@@ -33,7 +33,7 @@ pub enum HooksCommand {
         /// Remove the hook that waits for your answers instead
         #[arg(long)]
         answer: bool,
-        /// Remove the hook that tells the agent what was learned instead
+        /// Remove instead the hook that tells the agent memories
         #[arg(long, conflicts_with = "answer")]
         context: bool,
     },

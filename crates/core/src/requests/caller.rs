@@ -1,4 +1,4 @@
-//! Who may answer and send prompts: a person at a terminal, and no agent.
+//! Decides who may answer and send prompts: a person at a terminal may, an agent may not.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Caller {
     pub processes: Vec<CallerProcess>,
     /// The path of its controlling terminal.
     pub terminal: Option<Arc<str>>,
-    /// In tmux: how many seconds ago a person pressed a key there. `None`: no client shows that pane.
+    /// In tmux: the seconds since the last key press there. `None`: no client shows that pane.
     pub tmux: Option<Option<i64>>,
 }
 
@@ -43,7 +43,7 @@ pub enum NotAllowed {
         "an agent may not answer or send prompts: the caller runs in the terminal of an agent; use another terminal"
     )]
     AgentsTerminal,
-    /// No person pressed the key.
+    /// No key was pressed lately in its tmux pane.
     #[error(
         "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
     )]
@@ -54,7 +54,7 @@ pub enum NotAllowed {
          the settings"
     )]
     NoTerminal,
-    /// The system does not tell.
+    /// The system gives no facts about the caller.
     #[error("this system does not tell who the caller is; answer in the window or in the terminal")]
     Unknown,
 }

@@ -75,20 +75,20 @@ pub enum Refusal {
     Mismatch(#[from] Mismatch),
 }
 
-/// What the caller has to do.
+/// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
-    /// What came of an answer, to be stored with it.
+    /// The outcome of an answer, to be stored with it.
     Outcome(RequestId, Outcome),
-    /// Nobody answered it, and nobody can any more. To be stored as that.
+    /// It got no answer and can get none any more. The caller stores it as expired.
     Expired(Arc<Request>),
 }
 
-/// What came of an answer.
+/// The outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The hook process has printed it.
@@ -186,7 +186,7 @@ impl OpenRequests {
         Ok(Arc::clone(&one.request))
     }
 
-    /// Files that an open request names were changed: it shows that, and what was shown before can be answered no more.
+    /// Files that an open request names were changed. The request shows that, and an answer to the earlier form is refused.
     /// `files`: all its files, as they are now.
     pub fn files_changed(&mut self, id: &RequestId, files: Vec<NamedFile>) {
         let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) else { return };
@@ -257,7 +257,7 @@ impl OpenRequests {
         }
     }
 
-    /// What the witnesses say of a session now: whether it waits for the user. Called for each change of its verdict and at
+    /// Applies a session's verdict: whether it waits for the user. The caller calls it at each change of the verdict and at
     /// [`OpenRequests::deadline`].
     pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();

@@ -93,7 +93,7 @@ pub struct NamedFile {
     pub state: Option<FileState>,
 }
 
-/// What tells that a file was changed.
+/// The facts that show whether a file was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// Its length in bytes.

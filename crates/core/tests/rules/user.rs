@@ -116,7 +116,7 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
     assert!(shows(row(State::Working, None, 30, 10)), "the registry says that a turn runs");
     assert!(
         shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)),
-        "it needs the person"
+        "it needs the user"
     );
 }
 

@@ -68,7 +68,7 @@ fn names_joins_and_snoozes_survive_a_restart() {
     assert_eq!(
         house.warm().row(&id(&b)),
         house.engine.row(&id(&b)),
-        "whoever looks from beside sees the same"
+        "a second program sees the same"
     );
     house.reboot();
     assert_eq!(rows_of(&house, &[&a, &b]), before, "before anything is read");

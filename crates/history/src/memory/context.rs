@@ -1,4 +1,4 @@
-//! What a hook process tells the agent: chosen, noted as said, and given out once.
+//! Chooses the memories that a hook process prints for the agent. Each is noted in the store and printed once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Lists, explains and summarizes what was learned.
+//! Lists and explains memories, and summarizes sessions.
 
 use std::collections::BTreeSet;
 

@@ -15,7 +15,7 @@ use watchbill_core::time::Timestamp;
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
 
-/// What a client says of a request, on whatever way it came.
+/// A client's description of a request, the same for hooks and own sessions.
 pub struct Asking<'a> {
     /// The name of the request.
     pub id: RequestId,

@@ -1,4 +1,4 @@
-//! What an own session tells.
+//! Events of an own session.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

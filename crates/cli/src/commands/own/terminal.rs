@@ -1,4 +1,4 @@
-//! This terminal as that of a session: keys go there, and what it draws comes here.
+//! Attaches this terminal to the terminal of an own session: it sends keys and draws the output.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

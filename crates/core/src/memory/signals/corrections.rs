@@ -1,4 +1,4 @@
-//! Rules 2, 3 and 7: what the user corrected, refused with a reason, or asked to remember.
+//! Rules 2, 3 and 7: the user corrected the agent, refused a call with a reason, or asked to remember a text.
 
 use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};

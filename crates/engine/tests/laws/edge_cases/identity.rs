@@ -122,7 +122,7 @@ fn edge_40_a_forks_copied_history_is_counted_once() {
     house.write_all(B, [own(prompt("another way"), B), own(answer("there"), B)]);
     let (fork, origin) = (house.row(B), house.row(A));
     assert_eq!((origin.tokens, fork.tokens.map(|tokens| tokens.input)), (Some(before), Some(before.input)));
-    assert!(origin.superseded_by.is_none(), "a fork supersedes nobody");
+    assert!(origin.superseded_by.is_none(), "a fork supersedes no session");
 }
 
 #[test]
