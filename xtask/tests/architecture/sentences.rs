@@ -63,7 +63,8 @@ fn comments(code: &str) -> String {
     let mut kind = "";
     let mut prose = String::new();
     for line in code.lines().map(str::trim) {
-        let begin = ["//!", "///", "//", "# ", "/**", "* ", "<!--"].into_iter().find(|begin| line.starts_with(begin));
+        let begin =
+            ["//!", "///", "//", "# ", "/**", "* ", "<!--"].into_iter().find(|begin| line.starts_with(begin));
         if begin.is_some_and(|begin| begin != kind) {
             prose.push('\n');
         }

@@ -36,7 +36,7 @@ CREATE VIRTUAL TABLE texts_fts USING fts5 (
     content = 'texts_indexed', content_rowid = 'id', columnsize = 0,
     tokenize = 'unicode61 remove_diacritics 2'
 );
--- Removing a text by any statement removes it from the index.
+-- The index forgets a text with the text, whoever removes it.
 CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
     INSERT INTO texts_fts (texts_fts, rowid, text, parts, tags) VALUES
         ('delete', old.id, old.text, index_parts(old.text), index_tags(old.session, old.role, old.tool));
