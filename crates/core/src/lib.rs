@@ -3,7 +3,7 @@
 //! This crate uses no clock, file system, thread, runtime, database, environment or randomness; its `clippy.toml`
 //! bans the calls. The modules follow the data path. [`transcript`] turns bytes into records, and [`session`] folds
 //! records into the turn's state. [`evidence`] weighs that reading against the other witnesses: [`hook`] events, the
-//! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`person`] holds the user's
+//! registry, [`status_file`]s and processes. [`chain`] ties sessions into work chains. [`user`] holds the user's
 //! commands about sessions, [`roster`] orders the rows, and [`attention`] decides which sessions need the user.
 //! [`memory`] finds what was learned. [`deadlines`] keeps the times at which a session must be evaluated again.
 
