@@ -132,8 +132,7 @@ pub enum Command {
     Chain(Chain),
     /// Answer what a session asks: allow, deny, or choose
     ///
-    /// The request has to come from a session whose settings have the hook of `watchbill hooks install --answer`. A Watchbill
-    /// has to run. Use a terminal of your own: an agent may not answer.
+    /// The session's settings need the hook of `watchbill hooks install --answer`, and a Watchbill has to run. Use a terminal of your own: an agent may not answer.
     Answer(Answer),
     /// List the answers that you gave, and the outcome of each
     Answers {
@@ -146,8 +145,8 @@ pub enum Command {
     },
     /// Start a session of your own
     ///
-    /// It runs in the background, and goes on when every window is closed. Without a prompt the agent starts with the first
-    /// one. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
+    /// It runs in the background, and goes on when every window is closed. Without a prompt, the agent starts when the first
+    /// prompt arrives. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
     Run(Run),
     /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
     Attach(OneSession),
@@ -160,7 +159,7 @@ pub enum Command {
     Stop(OneSession),
     /// Go on with a session that has ended, as a session of your own
     ///
-    /// Refused while a process has the session open, because two agents on one session lose each other's turns.
+    /// The command fails while a process has the session open, because two agents on one session lose each other's turns.
     Resume(Resume),
     /// Go on in a copy of a session; the session stays as it is
     Fork(Fork),
@@ -248,8 +247,8 @@ pub enum Command {
     },
     /// Show memories of earlier sessions, and decide about them
     ///
-    /// Rules find it in the stored history: corrections, cured errors, commands that work, agreed plans. Nothing is said
-    /// to an agent before you install `hooks install --context` and set `memory.context`.
+    /// Rules find them in the stored history: corrections, cured errors, commands that work, agreed plans. An agent is told
+    /// nothing before you install `hooks install --context` and set `memory.context`.
     Memory(Memory),
     /// Sum up a session: request, investigated, learned, completed, next steps
     Summary(SummaryOf),

@@ -15,7 +15,7 @@ pub enum HooksCommand {
         /// Leave a marker file in the project's .claude folder after a compaction
         #[arg(long)]
         markers: bool,
-        /// Install the hook that waits for your answers instead: `watchbill answer` and the window can answer then
+        /// Install instead the hook that waits for your answers; then `watchbill answer` and the window can answer
         #[arg(long, conflicts_with = "markers")]
         answer: bool,
         /// Install instead the hook that tells the agent memories: see `memory.context`
@@ -30,7 +30,7 @@ pub enum HooksCommand {
         /// Which settings
         #[command(flatten)]
         place: SettingsPlace,
-        /// Remove the hook that waits for your answers instead
+        /// Remove instead the hook that waits for your answers
         #[arg(long)]
         answer: bool,
         /// Remove instead the hook that tells the agent memories

@@ -115,7 +115,7 @@ pub struct SummaryOf {
     /// Print JSON
     #[arg(long, conflicts_with = "hand_over")]
     pub json: bool,
-    /// Write what a fresh session needs to go on: request, plan, files in work, open ends
+    /// Write a hand-over text for a new session: request, plan, files in work, open points
     #[arg(long)]
     pub hand_over: bool,
 }
