@@ -66,7 +66,7 @@ pub trait Driver: Send {
     fn is_idle(&self) -> bool;
 
     /// The agent is not ready, and has said that it will not be: the conversation is not as its start had it.
-    fn turned_away(&self) -> Option<Conversation> {
+    fn start_refusal(&self) -> Option<Conversation> {
         None
     }
 }

@@ -84,7 +84,7 @@ impl Replay {
 
     /// The process of the agent is gone. A conversation that has begun goes on under the id that the agent gave it.
     pub fn process_ended(&mut self) {
-        match self.turned_away() {
+        match self.start_refusal() {
             Some(Conversation::Exists) => self.has_talked = true,
             Some(Conversation::Missing) => self.spec.resume.clone_from(&self.first),
             None => {}
@@ -95,12 +95,13 @@ impl Replay {
         }
     }
 
-    /// The agent has ended at its start, because a host was killed at the beginning of the conversation: nothing in the log tells
-    /// whether the agent had written it down. Started once more, it does the other thing. A conversation that the user had before,
-    /// or that is lost, is none of these.
-    pub fn turned_away(&self) -> Option<Conversation> {
+    /// Why the agent refused its start, if a second start with the opposite choice can succeed. A host was killed at the
+    /// beginning of the conversation, so the log does not show whether the agent had stored it. `Exists`: it had, and the next
+    /// start resumes it. `Missing`: it had not, and the next start makes a new one. `None` also if the conversation is older
+    /// than the session, or is lost.
+    pub fn start_refusal(&self) -> Option<Conversation> {
         let goes_on = self.spec.resume.as_ref().is_some_and(|resume| !resume.fork);
-        match self.driver.as_ref()?.turned_away()? {
+        match self.driver.as_ref()?.start_refusal()? {
             Conversation::Exists => (self.has_sent && !goes_on).then_some(Conversation::Exists),
             Conversation::Missing => {
                 (self.spec.resume != self.first && !self.has_answered).then_some(Conversation::Missing)

@@ -211,7 +211,7 @@ impl State {
         let mut errors = list(value, "errors").filter_map(Value::as_str);
         if !self.is_ready && errors.any(|error| error.starts_with("No conversation found")) {
             // The agent ends. There was no turn.
-            self.turned_away = Some(Conversation::Missing);
+            self.start_refusal = Some(Conversation::Missing);
             events.extend(result::read(value, None).error);
             return;
         }

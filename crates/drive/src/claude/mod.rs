@@ -78,7 +78,7 @@ impl Driver for Claude {
             && text.contains("Session ID ")
             && text.contains(" is already in use")
         {
-            self.state.turned_away = Some(Conversation::Exists);
+            self.state.start_refusal = Some(Conversation::Exists);
         }
         match line::read(line, "Claude Code") {
             Line::Out(text, value) => self.state.fold_message(at, text, &value, &mut events),
@@ -135,7 +135,7 @@ impl Driver for Claude {
         self.state.is_ready && !self.state.is_running && !self.state.prompts.any_sent()
     }
 
-    fn turned_away(&self) -> Option<Conversation> {
-        self.state.turned_away
+    fn start_refusal(&self) -> Option<Conversation> {
+        self.state.start_refusal
     }
 }

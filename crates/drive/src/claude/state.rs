@@ -59,7 +59,7 @@ pub(super) struct State {
     pub(super) is_ready: bool,
     pub(super) is_running: bool,
     /// What it said of its conversation before it was ready.
-    pub(super) turned_away: Option<Conversation>,
+    pub(super) start_refusal: Option<Conversation>,
     pub(super) prompts: Prompts,
     pub(super) requests: Requests<AnswerForm>,
     pub(super) blocks: Blocks,
@@ -85,7 +85,7 @@ impl State {
             facts,
             is_ready: false,
             is_running: false,
-            turned_away: None,
+            start_refusal: None,
             prompts: Prompts::default(),
             requests: Requests::default(),
             blocks: Blocks::default(),

@@ -204,7 +204,7 @@ impl Session {
     /// Starts the agent once more, if it ended because the conversation is not as this start had it. No prompt was given to it.
     pub(super) fn starts_over(&mut self) -> bool {
         let is_over = self.state.exit.is_some() && self.state.outputs == 0;
-        let wanted = is_over && self.state.ending.is_none() && self.replay.turned_away().is_some();
+        let wanted = is_over && self.state.ending.is_none() && self.replay.start_refusal().is_some();
         if !wanted || std::mem::replace(&mut self.state.started_over, true) {
             return false;
         }
