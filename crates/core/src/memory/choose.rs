@@ -47,7 +47,7 @@ impl Place<'_> {
 pub struct Budget {
     /// Characters of a session in all.
     pub session: usize,
-    /// From so many characters on, only what is important is told.
+    /// From so many characters on, the agent is told only important memories.
     pub soft: usize,
     /// Characters that the session was told so far.
     pub spent: usize,

@@ -40,7 +40,7 @@ impl Default for MemorySettings {
 }
 
 impl MemorySettings {
-    /// The budget of a session that was told nothing so far. From its half on, only what is important is told.
+    /// The budget of a session that was told nothing so far. From its half on, the agent is told only important memories.
     pub fn budget(&self) -> Budget {
         let session = self.session_tokens.saturating_mul(4);
         Budget { session, soft: session / 2, ..Budget::default() }

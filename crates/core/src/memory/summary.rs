@@ -23,7 +23,7 @@ pub struct Summary {
     pub learned: Vec<String>,
     /// Changed files, commits and passed commands.
     pub completed: String,
-    /// What is left: the list at the end of the last answer, or an unfinished turn.
+    /// Open points: the list at the end of the last answer, or an unfinished turn.
     pub next_steps: Vec<String>,
 }
 

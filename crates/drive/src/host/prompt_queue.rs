@@ -212,7 +212,7 @@ impl PromptQueue {
         }
     }
 
-    /// The log of an earlier host has ended here: only what is still queued waits.
+    /// The log of an earlier host has ended here: only prompts that are still queued wait.
     pub fn recalled(&mut self) {
         let places = &self.places;
         self.waiting.retain(|waiting| places.get(&waiting.id) == Some(&PromptPlace::Queued));

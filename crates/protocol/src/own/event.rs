@@ -207,7 +207,7 @@ pub enum OwnWhat {
         /// Its process id.
         pid: u32,
     },
-    /// The end was asked for. What is still alive is listed.
+    /// The end was requested. Lists the processes that still run.
     Ending {
         /// The processes that are left.
         left: Vec<OwnProcess>,

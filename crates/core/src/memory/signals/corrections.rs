@@ -68,7 +68,7 @@ pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<
         let previous = before.replace(batch);
         let is_persons = matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued));
         let Some(prompt) = batch.prompt.as_deref().filter(|_| is_persons && !batch.private) else { continue };
-        // What is written first, before there is anything to correct, is a task.
+        // The first prompt is a task: there is nothing to correct yet.
         let Some(previous) = previous else { continue };
         let text = squeezed(prompt);
         let low = text.to_lowercase();
