@@ -1,4 +1,4 @@
-//! What was said in one session, as the beginning of the first prompt of another: for a change of the agent.
+//! Writes one session's prompts and answers as text for the first prompt of another session, for a change of the agent.
 //!
 //! Only text crosses. Blocks of one agent (signed thinking, calls without results) would be refused by another one.
 

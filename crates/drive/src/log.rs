@@ -1,4 +1,4 @@
-//! The log of an own session: records that are only appended. What a record holds happened after it was written.
+//! The log of an own session: records that are only appended. Each record is written before it takes effect.
 //!
 //! A record is a line `number milliseconds direction length`, then as many bytes, then a line feed. A process that dies in the
 //! middle leaves a torn end. The next host moves it to `log.torn`, and readers stop before it.

@@ -1,4 +1,4 @@
-//! `memory` and `summary`: what was learned, what was said to the agent, and the user's decisions about it.
+//! `memory` and `summary`: memories, lines that agents were told, and the user's decisions.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -133,7 +133,7 @@ pub struct MemoryPage {
     pub project: String,
     /// The working folder, for a memory that is added by hand.
     pub cwd: String,
-    /// What is in force or waits for the user, as in `memory list`.
+    /// The memories in force and those that wait for the user, as in `memory list`.
     pub memories: Vec<MemoryEntry>,
     /// `off`, `files`, `all`: the setting.
     pub context: String,
@@ -196,7 +196,7 @@ pub struct MemoryPreview {
     pub more_files: u64,
 }
 
-/// What is told about one file.
+/// The lines that an agent is told about one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePreview {
@@ -226,7 +226,7 @@ pub struct SessionSummary {
     /// Changed files, commits and passed commands.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub completed: String,
-    /// What is left.
+    /// Open points.
     pub next_steps: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The thread that stores what was accepted. Clients do not wait for the disk, and a bounded queue keeps the memory flat.
+//! The thread that stores accepted events. Clients do not wait for the disk, and a bounded queue limits the memory.
 
 use std::io;
 use std::path::Path;

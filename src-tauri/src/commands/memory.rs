@@ -1,4 +1,4 @@
-//! The commands about what was learned: the page beside the timeline, evidence, a preview, and the user's decisions.
+//! The commands about memories: the page beside the timeline, evidence, a preview, and the user's decisions.
 
 use tauri::State;
 use watchbill_protocol::error::ApiError;

@@ -228,7 +228,7 @@ fn ties_group_only_sessions_with_something_in_common() {
         Some(group)
     };
     assert_eq!(group(&mut ties, "b", 2), Some(vec![id("a"), id("b")]));
-    assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties nobody");
+    assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties no sessions");
     assert_eq!(group(&mut ties, "d", 2), Some(vec![id("d"), id("e")]));
     let marked = world.marker("c", 60);
     ties.add_facts(&Facts { markers: &marked.markers, ..Facts::of(&[]) });

@@ -297,7 +297,7 @@ fn edge_29_a_turn_between_two_sightings_has_finished() {
     attention.apply_sighting(at(90_000), seen(Some(Need::Finished), 80_000));
     let out = attention.advance(at(90_000));
     assert_eq!(raised(&out).len(), 1, "the next turn is another one: {out:?}");
-    assert_eq!(counted(&out), None, "nobody is waited for");
+    assert_eq!(counted(&out), None, "no session waits");
 }
 
 #[test]

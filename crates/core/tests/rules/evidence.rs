@@ -345,7 +345,7 @@ fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
     let idle = [process(7, Some(RegistryStatus::Idle), 9_000)];
     let v = verdict(9_500, Some(background), &idle);
     assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(10_000))));
-    // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
+    // It stays idle: the subagents were stopped, although the transcript still waits for a notice.
     let v = verdict(10_000, Some(background), &idle);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
     // An ordinary turn's end counts at once.

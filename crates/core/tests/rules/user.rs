@@ -114,10 +114,7 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
     assert!(!shows(row(State::Ended, None, 700, 10)), "its process has ended");
     assert!(shows(row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 30)), "a new record");
     assert!(shows(row(State::Working, None, 30, 10)), "the registry says that a turn runs");
-    assert!(
-        shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)),
-        "it needs the person"
-    );
+    assert!(shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)), "it needs the user");
 }
 
 #[test]

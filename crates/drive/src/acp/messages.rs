@@ -1,4 +1,4 @@
-//! Folds a message of the agent.
+//! Folds one message of an ACP agent into events.
 //!
 //! Source: the Agent Client Protocol, version 1, and the talk of Gemini CLI 0.61.0. An update that is not read here passes
 //! silently.

@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the session, and facts that the agent reported.
 
 use std::collections::BTreeSet;
 
@@ -95,7 +95,7 @@ impl State {
         Some(self.calls.call(method, &json!({ "sessionId": session, name: value })))
     }
 
-    /// What the agent says of itself.
+    /// The facts that the agent reports about itself.
     pub(super) fn init(&self) -> OwnWhat {
         OwnWhat::Init {
             session: self.session.clone().unwrap_or_default(),

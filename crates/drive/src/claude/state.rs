@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the session, and facts that the agent reported.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ impl State {
         events.extend(self.prompts.reached(id, place));
     }
 
-    /// What the agent says of itself.
+    /// The facts that the agent reports about itself.
     pub(super) fn init(&self) -> OwnWhat {
         let Facts { session, model, mode, version, pid, models, modes, commands } = self.facts.clone();
         OwnWhat::Init { session, model, mode, version, pid, models, modes, commands }

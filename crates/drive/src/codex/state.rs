@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the thread, and facts that the agent reported.
 
 use std::collections::BTreeMap;
 

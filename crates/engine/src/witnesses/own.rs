@@ -1,4 +1,4 @@
-//! Sessions of our own: what their hosts told, and which session each of them is now.
+//! The hosts of own sessions as witnesses: their reports, and the agent's session that each one runs now.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -187,8 +187,8 @@ impl OwnSessions {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());
             return Some(named.unwrap_or_else(|| first_session(&own.spec)));
         }
-        // The other agents name their sessions themselves, and nothing else names them here. Whoever goes on with one
-        // of them goes on in its row.
+        // The other agents name their sessions themselves, and no other witness names them here. An own session that
+        // resumes such a session is shown in the row of that session.
         let resumed = own.spec.resume.as_ref().filter(|resume| !resume.fork);
         let earlier = resumed.and_then(|resume| {
             let is_it = |other: &&OwnSession| {

@@ -1,5 +1,5 @@
-//! Excluded, private or forgotten text is nowhere in the data folder, whichever field of whichever record, event or
-//! file held it.
+//! Excluded, private or forgotten text is nowhere in the data folder. Tests put it into each field of each record, event and
+//! file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

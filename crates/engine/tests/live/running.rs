@@ -154,7 +154,7 @@ fn a_stop_ends_the_engine_whatever_is_queued_before_it() {
         }
         handle.look_again();
         handle.stop();
-        assert!(handle.roster(true).is_err(), "nobody answers any more");
+        assert!(handle.roster(true).is_err(), "the engine answers no more");
         assert!(handle.stopped()());
     }
 }

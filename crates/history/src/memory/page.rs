@@ -19,7 +19,7 @@ use crate::errors::store_api_error;
 /// Files of a preview.
 const FILES: usize = 20;
 
-/// What is previewed beside the start of a session.
+/// The places to preview beside the start of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'w> {
     /// A prompt.

@@ -1,8 +1,8 @@
-//! Memories: what sessions show of them, the words by which they are found, and what the user decided.
+//! Memories: the evidence of sessions, the words by which a search finds them, and the user's decisions.
 //!
 //! No table holds a memory itself. It is all evidence with one id, joined by `core::memory`. So a memory goes with the last
-//! session that shows it. Words are rows of a plain table and no second full-text index: they go by the same foreign key, and
-//! the table tells how many memories of a project have a word.
+//! session that shows it. Words are rows of a plain table and no second full-text index. The same foreign key removes
+//! them, and the table tells how many memories of a project have a word.
 
 use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;

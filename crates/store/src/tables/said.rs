@@ -1,4 +1,4 @@
-//! What was said to the agent: each line, verbatim, and whether the agent's hook process printed it.
+//! Lines that agents were told: each line verbatim, and whether the hook process printed it.
 
 use std::collections::BTreeSet;
 

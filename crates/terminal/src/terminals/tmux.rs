@@ -21,8 +21,8 @@ pub const PROGRAM: Program = Program {
     role: Role::Multiplexer { enter, shown },
 };
 
-/// Keys go into a pane through a buffer of this program, a new one for each text: a text that begins with `-` or ends in `;`
-/// needs no quoting there, and no other paste can take its place (tmux(1), `load-buffer`, `paste-buffer`).
+/// Keys go into a pane through a buffer of this program, a new one for each text. A text that begins with `-` or ends in `;`
+/// needs no quoting there, and no other paste can take its place. See tmux(1), `load-buffer` and `paste-buffer`.
 pub const TYPING: Typing = Typing { takes, write, enter: press_enter };
 
 /// Whether a pane takes keys, word by word.

@@ -179,7 +179,7 @@ test("a text that is asked again says how often, and counts no request twice", a
   expect(text()).not.toContain("Asked again");
 });
 
-test("whatever happens between paint and press, an answer names the card that was ready", async () => {
+test("an answer names the card that was ready, also if another comes between paint and press", async () => {
   const { host, take, session, container } = await show(publishRequest({ id: "r0", digest: "d0", shown: "echo 0" }));
   const answer = vi.spyOn(host, "answer").mockImplementation(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
   let number = 0;

@@ -1,4 +1,4 @@
-//! `resume` and `fork`: goes on with a session, or with a copy of it.
+//! `resume` and `fork`: starts a host that continues an ended session, or a copy of one.
 
 use std::path::Path;
 

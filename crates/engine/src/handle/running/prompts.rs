@@ -37,7 +37,7 @@ impl Handle {
     }
 }
 
-/// The right to type into a session: one prompt at a time, until it is known what came of it.
+/// The right to type into a session: one prompt at a time, until its outcome is known.
 struct Turn<'h> {
     handle: &'h Handle,
     session: SessionId,
