@@ -237,7 +237,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn whatever_is_torn_off_the_whole_records_stay_and_the_rest_is_kept(
+        fn whole_records_stay_and_the_rest_is_kept_after_a_cut_anywhere(
             contents in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8),
             cut in 0_usize..400,
         ) {

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_an_agent_started_may_not() {
+    fn a_program_that_an_agent_started_may_not() {
         for program in
             ["claude", "codex", "codex-linux-x64", "gemini.js", "opencode", "copilot", "claude.exe"]
         {

@@ -126,7 +126,7 @@ fn edge_40_history_appended_again_to_its_own_file_ties_nothing() {
 }
 
 #[test]
-fn edge_40_copied_history_in_a_fork_supersedes_nobody() {
+fn edge_40_copied_history_in_a_fork_supersedes_no_session() {
     let chains = World::of([
         session("o", &[(0, 100)]).own(),
         session("f", &[(0, 100), (300, 310)]).copies("o", 0).own_start_unknown().process(&["o"]).own(),

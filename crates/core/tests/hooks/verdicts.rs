@@ -284,7 +284,7 @@ fn edges_31_and_32_background_work_is_told_without_registry_and_transcript() {
 }
 
 #[test]
-fn edge_37_a_session_that_was_cleared_has_ended_whatever_its_registry_keeps_saying() {
+fn edge_37_a_session_that_was_cleared_has_ended_even_if_its_registry_says_otherwise() {
     let cleared = [(0, PROMPT), (900, STOP), (9_000, r#""SessionEnd","reason":"clear""#)];
     let verdict = Scene::hooks(&cleared).registry(RegistryStatus::Busy, 60_000).verdict(60_000);
     assert_eq!((verdict.state, verdict.live, verdict.pid), (State::Ended, false, None));

@@ -430,7 +430,7 @@ fn quiet_hours_cross_midnight_in_local_time_summer_and_winter() {
 }
 
 #[test]
-fn a_superseded_session_needs_nobody() {
+fn a_superseded_session_does_not_need_the_user() {
     let mut attention = watching();
     attention.apply_sighting(at(1_000), Sighting { superseded: true, ..seen(Some(Need::Approval), 1_000) });
     assert_eq!(attention.advance(at(60_000)), []);

@@ -50,7 +50,7 @@ fn marked(aside: Deferral, mut row: Row, now: i64) -> Row {
 }
 
 #[test]
-fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
+fn a_snoozed_session_rests_and_does_not_need_the_user_until_its_time() {
     let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     let mut asking = asks(10);
     assert_eq!(aside.apply_to_row(&mut asking, at(20)), Some(at(900)), "its end is a deadline");

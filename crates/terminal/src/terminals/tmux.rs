@@ -273,21 +273,21 @@ mod tests {
     #[test]
     fn the_client_that_shows_the_session_is_chosen_and_in_front_before_newest() {
         let panes = panes("%2 $1 @1 1 1 b\n", "%2");
-        let nobody = |_: &Client| false;
+        let none_in_front = |_: &Client| false;
         let of = |clients: &[Client], front: &dyn Fn(&Client) -> bool| {
             choose(clients, &panes, front).map(|c| c.0.pid)
         };
         let three = [client(1, 50, "$0"), client(2, 10, "$1"), client(3, 20, "$1")];
-        assert_eq!(of(&three, &nobody), Some(3), "the one used last");
+        assert_eq!(of(&three, &none_in_front), Some(3), "the one used last");
         assert_eq!(of(&three, &|client: &Client| client.pid == 2), Some(2), "the one in front");
         assert_eq!(
             of(&three, &|client: &Client| client.pid == 1),
             Some(3),
             "not one that shows something else"
         );
-        assert_eq!(of(&three[..1], &nobody), Some(1), "unless it is the only one");
-        assert_eq!(of(&[], &nobody), None);
+        assert_eq!(of(&three[..1], &none_in_front), Some(1), "unless it is the only one");
+        assert_eq!(of(&[], &none_in_front), None);
         let controlling = Client { controls: true, ..client(4, 99, "$1") };
-        assert_eq!(of(&[client(1, 1, "$1"), controlling], &nobody), Some(1));
+        assert_eq!(of(&[client(1, 1, "$1"), controlling], &none_in_front), Some(1));
     }
 }
