@@ -32,7 +32,7 @@ pub enum Turn {
 }
 
 /// The block of at most `budget` bytes. The newest parts are kept; of a part that is too long by itself, the end is kept.
-/// Empty where nothing was said, or where nothing fits.
+/// Empty if the session has no text, or none fits.
 pub fn block(turns: &[Turn], budget: usize) -> String {
     let summary = turns.iter().rposition(|turn| matches!(turn, Turn::Summary(_))).unwrap_or(0);
     let parts: Vec<_> = turns[summary..].iter().filter_map(part).collect();

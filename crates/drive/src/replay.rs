@@ -71,7 +71,7 @@ impl Replay {
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
                     self.own_id = Some(session.clone())
                 }
-                // A later process has the powers that the session had at last, and not those of its start.
+                // A later process has the permissions that the session had last, not those of its start.
                 OwnWhat::Changed { model, mode } => {
                     self.spec.model = model.clone().or(self.spec.model.take());
                     self.spec.mode = mode.clone().or(self.spec.mode.take());

@@ -195,7 +195,7 @@ impl Finder {
         removed || (self.tell)(news)
     }
 
-    /// Follows a host on a thread of its own. What it told before is one piece of news: the states on the way are over.
+    /// Follows a host on a thread of its own. Its earlier events are one input: the states on the way are over.
     fn follow(&self, folder: Folder, id: &Arc<str>, spec: OwnSpec) {
         let (tell, calls, id) = (Arc::clone(&self.tell), self.calls.clone(), Arc::clone(id));
         thread::spawn(move || {
@@ -291,7 +291,7 @@ fn gone(last_at: Option<&str>) -> HostState {
 struct SentState {
     /// The sessions that it was: a `/clear` begins another one.
     sessions: BTreeSet<String>,
-    /// When it told something last.
+    /// The time of its last event.
     last_at: Option<String>,
     in_text: bool,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::sync::mpsc::{self, Sender};
 use watchbill_hooks::sender::post;
 
-/// Events that wait for the disk. Then a client waits, and at last is told to come again.
+/// The most events that wait for the disk. Beyond it, a client waits, and then gets 503.
 const BACKLOG: usize = 256;
 
 /// Starts the thread. It ends when the last sender is dropped, after it has stored what waits.

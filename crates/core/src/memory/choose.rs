@@ -8,12 +8,12 @@ use super::likeness::words;
 use super::plain::plain_line;
 use crate::time::Timestamp;
 
-/// A place in a session where something may be told.
+/// A place in a session where the agent may be told memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'p> {
     /// A session begins, or was cleared.
     Start,
-    /// After a compaction: what was told before is gone from the agent's context.
+    /// After a compaction: the lines that were told before are gone from the agent's context.
     Compacted,
     /// The user sent this prompt.
     Prompt(&'p str),

@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Text outside a turn is history that is told again, or a remark of the agent.
+    /// Text outside a turn is replayed history, or a remark of the agent.
     fn grew(&mut self, update: &Value, thinking: bool, events: &mut Vec<OwnWhat>) {
         let content = update.get("content").unwrap_or(&Value::Null);
         let (Some(prompt), Some(delta)) = (self.running.clone(), text(content, "text")) else { return };

@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) blocks: Blocks,
     /// The growing block: its number in the turn, and whether it is thinking.
     pub(super) block: (u64, Option<bool>),
-    /// Calls of tools that were told, and those that ended.
+    /// Tool calls that were reported, and those that ended.
     pub(super) told: BTreeSet<String>,
     pub(super) ended: BTreeSet<String>,
     pub(super) calls: Calls<Call>,

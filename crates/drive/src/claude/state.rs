@@ -28,7 +28,7 @@ pub(super) enum Call {
     Other,
 }
 
-/// The agent, as `OwnWhat::Init` tells of it.
+/// Facts about the agent, for `OwnWhat::Init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) session: String,

@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// The log cannot be written: everything is killed, and nothing is told.
+    /// The log cannot be written: everything is killed, and no event is sent.
     pub(super) fn give_up(&mut self) {
         for process in self.all_left() {
             let _ = processes::signal(process, Signal::KILL);

@@ -79,7 +79,7 @@ pub(super) struct State {
     pub words: VecDeque<String>,
     /// The agent was started once more, because it would not take the conversation as it was started with it.
     pub started_over: bool,
-    /// The last event was told.
+    /// The last event was sent.
     pub is_over: bool,
 }
 

@@ -18,7 +18,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 pub enum OwnInput {
     /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
-    /// Events of one session that it has not told before, oldest first.
+    /// New events of one session, oldest first.
     Events(Arc<str>, Vec<OwnEvent>),
     /// The host of a session has ended, or has begun anew.
     Host(Arc<str>, HostState),

@@ -82,7 +82,7 @@ struct Question<'q> {
 }
 
 /// Chooses what to tell the agent for a hook payload. `None`: nothing. The lines are stored as told before they are returned, so
-/// that it is said once. `answer` is a new id for the text.
+/// that the agent is told each line once. `answer` is a new id for the text.
 ///
 /// # Errors
 /// When the store cannot be read or written.

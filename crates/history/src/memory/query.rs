@@ -121,7 +121,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// What was said to a session.
+    /// The lines that an agent was told in a session.
     ///
     /// # Errors
     /// When no session fits the id, or the store cannot be read.

@@ -167,7 +167,7 @@ fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
     visible_line(&text, SUMMARY)
 }
 
-/// The suggested rules. Empty where one of them cannot be told whole: the user must see each rule before allowing it.
+/// The suggested rules. Empty if one of them cannot be shown whole: the user must see each rule before allowing it.
 fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<Standing> {
     let Some(suggestions) = suggestions.as_array() else { return Vec::new() };
     suggestions

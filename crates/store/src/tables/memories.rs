@@ -163,7 +163,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Rows of the file's session are removed: so are its evidence and what was said of it. The rules see the session again.
+    /// Rows of the file's session are removed: so are its evidence and its told lines. The rules see the session again.
     pub(crate) fn drop_memories_of(&mut self, file: FileKey) -> Result<(), StoreError> {
         let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
         self.drop_evidence(session)?;
@@ -182,7 +182,7 @@ impl Step<'_> {
         .map(drop)
     }
 
-    /// Stores the user's decision about a memory. A forgotten one loses its evidence, and what was said of it.
+    /// Stores the user's decision about a memory. A forgotten one loses its evidence and its told lines.
     ///
     /// # Errors
     /// When the database cannot be written.

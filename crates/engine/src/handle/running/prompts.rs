@@ -12,7 +12,7 @@ use super::Handle;
 use crate::prompt;
 
 impl Handle {
-    /// Sends a prompt of the user to a session: types it into its terminal and waits for the agent's own word that it has the
+    /// Sends a prompt of the user to a session: types it into its terminal and waits until the agent's files show the
     /// prompt. Blocks the caller's thread for some seconds. A prompt is never sent twice.
     ///
     /// # Errors
