@@ -7,7 +7,7 @@ numbers of different days can be compared. Change this generator's output only t
 
 usage: gen_corpus.py --out DIR --sessions N --bytes B --seed S [--jobs J] [--end ISO] [--days D]
 DIR is the HOME-like root: files go to DIR/.claude/projects/<slug>/<session>.jsonl
-(+ <session>/subagents/agent-*.jsonl).  Same arguments -> same bytes, whatever --jobs.
+(+ <session>/subagents/agent-*.jsonl).  Same arguments -> same bytes, for any --jobs.
 """
 import argparse, base64, datetime as dt, json, math, os, random, sys, uuid
 from concurrent.futures import ProcessPoolExecutor

@@ -21,7 +21,7 @@ struct State {
     wanted: Option<String>,
 }
 
-/// Owned by the sink. An engine drops its sinks when it ends, for whatever reason; this drop tells the window.
+/// Owned by the sink. An engine drops its sinks when it ends, also after a panic; this drop tells the window.
 struct End {
     bridge: Arc<Bridge>,
     era: u64,

@@ -1,4 +1,4 @@
-//! The window's way to own sessions: it starts their hosts, follows them, and passes on what the user says.
+//! The window's access to own sessions: starts their hosts, follows them, and passes on the user's commands.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

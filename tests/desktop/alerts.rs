@@ -219,7 +219,7 @@ async fn five_at_once_are_one_notification_that_names_them() -> Result<()> {
         "{}",
         shown.body
     );
-    assert_eq!(shown.actions.len(), 1, "a button would not know whom it is about");
+    assert_eq!(shown.actions.len(), 1, "a button would not say which session it means");
 
     for agent in &mut agents[1..] {
         agent.is_asked("never mind")?;
@@ -425,7 +425,7 @@ async fn a_snooze_from_the_notification_removes_it_and_its_count() -> Result<()>
     let shown = stage.standing(WANTS).await?;
     stage.menu("1 needs you").await?;
     stage.screen.choose(shown.id, "snooze").await?;
-    until("nobody to be needed", 60, async || {
+    until("no session to need the user", 60, async || {
         stage.item.menu().await.ok()?.find("needs you").is_none().then_some(())
     })
     .await?;

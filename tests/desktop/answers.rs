@@ -1,5 +1,5 @@
-//! Answers outside the window, in the real desktop: the buttons of notifications and the entries of the tray's menu reach
-//! the waiting hook process of exactly the request that they showed, once.
+//! Answers outside the window, in the real desktop. A button of a notification or an entry of the tray's menu answers exactly
+//! the request that it showed, once.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

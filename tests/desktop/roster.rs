@@ -93,7 +93,7 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
     api.wants_to_run("npm publish")?;
     row_with(&window.page, &["Publish the package", "npm publish"]).await?;
     // The transcript has the command before the registry reports the wait.
-    until("who needs the person to come first", 60, async || {
+    until("what needs the user to come first", 60, async || {
         rows(&window.page).await.first()?.contains("Publish the package").then_some(())
     })
     .await?;

@@ -130,7 +130,7 @@ fn steady(page: &Accessible) -> String {
 async fn the_roster_is_headings_lists_and_one_name_a_row() -> Result<()> {
     let mut stage = Stage::set().await?;
     stage.api.wants_to_run("npm publish")?;
-    let page = stage.reads("who needs the person", needed).await?;
+    let page = stage.reads("what needs the user", needed).await?;
     same("roster", &page)?;
 
     stage.desktop.press(&["Down"]).await?;
@@ -173,7 +173,7 @@ async fn the_detail_pane_and_the_overlays_have_names_roles_and_the_focus() -> Re
     let mut stage = Stage::set().await?;
     stage.api.has_run("npm test", "all green")?;
     stage.api.wants_to_run("npm publish")?;
-    stage.reads("who needs the person", needed).await?;
+    stage.reads("what needs the user", needed).await?;
     stage.desktop.press(&["Down", "Return"]).await?;
     let page = stage
         .reads("the timeline", |page| page.find("push button", "Bash npm publish no result yet").is_some())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from truth import ABSENT
 
-# So long after a turning the phase before may still be shown. The client needs this time to react: its own registry
+# So long after a turning the phase before may still be shown. The client needs this time to react. Its own registry
 # follows a key by 115 to 355 ms (2.1.329), a permission dialog follows the model's answer by 70 to 270 ms.
 TOLERANCE = 0.4
 # And on a busy machine, where the client leaves no trace for longer than that, until so long after its first trace.

@@ -30,7 +30,7 @@ async function display() {
 }
 
 /**
- * Milliseconds of CPU time of the web process, without other programs: its main thread, which runs scripts and layout,
+ * Milliseconds of CPU time of the web process, without other programs. It has two parts: its main thread, which runs scripts and layout,
  * and all its other threads, which paint (here without a graphics card).
  */
 function used() {

@@ -52,7 +52,7 @@ test("by keyboard only: from the sections to a field, saved with Enter", async (
   });
 });
 
-test("the chosen colours apply at once, whatever the desktop has", async () => {
+test("the chosen colours apply at once on any desktop", async () => {
   await browser.withWindow({ mock: SETTINGS, scheme: "light" }, async (page) => {
     const background = () => getComputedStyle(document.body).backgroundColor;
     await becomes(page, background, "rgb(250, 250, 249)");

@@ -125,7 +125,7 @@ mod tests {
     fn the_line_can_be_pasted_into_a_shell() {
         let call = Call::new(Path::new("."), "cargo")
             .env("RUSTDOCFLAGS", "-D warnings")
-            .env("PATH", "left out, since it is long and nobody types it")
+            .env("PATH", "left out, because it is long")
             .args(["test", "--only", "it's", ""]);
         assert_eq!(call.line(), r"RUSTDOCFLAGS='-D warnings' cargo test --only 'it'\''s' ''");
     }

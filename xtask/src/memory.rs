@@ -1,4 +1,4 @@
-//! Measures what is learned and told on made-up histories, and writes the table of `docs/memory.md`.
+//! Measures memories and the lines that agents are told on made-up histories, and writes the table of `docs/memory.md`.
 
 use anyhow::Result;
 

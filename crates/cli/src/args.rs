@@ -132,10 +132,9 @@ pub enum Command {
     Chain(Chain),
     /// Answer what a session asks: allow, deny, or choose
     ///
-    /// The request has to come from a session whose settings have the hook of `watchbill hooks install --answer`. A Watchbill
-    /// has to run. Use a terminal of your own: an agent may not answer.
+    /// The session's settings need the hook of `watchbill hooks install --answer`, and a Watchbill has to run. Use a terminal of your own: an agent may not answer.
     Answer(Answer),
-    /// List the answers that you gave, and what came of each
+    /// List the answers that you gave, and the outcome of each
     Answers {
         /// Only answers since then: a date, a time (RFC 3339), or a span such as 7d
         #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -146,8 +145,8 @@ pub enum Command {
     },
     /// Start a session of your own
     ///
-    /// It runs in the background, and goes on when every window is closed. Without a prompt the agent starts with the first
-    /// one. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
+    /// It runs in the background, and goes on when every window is closed. Without a prompt, the agent starts when the first
+    /// prompt arrives. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
     Run(Run),
     /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
     Attach(OneSession),
@@ -160,15 +159,16 @@ pub enum Command {
     Stop(OneSession),
     /// Go on with a session that has ended, as a session of your own
     ///
-    /// Refused while a process has the session open, because two agents on one session lose each other's turns.
+    /// The command fails while a process has the session open, because two agents on one session lose each other's turns.
     Resume(Resume),
     /// Go on in a copy of a session; the session stays as it is
     Fork(Fork),
     /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
     ///
-    /// A session of your own queues it behind the running turn. For another one a running Watchbill types it, where the terminal is tmux, or kitty or WezTerm with remote control, and waits for the
-    /// agent's word that it has the prompt. Nothing is typed into a session that works or asks something, and nothing is
-    /// ever sent twice. Use a terminal of your own: an agent may not send prompts.
+    /// A session of your own queues the prompt behind the running turn. Into another session, a running Watchbill types it. That
+    /// works in tmux, and in kitty and WezTerm with remote control. The command then waits until the agent has the prompt.
+    /// Nothing is typed into a session that works or asks something. A prompt is never sent twice. Use a terminal of your
+    /// own: an agent may not send prompts.
     #[command(visible_alias = "send")]
     Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts
@@ -245,10 +245,10 @@ pub enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Show what was learned from earlier sessions, and decide about it
+    /// Show memories of earlier sessions, and decide about them
     ///
-    /// Rules find it in the stored history: corrections, cured errors, commands that work, agreed plans. Nothing is said
-    /// to an agent before you install `hooks install --context` and set `memory.context`.
+    /// Rules find them in the stored history: corrections, cured errors, commands that work, agreed plans. An agent is told
+    /// nothing before you install `hooks install --context` and set `memory.context`.
     Memory(Memory),
     /// Sum up a session: request, investigated, learned, completed, next steps
     Summary(SummaryOf),
@@ -277,7 +277,7 @@ pub enum Command {
         /// Wait for your answer to a request, and print it
         #[arg(long)]
         answer: bool,
-        /// Print what was learned, for the agent
+        /// Print memories for the agent
         #[arg(long, conflicts_with = "answer")]
         context: bool,
     },

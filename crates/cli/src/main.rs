@@ -46,7 +46,7 @@ fn main() -> std::process::ExitCode {
     match commands::run(cli) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            #[allow(clippy::print_stderr, reason = "the one line for the person")]
+            #[allow(clippy::print_stderr, reason = "the one line for the user")]
             {
                 eprintln!("watchbill: {}", one_line(&error));
             }

@@ -96,7 +96,7 @@ mod tests {
         let meant = |text: &str| parse_at(text, &now).map(|at| at.to_string());
         let at = |text: &str| Some(text.to_owned());
         assert_eq!(meant("2026-11-20T10:00:00Z"), at("2026-11-20T10:00:00.000Z"));
-        assert_eq!(meant("2026-11-20"), at("2026-11-19T23:00:00.000Z"), "the person's midnight");
+        assert_eq!(meant("2026-11-20"), at("2026-11-19T23:00:00.000Z"), "the user's midnight");
         assert_eq!(meant("90m"), at("2026-11-20T13:00:00.000Z"));
         assert_eq!(meant("36h"), at("2026-11-19T02:30:00.000Z"));
         assert_eq!(meant(" 7 d"), at("2026-11-13T14:30:00.000Z"));
@@ -143,7 +143,11 @@ mod tests {
         assert_eq!(meant("15:30"), at("2026-11-21T14:30:00.000Z"), "tomorrow's");
         assert_eq!(meant("09:00"), at("2026-11-21T08:00:00.000Z"));
         assert_eq!(meant("2026-11-22"), at("2026-11-21T23:00:00.000Z"));
-        assert_eq!(meant("2026-11-20T10:00:00Z"), at("2026-11-20T10:00:00.000Z"), "whoever takes it judges");
+        assert_eq!(
+            meant("2026-11-20T10:00:00Z"),
+            at("2026-11-20T10:00:00.000Z"),
+            "the command that gets the time checks it"
+        );
         for text in ["", "soon", "25:00", "99999999999999999d"] {
             assert_eq!(meant(text), None, "{text}");
         }

@@ -1,7 +1,7 @@
 //! What splitting, parsing and extracting texts cost: `cargo bench -p watchbill-core --bench transcript -- DIR`.
 //!
-//! Reads every `.jsonl` below DIR three times through one buffer, on one thread, and prints seconds
-//! per gigabyte, the reading apart: records alone, and with the texts of history at several cuts.
+//! Reads every `.jsonl` below DIR three times through one buffer, on one thread. Prints seconds per gigabyte, the reading
+//! apart: for records alone, and with the texts of history at several cuts.
 
 #![allow(
     clippy::disallowed_methods,

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_text_that_a_terminal_would_act_on_is_refused() {
-        // The end of a paste, and the characters on which a line discipline acts: VINTR, VQUIT, VERASE, VKILL, VEOF, VSUSP,
+        // The end of a paste, and the characters on which a line discipline acts. They are VINTR, VQUIT, VERASE, VKILL, VEOF, VSUSP,
         // VSTART, VSTOP, VREPRINT, VWERASE, VLNEXT, VEOL, and the C1 control that begins a sequence.
         let acts = "\u{1b}\u{3}\u{1c}\u{7f}\u{15}\u{4}\u{1a}\u{11}\u{13}\u{12}\u{17}\u{16}\0\r\u{8}\u{9b}";
         for key in acts.chars() {

@@ -1,4 +1,4 @@
-//! The agents: which program runs, and which driver reads it.
+//! The agents: for each, the program to start and the driver.
 
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
 
@@ -19,7 +19,7 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
 }
 
-/// What a start runs. It has the powers that the specification names and no others: a resume brings none back.
+/// The program of a start. It has only the permissions that the specification names: a resume brings none back.
 ///
 /// Model and mode of Codex and Gemini on pipes are not here: their drivers say them.
 ///

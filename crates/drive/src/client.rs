@@ -1,4 +1,4 @@
-//! The way to a host: for the window, the engine and the command line.
+//! The client of a host's socket, for the window, the engine and the command line.
 
 use std::io;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl HostClient {
         Ok(Self { hello, reader, writer })
     }
 
-    /// What the host said first.
+    /// The host's greeting.
     pub fn hello(&self) -> &HostHello {
         &self.hello
     }

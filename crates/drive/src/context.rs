@@ -1,4 +1,4 @@
-//! What was said in one session, as the beginning of the first prompt of another: for a change of the agent.
+//! Writes one session's prompts and answers as text for the first prompt of another session, for a change of the agent.
 //!
 //! Only text crosses. Blocks of one agent (signed thinking, calls without results) would be refused by another one.
 
@@ -32,7 +32,7 @@ pub enum Turn {
 }
 
 /// The block of at most `budget` bytes. The newest parts are kept; of a part that is too long by itself, the end is kept.
-/// Empty where nothing was said, or where nothing fits.
+/// Empty if the session has no text, or none fits.
 pub fn block(turns: &[Turn], budget: usize) -> String {
     let summary = turns.iter().rposition(|turn| matches!(turn, Turn::Summary(_))).unwrap_or(0);
     let parts: Vec<_> = turns[summary..].iter().filter_map(part).collect();

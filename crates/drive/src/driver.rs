@@ -1,4 +1,4 @@
-//! What every driver of an agent does: it folds the lines of the log into events, and writes commands as lines.
+//! The interface of all drivers: a driver folds the lines of the log into events, and writes commands as lines.
 
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::command::OwnCommand;

@@ -1,4 +1,4 @@
-//! The folder of one own session: `<data>/own/<id>`, with what was asked for, the log, the lock and the socket.
+//! The folder of one own session: `<data>/own/<id>`, with the specification, the log, the lock and the socket.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -24,11 +24,11 @@ pub enum FolderError {
     /// A file cannot be read or written.
     #[error("cannot {act} {path}: {error}")]
     Io {
-        /// What was tried.
+        /// The failed operation.
         act: &'static str,
         /// With which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The file does not hold what it should.
@@ -76,7 +76,7 @@ impl Folder {
         &self.0
     }
 
-    /// What the session runs, as JSON. Whatever is started is written here before.
+    /// The specification of the session's process, as JSON. It is written before the process starts.
     pub fn spec_file(&self) -> PathBuf {
         self.0.join("spec.json")
     }
@@ -136,7 +136,7 @@ impl Folder {
         Ok(true)
     }
 
-    /// What the session runs.
+    /// The specification of the session.
     ///
     /// # Errors
     /// When the file cannot be read, or is damaged.

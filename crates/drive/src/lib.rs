@@ -1,4 +1,4 @@
-//! Sessions of our own: the drivers of the agents, the host that keeps a session, and the way to it.
+//! Sessions of our own: the drivers of the agents, the host that keeps a session, and its client.
 //!
 //! A *driver* is a pure fold over the lines of one agent, in both directions. A *host* is the process that runs the agent,
 //! appends each line to its log before it folds it, and serves readers. Replaying the log through the driver gives the same

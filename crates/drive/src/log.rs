@@ -1,4 +1,4 @@
-//! The log of an own session: records that are only appended. What a record holds happened after it was written.
+//! The log of an own session: records that are only appended. Each record is written before it takes effect.
 //!
 //! A record is a line `number milliseconds direction length`, then as many bytes, then a line feed. A process that dies in the
 //! middle leaves a torn end. The next host moves it to `log.torn`, and readers stop before it.
@@ -237,7 +237,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn whatever_is_torn_off_the_whole_records_stay_and_the_rest_is_kept(
+        fn whole_records_stay_and_the_rest_is_kept_after_a_cut_anywhere(
             contents in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8),
             cut in 0_usize..400,
         ) {

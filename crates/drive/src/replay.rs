@@ -1,4 +1,4 @@
-//! The log of an own session as events: the same whether its host runs or has ended.
+//! Replays the log of an own session as events, with or without a running host.
 
 use std::io;
 
@@ -13,13 +13,13 @@ use crate::log::{Direction, LogReader, Record};
 
 /// Folds records into events. The host folds each new record the same way.
 pub struct Replay {
-    /// What the next process of the agent runs.
+    /// The specification of the agent's next process.
     spec: OwnSpec,
     driver: Option<Box<dyn Driver>>,
     /// The agent's own id of the session, and whether its conversation has begun.
     own_id: Option<String>,
     has_talked: bool,
-    /// What the first process of the agent was to go on with.
+    /// The conversation that the first process of the agent resumed.
     first: Option<OwnResume>,
     /// A process of the agent got a prompt: it may have written the conversation before it said anything.
     has_sent: bool,
@@ -71,7 +71,7 @@ impl Replay {
                 OwnWhat::Init { session, .. } | OwnWhat::Moved { session } => {
                     self.own_id = Some(session.clone())
                 }
-                // A later process has the powers that the session had at last, and not those of its start.
+                // A later process has the permissions that the session had last, not those of its start.
                 OwnWhat::Changed { model, mode } => {
                     self.spec.model = model.clone().or(self.spec.model.take());
                     self.spec.mode = mode.clone().or(self.spec.mode.take());
@@ -95,9 +95,10 @@ impl Replay {
         }
     }
 
-    /// The agent has ended at its start, because a host was killed at the beginning of the conversation: nothing in the log tells
-    /// whether the agent had written it down. Started once more, it does the other thing. A conversation that the user had before,
-    /// or that is lost, is none of these.
+    /// Why the agent refused its start, if a second start with the opposite choice can succeed. A host was killed at the
+    /// beginning of the conversation, so the log does not show whether the agent had stored it. `Exists`: it had, and the next
+    /// start resumes it. `Missing`: it had not, and the next start makes a new one. `None` also if the conversation is older
+    /// than the session, or is lost.
     pub fn start_refusal(&self) -> Option<Conversation> {
         let goes_on = self.spec.resume.as_ref().is_some_and(|resume| !resume.fork);
         match self.driver.as_ref()?.start_refusal()? {
@@ -108,7 +109,7 @@ impl Replay {
         }
     }
 
-    /// What the next process of the agent runs.
+    /// The specification of the agent's next process.
     pub fn spec(&self) -> &OwnSpec {
         &self.spec
     }

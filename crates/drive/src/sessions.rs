@@ -16,7 +16,7 @@ use crate::replay::numbered;
 pub struct OwnSession {
     /// Its folder.
     pub folder: Folder,
-    /// What it runs.
+    /// Its specification.
     pub spec: OwnSpec,
     /// Its host.
     pub host: HostState,

@@ -32,7 +32,7 @@ pub enum StartError {
     Program {
         /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The host does not come up.

@@ -30,7 +30,7 @@ const SOON: Duration = Duration::from_millis(50);
 /// Takes news; `false`: the engine has ended.
 type SendInputs = Arc<dyn Fn(Vec<OwnInput>) -> bool + Send + Sync>;
 
-/// What is known of one session's host.
+/// The known state of one session's host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Known {
     /// It runs, and a thread follows it.
@@ -41,7 +41,7 @@ enum Known {
     Ended(BTreeSet<String>),
 }
 
-/// What the thread is told.
+/// A message to the thread.
 enum Call {
     /// A folder may be new, or gone, or have a host again.
     Look,
@@ -96,7 +96,7 @@ impl OwnHosts {
         let _ = self.calls.send(Call::Look);
     }
 
-    /// What is excluded from now on.
+    /// The new exclude patterns.
     pub fn exclude(&self, exclude: Exclude) {
         let _ = self.calls.send(Call::Exclude(exclude));
     }
@@ -195,7 +195,7 @@ impl Finder {
         removed || (self.tell)(news)
     }
 
-    /// Follows a host on a thread of its own. What it told before is one piece of news: the states on the way are over.
+    /// Follows a host on a thread of its own. Its earlier events are one input: the states on the way are over.
     fn follow(&self, folder: Folder, id: &Arc<str>, spec: OwnSpec) {
         let (tell, calls, id) = (Arc::clone(&self.tell), self.calls.clone(), Arc::clone(id));
         thread::spawn(move || {
@@ -254,7 +254,7 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
     news
 }
 
-/// What the log of a session says, and the sessions that it has been.
+/// The content of a session's log, and the agent's ids of the session.
 fn news_of_log(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInput>, BTreeSet<String>) {
     let mut told = SentState::of(&spec);
     let mut events = Vec::new();
@@ -287,11 +287,11 @@ fn gone(last_at: Option<&str>) -> HostState {
     if before { HostState::GoneWithMachine } else { HostState::Gone }
 }
 
-/// What a session has told so far.
+/// The inputs that were sent for a session so far.
 struct SentState {
     /// The sessions that it was: a `/clear` begins another one.
     sessions: BTreeSet<String>,
-    /// When it told something last.
+    /// The time of its last event.
     last_at: Option<String>,
     in_text: bool,
 }
@@ -348,7 +348,7 @@ impl ExcludedSessions {
     }
 }
 
-/// Removes what is left of ended sessions of our own that are forgotten or excluded. A running one goes when it has ended.
+/// Removes the folders of ended own sessions that are forgotten or excluded. That of a running one goes when it has ended.
 pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
     let unwanted = ExcludedSessions::read(data_dir, exclude);
     for folder in Folder::all(data_dir) {

@@ -1,4 +1,4 @@
-//! Types a prompt of the user into a session's terminal, and waits for the client's own word that it has the prompt.
+//! Types a prompt of the user into a session's terminal, and waits until the client's files show that it has the prompt.
 //!
 //! A key that reaches a dialog can allow a command. So nothing is written unless the registry file says, at that moment,
 //! that the session is idle, and the same is looked at again before Enter. Nothing is ever written twice.
@@ -19,10 +19,10 @@ use watchbill_watch::fs::{FileKind, Fs};
 
 use crate::clock::{Clock, SystemClock};
 
-/// Pause between a text and its Enter: the client takes what it reads at once for one paste, an Enter among it included
-/// (recorded from client 2.1.329: 0.3 s are enough).
+/// Pause between a text and its Enter. The client takes everything that it reads at once for one paste, also an Enter. 0.3 s
+/// are enough (recorded from client 2.1.329).
 const PAUSE: Duration = Duration::from_millis(400);
-/// How long the client's word is awaited.
+/// How long to wait until the client's files show the prompt.
 const BOUND: Duration = Duration::from_secs(10);
 /// How long its record is awaited when the registry file says already that a turn runs.
 const RECORD: Duration = Duration::from_secs(3);
@@ -33,7 +33,7 @@ const REGISTRY_LIMIT: u64 = 256 << 10;
 /// The most that is read of a transcript behind the prompt, in bytes.
 const READ_LIMIT: u64 = 4 << 20;
 
-/// What the loop knows of a session that gets a prompt.
+/// The loop's data about a session that gets a prompt.
 #[derive(Debug, Clone)]
 pub(crate) struct PromptTarget {
     /// Its process and terminal.
@@ -55,7 +55,7 @@ struct PromptTyper<'a> {
     objection: &'a dyn Fn() -> Result<Option<String>, ApiError>,
 }
 
-/// What the client's files said before the first key.
+/// The content of the client's files before the first key.
 struct Before {
     status_at: Option<Timestamp>,
     transcript_length: u64,

@@ -206,8 +206,8 @@ fn look_with_loaded(
     engine
 }
 
-/// Reads the files that a step wants to read again: the rest of a long file, or a file whose stored state turned out to
-/// be unusable when its row was made. Any step may ask for this.
+/// Reads the files that a step wants to read again. This is the rest of a long file, or a file whose stored state was
+/// unusable when its row was made. Any step may ask for this.
 fn read_again(engine: &mut Engine, now: Timestamp, mut out: Vec<Output>) {
     loop {
         let more = out.drain(..).filter_map(|output| match output {

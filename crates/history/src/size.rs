@@ -1,4 +1,4 @@
-//! Byte counts as text, the same wherever the user reads one.
+//! Byte counts as text, the same in every output.
 
 /// A byte count as rounded text: `950 bytes`, `13 kB`, `482 MB`, `9.6 GB`.
 pub fn in_words(bytes: u64) -> String {

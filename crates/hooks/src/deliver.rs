@@ -1,4 +1,4 @@
-//! Sends an event to all ears at once, within a time budget.
+//! Sends an event to all receivers at once, within a time budget.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -415,6 +415,6 @@ mod tests {
         assert_eq!(ids(&places), [0u128; 0]);
         journal.append(&event(3, clock::wall())).expect("written");
         reader.read(&places, &mut |_, _| events += 1).expect("it can be read");
-        assert_eq!(events, 3, "whoever read the old one goes on in the new one");
+        assert_eq!(events, 3, "a reader of the old one goes on in the new one");
     }
 }

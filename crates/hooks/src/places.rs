@@ -133,7 +133,7 @@ fn look(path: &Path) -> io::Result<()> {
 }
 
 /// Whether a folder and its parent belong to this user, and no other user can write there. Any user can make the
-/// spare spool in `/tmp` first, so files in a folder that fails this test may be anybody's.
+/// spare spool in `/tmp` first, so files in a folder that fails this test may come from any user.
 pub(crate) fn is_private(path: &Path) -> bool {
     #[cfg(unix)]
     {

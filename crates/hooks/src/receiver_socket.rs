@@ -1,4 +1,4 @@
-//! Ears. An ear is the socket of one receiver, with a lock file that shows whether the receiver is alive.
+//! Receiver sockets: the socket of one receiver, with a lock file that shows whether the receiver is alive.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -64,7 +64,7 @@ pub struct Named {
 pub struct Recall {
     /// Words; the memories with the most of them come first. Without it, the newest ones.
     pub about: Option<String>,
-    /// A file: only what is known of it. Absolute, or relative to the folder.
+    /// Only memories about this file. Absolute, or relative to the folder.
     pub file: Option<String>,
     /// A folder of the project. Without it, the folder in which this server was started.
     pub folder: Option<String>,

@@ -1,4 +1,4 @@
-//! Where the answers come from.
+//! The source of the answers, as a trait: the running Watchbill, or the store.
 
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::memory::MemoryList;
@@ -6,7 +6,7 @@ use watchbill_protocol::roster::{RosterSnapshot, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::Timeline;
 
-/// What the tools ask. The errors are sentences for the agent: what is wrong, and what it can do.
+/// The queries of the tools. The errors are sentences for the agent: the fault, and the remedy.
 pub trait Source: Send + 'static {
     /// The sessions of the default roster.
     ///
@@ -32,7 +32,7 @@ pub trait Source: Send + 'static {
     /// When no session matches, or it belongs to an excluded folder.
     fn session(&mut self, session: &str) -> Result<(Option<TrackedSession>, WorkChain), String>;
 
-    /// What was learned in the project of a folder and counts there; with a file, what is known of it.
+    /// The memories that count in the project of a folder; with a file, those about it.
     ///
     /// # Errors
     /// When the folder is excluded, the file is outside of the project, or the store cannot be read.

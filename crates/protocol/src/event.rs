@@ -53,7 +53,7 @@ pub enum StoreEvent {
         /// The request.
         request: Box<Request>,
     },
-    /// A request ended. Nobody can answer it any more.
+    /// A request ended. It cannot be answered any more.
     RequestClosed {
         /// The revision that it belongs to.
         revision: u64,

@@ -1,4 +1,4 @@
-//! `memory` and `summary`: what was learned, what was said to the agent, and the user's decisions about it.
+//! `memory` and `summary`: memories, lines that agents were told, and the user's decisions.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -61,7 +61,7 @@ pub struct MemoryDetail {
     pub memory: MemoryEntry,
     /// What shows it, the newest first.
     pub evidence: Vec<MemoryEvidence>,
-    /// How often a line of it was said.
+    /// How often an agent was told a line of it.
     pub times_said: u64,
     /// To how many sessions.
     pub sessions_told: u64,
@@ -87,7 +87,7 @@ pub struct MemoryEvidence {
     pub text: String,
 }
 
-/// `memory said --json`: what was said to one session.
+/// `memory said --json`: the lines that an agent was told in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -100,7 +100,7 @@ pub struct SaidList {
     pub tokens: u64,
 }
 
-/// A line that was said.
+/// A line that an agent was told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -133,14 +133,14 @@ pub struct MemoryPage {
     pub project: String,
     /// The working folder, for a memory that is added by hand.
     pub cwd: String,
-    /// What is in force or waits for the user, as in `memory list`.
+    /// The memories in force and those that wait for the user, as in `memory list`.
     pub memories: Vec<MemoryEntry>,
     /// `off`, `files`, `all`: the setting.
     pub context: String,
-    /// Nothing is said to any agent until then.
+    /// Agents are told nothing until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<String>,
-    /// What was said to the sessions of the chain, in their order. Sessions that were told nothing are left out.
+    /// The lines that agents were told in the sessions of the chain, in their order. Sessions without a line are left out.
     pub said: Vec<SaidList>,
     /// Where memories came from in these sessions, by time.
     pub marks: Vec<MemoryMark>,
@@ -176,7 +176,7 @@ pub struct AgentDocument {
     pub text: String,
 }
 
-/// `memory try --json`: what an agent would be told, without telling it.
+/// `memory try --json`: the lines that an agent would be told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -196,7 +196,7 @@ pub struct MemoryPreview {
     pub more_files: u64,
 }
 
-/// What is told about one file.
+/// The lines that an agent is told about one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePreview {
@@ -226,7 +226,7 @@ pub struct SessionSummary {
     /// Changed files, commits and passed commands.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub completed: String,
-    /// What is left.
+    /// Open points.
     pub next_steps: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ pub struct PromptCall {
 pub struct PromptSent {
     /// The session.
     pub session_id: String,
-    /// What is known of it.
+    /// Its outcome.
     pub outcome: PromptOutcome,
     /// The word of the agent that it has the prompt: `transcript` or `registry`. Absent while unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct PromptSent {
     pub at: String,
 }
 
-/// What is known of a prompt that was typed.
+/// The outcome of a typed prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptOutcome {

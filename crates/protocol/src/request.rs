@@ -1,4 +1,4 @@
-//! What a session asks, the answers to it, and the list of answers given.
+//! Requests of a session, answers to them, and the list of given answers.
 
 mod convert;
 

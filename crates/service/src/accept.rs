@@ -1,4 +1,4 @@
-//! The thread that stores what was accepted. Clients do not wait for the disk, and a queue with a bound keeps the memory flat.
+//! The thread that stores accepted events. Clients do not wait for the disk, and a bounded queue limits the memory.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use watchbill_hooks::sender::post;
 
-/// Events that wait for the disk. Then a client waits, and at last is told to come again.
+/// The most events that wait for the disk. Beyond it, a client waits, and then gets 503.
 const BACKLOG: usize = 256;
 /// The bytes of all waiting events. They are the permits of a semaphore, so they fit in 32 bits.
 const BACKLOG_BYTES: u32 = 8 * 1024 * 1024;

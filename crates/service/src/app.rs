@@ -1,4 +1,4 @@
-//! What the endpoints share.
+//! The state that the endpoints share.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

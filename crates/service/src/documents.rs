@@ -42,7 +42,7 @@ struct Where {
     project: Option<String>,
 }
 
-/// What an agent in this project would be told at its start. Empty if the setting is off, and for an unknown project.
+/// The lines that an agent in this project would be told at its start. Empty if the setting is off, and for an unknown project.
 async fn context(State(app): State<Arc<App>>, Query(place): Query<Where>) -> Response {
     let engine = app.engine.clone();
     let text = tokio::task::spawn_blocking(move || {

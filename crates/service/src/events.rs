@@ -37,7 +37,7 @@ pub async fn events(State(app): State<Arc<App>>) -> Response {
     Sse::new(stream).keep_alive(KeepAlive::new().interval(PING).text("ping")).into_response()
 }
 
-/// One reader, and what it was told.
+/// One reader, and the events that it gets.
 struct Follower {
     events: Option<StoreEvents>,
     _permit: OwnedSemaphorePermit,

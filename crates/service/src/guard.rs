@@ -1,4 +1,4 @@
-//! Which requests are answered: those of a program of this user that knows the token. Web pages are refused.
+//! Checks each request: a program of this user that knows the token gets an answer, a web page is refused.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 /// (DNS rebinding).
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// What is compared with each request.
+/// The expected values that each request is compared with.
 #[derive(Debug, Clone)]
 pub struct Guard {
     port: u16,

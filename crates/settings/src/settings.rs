@@ -38,7 +38,7 @@ pub struct Settings {
     pub offer_hooks: bool,
     /// Scripts may answer requests: `watchbill answer` works without a terminal.
     pub scripts_answer: bool,
-    /// What is learned from stored sessions, and what an agent is told.
+    /// Which memories the rules find, and which an agent is told.
     pub memory: MemorySettings,
     /// The service over HTTP.
     pub service: ServiceSettings,

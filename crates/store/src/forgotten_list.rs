@@ -113,8 +113,8 @@ impl Store {
         Ok(if is_new { read(self.path()).err() } else { None })
     }
 
-    /// Lists sessions that are about to be forgotten. From here on they are not stored again, whatever happens to
-    /// the database.
+    /// Lists sessions that are about to be forgotten. From here on they are not stored again, even if the
+    /// database fails later.
     pub(crate) fn add_to_forgotten_list(
         &self,
         sessions: &BTreeSet<String>,

@@ -46,7 +46,7 @@ const TIDY_PAGES: i64 = 200;
 impl Store {
     /// Prepares for storing very many texts, as the first index does. Texts are indexed many at a time, after
     /// several steps, and segments are merged rarely or many at once; that saves a fifth of the work. Meanwhile a
-    /// search does not find the newest texts. [`end_many`](Self::end_bulk_insert) ends this state, and so does a start
+    /// search does not find the newest texts. [`end_bulk_insert`](Self::end_bulk_insert) ends this state, and so does a start
     /// after an unclean exit.
     ///
     /// An empty store is filled without the log. Readers then wait for the end of a step, and SQLite does not check
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// Whether a bulk insert did not reach [`end_many`](Self::end_many).
+    /// Whether a bulk insert did not reach [`end_bulk_insert`](Self::end_bulk_insert).
     pub(crate) fn is_left_tuned(&self) -> Result<bool, StoreError> {
         Ok(self.option("automerge")? == Some(0))
     }

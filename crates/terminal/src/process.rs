@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stat_line_is_read_whatever_the_program_is_called() {
+    fn a_stat_line_is_read_with_any_program_name() {
         let line = b"4021 (a) b (c) S 4000 4021 4021 34828 4021 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 9 9";
         let process = parse_stat(4021, line).expect("a process");
         assert_eq!(

@@ -270,7 +270,7 @@ fn a_window_whose_id_was_inherited_is_not_the_sessions() {
     let (inner, outer) = (window(7, AGENT - 2, "inner"), window(9, AGENT - 4, "outer"));
     let inherited = session_location("", &[("WINDOWID", "9"), ("DISPLAY", ":0")]);
     world.windows = vec![inner.clone(), outer.clone()];
-    assert_eq!(in_front(&inherited, &world), Some(false), "the person looks at the outer one");
+    assert_eq!(in_front(&inherited, &world), Some(false), "the user looks at the outer one");
     world.windows = vec![outer, inner];
     assert_eq!(in_front(&inherited, &world), Some(true));
 }

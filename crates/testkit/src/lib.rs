@@ -1,5 +1,5 @@
-//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
-//! launcher, a settings portal, a screen saver, a screen reader, and a WebDriver.
+//! A private desktop for one test. It has an X server, a session bus, a window manager, a tray host, a notification server
+//! and a launcher. It also has a settings portal, a screen saver, a screen reader, and a WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the developer's own.
 //! Everything ends when the values are dropped. Linux only.

@@ -231,7 +231,7 @@ impl Screen {
                     }
                 }
                 _ => {
-                    self.nobody_shows(message);
+                    self.no_server_shows(message);
                     self.cards.refuse_waiting();
                 }
             }
@@ -245,12 +245,12 @@ impl Screen {
         if is_shown {
             self.complained = false;
         } else {
-            self.nobody_shows(message);
+            self.no_server_shows(message);
         }
         self.go_on(card).await;
     }
 
-    fn nobody_shows(&mut self, refusal: &Message) {
+    fn no_server_shows(&mut self, refusal: &Message) {
         let why = refusal.body().deserialize::<&str>().map(str::to_owned).unwrap_or_default();
         tracing::debug!(why, "a notification was not shown");
         self.complain("no program of this desktop shows notifications; the tray and the window go on");

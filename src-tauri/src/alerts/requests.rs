@@ -1,4 +1,4 @@
-//! Notices when a session asks something else: a notification shows the request as it is now.
+//! Updates notifications when a session's request changes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The commands about what was learned: the page beside the timeline, evidence, a preview, and the user's decisions.
+//! The commands about memories: the page beside the timeline, evidence, a preview, and the user's decisions.
 
 use tauri::State;
 use watchbill_protocol::error::ApiError;
@@ -18,7 +18,7 @@ pub async fn memory_detail(desk: State<'_, Desk>, id: String) -> Result<MemoryDe
     desk.ask(move |engine| engine.memory_detail(&id)).await
 }
 
-/// What an agent would be told in a folder.
+/// The lines that an agent would be told in a folder.
 #[tauri::command]
 pub async fn memory_preview(
     desk: State<'_, Desk>,

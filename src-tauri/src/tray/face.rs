@@ -62,7 +62,7 @@ pub struct Offer {
     pub text: String,
     /// Names the request.
     pub request_id: String,
-    /// The digest of what is shown.
+    /// The digest of the shown request.
     pub seen: String,
 }
 

@@ -174,7 +174,7 @@ mod tests {
 
     fn followed() -> (Arc<Tray>, Sink) {
         let tray = Arc::new(Tray::new());
-        let sink = tray.new_sink().expect("a new tray follows nobody");
+        let sink = tray.new_sink().expect("a new tray follows no engine");
         (tray, sink)
     }
 

@@ -19,7 +19,7 @@ def clear(stage):
     stage.turn(client, at, truth.phase("leaving", "waiting_for_input idle ended absent", None, "turn_ended"), "/clear")
     old = client.session
     stage.until("a new id", lambda: stage.observer.registry(client.pid).get("sessionId", old) != old)
-    stage.turn(client, at + 1.5, truth.ENDED, "nobody is in it any more")
+    stage.turn(client, at + 1.5, truth.ENDED, "no process is in it any more")
     client.label, client.session = "after", stage.observer.registry(client.pid)["sessionId"]
     stage.truth.bind(client.label, client.session)
     # The client counts the command itself as work.

@@ -74,7 +74,7 @@ def plan(stage):
     stage.exit(client)
 
 
-@scenario("a hook of the person's own answers every question at once: nobody is needed", ways=Ways(answer="allow"))
+@scenario("a hook of the user's own answers every question at once: the user is not needed", ways=Ways(answer="allow"))
 def hook_answers(stage):
     client = stage.client("session")
     stage.gate("gate")
@@ -93,7 +93,7 @@ def hook_answers(stage):
     stage.exit(client)
 
 
-@scenario("a menu is open: nobody is needed, the person is there already")
+@scenario("a menu is open: it is no need, the user is there already")
 def menu(stage):
     client = stage.client("session")
     stage.hello(client)

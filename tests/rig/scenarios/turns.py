@@ -23,7 +23,7 @@ def long_command(stage):
     stage.exit(client)
 
 
-@scenario("auto mode: nobody is asked, and a command runs for long", ways=Ways(mode=None), smoke=True)
+@scenario("auto mode: the user is not asked, and a command runs for long", ways=Ways(mode=None), smoke=True)
 def auto_mode(stage):
     client = stage.client("session")
     stage.gate("gate")
@@ -88,7 +88,7 @@ def escape_while_tool_runs(stage):
     stage.exit(client)
 
 
-@scenario("the person compacts")
+@scenario("the user compacts")
 def compact_by_hand(stage):
     client = stage.client("session")
     stage.hello(client, "first")
@@ -129,7 +129,7 @@ def after(stage, script):
     return newest if newest.script != script and newest.answered else None
 
 
-@scenario("nothing happens for a minute after a turn, and the client reminds the person")
+@scenario("nothing happens for a minute after a turn, and the client reminds the user")
 def idle_minute(stage):
     client = stage.client("session")
     stage.hello(client)

@@ -22,7 +22,7 @@ export type Typed = {
   /** The words without the filters. */
   readonly words: string;
   readonly filters: readonly { readonly filter: Filter; readonly value: string }[];
-  /** What is wrong in the text, in words for the user. */
+  /** The error in the text, in words for the user. */
   readonly trouble: string;
 };
 

@@ -16,7 +16,7 @@ const ARCHITECTURE_WORDS: usize = 2_500;
 const PLANNED: &[&str] = &["docs/performance.md"];
 
 /// The documents for people: those at the top of the tree, and in `docs`.
-fn documents() -> Vec<(&'static Path, String)> {
+pub fn documents() -> Vec<(&'static Path, String)> {
     let is_document = |file: &&PathBuf| {
         file.extension().is_some_and(|extension| extension == "md")
             && (file.components().count() == 1 || file.starts_with("docs"))

@@ -11,6 +11,7 @@ mod imports;
 mod licences;
 mod locks;
 mod metadata;
+mod sentences;
 mod sources;
 
 use std::path::{Path, PathBuf};

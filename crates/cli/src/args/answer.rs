@@ -49,7 +49,7 @@ pub struct Prompt {
     /// Put it into the running turn of a session of your own, where the agent can take it
     #[arg(long, conflicts_with = "now")]
     pub steer: bool,
-    /// Wait until the prompt is done, and print what happens: exit code 0 if the turn was completed, else 1
+    /// Wait until the prompt is done, and print the events; exit code 0 if the turn was completed, else 1
     #[arg(long)]
     pub wait: bool,
     /// Print JSON

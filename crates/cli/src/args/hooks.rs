@@ -15,26 +15,25 @@ pub enum HooksCommand {
         /// Leave a marker file in the project's .claude folder after a compaction
         #[arg(long)]
         markers: bool,
-        /// Install the hook that waits for your answers instead: `watchbill answer` and the window can answer then
+        /// Install instead the hook that waits for your answers; then `watchbill answer` and the window can answer
         #[arg(long, conflicts_with = "markers")]
         answer: bool,
-        /// Install the hook that tells the agent what was learned instead: see `memory.context`
+        /// Install instead the hook that tells the agent memories: see `memory.context`
         #[arg(long, conflicts_with_all = ["markers", "answer"])]
         context: bool,
-        /// Version of the agent, if Watchbill cannot find it out: the agent skips a settings file that has events it
-        /// does not know
+        /// Version of the agent, if Watchbill cannot find it out; the agent skips a settings file with unknown events
         #[arg(long, value_name = "VERSION", value_parser = parse_version)]
         client_version: Option<watchbill_hooks::install::Version>,
     },
-    /// Remove Watchbill's hooks from the settings, without a trace
+    /// Remove Watchbill's hooks from the settings; the rest of the file stays as it is
     Uninstall {
         /// Which settings
         #[command(flatten)]
         place: SettingsPlace,
-        /// Remove the hook that waits for your answers instead
+        /// Remove instead the hook that waits for your answers
         #[arg(long)]
         answer: bool,
-        /// Remove the hook that tells the agent what was learned instead
+        /// Remove instead the hook that tells the agent memories
         #[arg(long, conflicts_with = "answer")]
         context: bool,
     },
@@ -49,7 +48,7 @@ pub enum HooksCommand {
 /// The options that choose settings of the client.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
-    /// All your sessions, a project's shared settings, or your own settings in a project
+    /// Settings of all your sessions, a project's shared settings, or your own settings in a project
     #[arg(long, value_enum, default_value = "user")]
     pub scope: SettingsScope,
     /// Another settings file
@@ -65,7 +64,7 @@ pub struct SettingsPlace {
 pub enum SettingsScope {
     /// All your sessions
     User,
-    /// Everybody who works on the project in this folder
+    /// All users who work on the project in this folder
     Project,
     /// You alone, in the project in this folder
     Local,

@@ -21,9 +21,9 @@ pub struct Memory {
 /// The commands of `memory`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum MemoryCommand {
-    /// List what was learned in this project
+    /// List the memories of this project
     List {
-        /// Also what is rejected, replaced, faded, or shown by too few sessions
+        /// Also rejected, replaced and faded memories, and those with evidence of too few sessions
         #[arg(long)]
         all: bool,
     },
@@ -46,7 +46,7 @@ pub enum MemoryCommand {
         /// Id of a memory, or a unique beginning of one
         id: String,
     },
-    /// Reject a memory: it is said to no agent, and later evidence does not bring it back
+    /// Reject a memory: no agent is told it, and later evidence does not bring it back
     Reject {
         /// Id of a memory, or a unique beginning of one
         id: String,
@@ -63,17 +63,17 @@ pub enum MemoryCommand {
         /// Id of a memory, or a unique beginning of one
         id: String,
     },
-    /// Show what is known of a file
+    /// Show the memories about a file
     At {
         /// The file
         path: String,
     },
-    /// Show what was said to a session, line by line, with tokens
+    /// Show the lines that an agent was told in a session, with tokens
     Said {
         /// Id of a session, or a unique beginning of one
         session: String,
     },
-    /// Show what an agent here would be told, and tell nobody: at its start, and about each file
+    /// Show what an agent here would be told, at its start and about each file; no agent is told anything
     Try {
         /// Only about this file
         #[arg(long, value_name = "FILE")]
@@ -90,7 +90,7 @@ pub enum MemoryCommand {
         #[arg(long, conflicts_with = "span")]
         off: bool,
     },
-    /// Write what is in force as a document
+    /// Write the memories in force as a document
     Export {
         /// Format of the document
         #[arg(long, value_enum, default_value = "md")]
@@ -115,7 +115,7 @@ pub struct SummaryOf {
     /// Print JSON
     #[arg(long, conflicts_with = "hand_over")]
     pub json: bool,
-    /// Write what a fresh session needs to go on: request, plan, files in work, open ends
+    /// Write a hand-over text for a new session: request, plan, files in work, open points
     #[arg(long)]
     pub hand_over: bool,
 }

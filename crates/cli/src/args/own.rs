@@ -35,7 +35,7 @@ pub struct Run {
     /// The id of the session, a UUID; the same command again starts nothing twice
     #[arg(long, value_name = "UUID")]
     pub id: Option<String>,
-    /// Wait until the prompt is done, and print what happens: exit code 0 if the turn was completed, else 1
+    /// Wait until the prompt is done, and print the events; exit code 0 if the turn was completed, else 1
     #[arg(long, conflicts_with = "pty")]
     pub wait: bool,
     /// Run the agent's own screen in a terminal, and attach to it

@@ -35,7 +35,8 @@ fn ask(errand: &HookArguments) -> Option<()> {
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
     let mut client = Client::connect(&data_dir)?;
     let mut payload = String::new();
-    // Half of a line stays for the sender's own words. A longer payload is cut, so it is no JSON, and only the terminal asks.
+    // Half of a line stays for the sender's own fields. A longer payload is cut, so it is not valid JSON, and only the
+    // terminal asks.
     std::io::stdin().lock().take(LONGEST_CALL / 2).read_to_string(&mut payload).ok()?;
     let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
     let ask = CommandId::new().to_string();

@@ -1,4 +1,4 @@
-//! `memory` and `summary`: what was learned, and what the user decides about it.
+//! `memory` and `summary`: shows memories and summaries, and changes memories as the user decides.
 
 use anyhow::Context;
 use watchbill_engine::Millis;
@@ -46,7 +46,7 @@ pub fn memory(global: &Global, wanted: &Memory, paint: Paint) -> anyhow::Result<
             if wanted.json { to_json(&list)? } else { render::memory::list(&list, width(), paint) }
         }
         MemoryCommand::At { path } => {
-            // A path on the command line is relative to where the user is, whatever the project.
+            // A path on the command line is relative to the working folder, not to the project.
             let here = std::path::absolute(path)?;
             let list = reader.at(cwd, here.to_str().unwrap_or(path))?;
             if wanted.json { to_json(&list)? } else { render::memory::list(&list, width(), paint) }

@@ -7,7 +7,7 @@ use watchbill_protocol::prompt::{PromptCall, PromptOutcome, PromptSent};
 use super::{emit, holder, to_json};
 use crate::args::{Global, Prompt};
 
-/// Sends a prompt and prints what is known of it.
+/// Sends a prompt and prints its outcome.
 ///
 /// # Errors
 /// When it was not sent, when this program may not send it, or when the agent says nothing of it.

@@ -1,4 +1,4 @@
-//! `answers`: when, which session, what was decided, and what came of it; below that the text that was shown.
+//! `answers`: for each answer the time, the session, the decision and its outcome; below that the text that was shown.
 
 use watchbill_protocol::request::AnswerRecord;
 

@@ -78,7 +78,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
             let (to, reason) = (code(&one_line(to)), plain(&one_line(&reason.replace('_', " ")), false));
             out.push_str(&format!("---\n\n*continued in* {to} *({reason})*\n\n---\n"));
         }
-        What::Interrupted => out.push_str("*Interrupted by the person.*\n"),
+        What::Interrupted => out.push_str("*Interrupted by the user.*\n"),
         What::Error { text } => {
             out.push_str(&stamp("Error"));
             fenced(out, text);

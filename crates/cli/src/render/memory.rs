@@ -1,4 +1,4 @@
-//! Memories, what was said, and summaries as text.
+//! Memories, lines that agents were told, and summaries as text.
 
 use watchbill_protocol::memory::{
     MemoryDetail, MemoryEntry, MemoryList, MemoryPreview, SaidList, SessionSummary,
@@ -71,7 +71,7 @@ pub fn detail(detail: &MemoryDetail, _width: usize, paint: Paint) -> String {
     out
 }
 
-/// What was said to a session.
+/// The lines that an agent was told in a session.
 pub fn said(said: &SaidList, paint: Paint) -> String {
     if said.lines.is_empty() {
         return format!("nothing was said to session {}\n", one_line(&said.session_id));
@@ -89,7 +89,7 @@ pub fn said(said: &SaidList, paint: Paint) -> String {
     out
 }
 
-/// What an agent would be told.
+/// The lines that an agent would be told.
 pub fn preview(preview: &MemoryPreview, paint: Paint) -> String {
     let mut out = String::new();
     if preview.context == "off" {
@@ -142,7 +142,7 @@ pub fn hand_over(text: &str) -> String {
     text.lines().map(|line| one_line(line) + "\n").collect()
 }
 
-/// What is in force, as lines for a document of the agent.
+/// The memories in force, as lines for a document of the agent.
 pub fn markdown(list: &MemoryList) -> String {
     let line = |memory: &MemoryEntry| {
         let about = memory.path.as_deref().map(|path| format!("`{}`: ", one_line(path))).unwrap_or_default();

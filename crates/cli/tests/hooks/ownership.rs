@@ -16,7 +16,7 @@ const PERSON: u32 = 4711;
 fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        skipped("NOT TESTED: only root can change a file that stays somebody else's");
+        skipped("NOT TESTED: only root can change a file that keeps another owner");
     }
     root
 }

@@ -112,14 +112,14 @@ fn a_file_that_is_no_event_is_renamed_and_counted_and_stops_no_other() {
     for (number, bytes) in damaged.iter().enumerate() {
         std::fs::write(spool.join(format!("{number:020}-{number:032x}.event")), bytes).unwrap();
     }
-    std::fs::write(spool.join("a file of somebody else's"), "x").unwrap();
+    std::fs::write(spool.join("a file of another program"), "x").unwrap();
     let listener = Listener::open(dir.path());
     assert_eq!(payloads(&[listener.next()]), expected(0..1));
     until("they are counted", || listener.receiver.counts().damaged == 5);
     assert!(listener.rest().is_empty());
     assert_eq!(watchbill_hooks::spool::count(&spool, 100).damaged, 5);
     assert!(spooled(dir.path()).is_empty());
-    assert!(spool.join("a file of somebody else's").exists());
+    assert!(spool.join("a file of another program").exists());
 }
 
 #[test]

@@ -73,7 +73,9 @@ fn trouble(folder: &Path, over: &AtomicBool, bytes: u64) -> Child {
             std::fs::write(folder.join("end"), "").unwrap();
         }
         receiver.wait().unwrap();
-        until("an agent has met nobody, or the storm is over", || is_over() || !spooled(folder).is_empty());
+        until("an agent has found no receiver, or the storm is over", || {
+            is_over() || !spooled(folder).is_empty()
+        });
         receiver = start_receiver(folder);
         round += 1;
     }

@@ -78,7 +78,7 @@ fn only_a_key_press_in_tmux_answers() {
     let mut hook = desk.runs("rm -rf build");
     let pane = Tmux::start(&desk, "pane", &["sh"]);
 
-    // An agent's shell feeds a pane that nobody looks at.
+    // An agent's shell feeds a pane that no client shows.
     pane.line(&allowing(&desk, "unseen"));
     let unseen = said(&desk, "unseen");
     assert!(unseen.contains("no key was pressed"), "{unseen}");

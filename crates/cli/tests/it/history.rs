@@ -435,7 +435,7 @@ fn a_forgotten_session_leaves_no_byte_and_is_not_stored_again() {
     };
     assert!(stored("header"));
     let refused = home.run_watchbill(&["forget", PAGER]);
-    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "nobody can be asked here");
+    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "there is no terminal to ask in");
     assert!(refused.err.contains("--yes"), "{}", refused.err);
     let would = home.json(&["forget", "--json", "--dry-run", &PAGER[..5]]);
     assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([PAGER]), &json!(true)));

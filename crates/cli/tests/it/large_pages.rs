@@ -29,7 +29,7 @@ fn is_offered() -> bool {
     let system = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     let offered = system.contains("[madvise]");
     if !offered {
-        skipped("large pages for the index: this system does not give them to whoever asks");
+        skipped("large pages for the index: this system does not give them on request");
     }
     offered
 }

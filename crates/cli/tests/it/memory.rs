@@ -274,7 +274,7 @@ fn the_hook_is_installed_and_undone_apart() {
 }
 
 #[test]
-fn a_preview_tells_nobody_and_shows_each_place() {
+fn a_preview_tells_no_agent_and_shows_each_place() {
     let home = corrected("");
     let json = |words: &[&str]| -> Value {
         serde_json::from_str(&memory(&home, &[&["try", "--json"], words].concat()).out).unwrap()

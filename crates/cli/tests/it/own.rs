@@ -323,7 +323,7 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
             String::from_utf8_lossy(&seen).contains(what)
         });
     };
-    // What the shell prints differs from what is typed.
+    // The shell's output differs from the typed text.
     read("\u{1b}[2J");
     keys.write_all(b"echo one-$((1+1))\r").unwrap();
     read("one-2");

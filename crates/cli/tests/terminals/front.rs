@@ -34,7 +34,7 @@ async fn a_window_or_pane_in_front_is_distinguished_from_one_behind() -> Result<
     tmux(&["-f", "/dev/null", "new-session", "-d", "-s", "one", "sh", &script]).await?;
     tmux(&["new-window", "-d", "-t", "one", "sleep", "600"]).await?;
     let agent = agent(&desktop, "one").await?;
-    assert_eq!(is_in_front(&desktop, &agent)?, Some(false), "nobody is attached");
+    assert_eq!(is_in_front(&desktop, &agent)?, Some(false), "no client is attached");
     let mut xterm = desktop.command("xterm");
     let _xterm = xterm.args(["-T", "mine", "-e", "tmux", "-S", &socket, "attach", "-t", "one"]).spawn()?;
     let looked_at = async |wanted| {

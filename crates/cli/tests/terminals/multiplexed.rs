@@ -115,7 +115,7 @@ async fn a_tmux_client_of_another_session_is_switched_and_a_missing_client_is_re
     assert!(answer["reason"].as_str().is_some_and(|why| why.contains("`one`")), "{answer}");
     let attach = answer["attachCommand"].as_str().unwrap_or_default();
     assert!(attach.starts_with("tmux -S ") && attach.ends_with("attach -t '=one'"), "{attach}");
-    assert_eq!(tmux.shown("one").await?, one.pid, "whoever attaches finds it");
+    assert_eq!(tmux.shown("one").await?, one.pid, "the next client finds it");
     let _client = tmux.client("one", "first").await?;
     let _decoy = decoy(&desktop).await?;
     assert_eq!(focus(&desktop, &two).await?["outcome"], "focused");

@@ -22,8 +22,8 @@ pub struct Attention {
     settings: AttentionSettings,
     began: Option<Timestamp>,
     sessions: BTreeMap<SessionId, Watched>,
-    /// Sessions that had no need when last seen. If one of them begins to need the user, that is news, whatever time
-    /// its state carries.
+    /// Sessions that had no need when last seen. If one of them begins to need the user, that is a new need, even if its
+    /// state has an old time.
     at_ease: BTreeSet<SessionId>,
     in_front: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,

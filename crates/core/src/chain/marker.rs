@@ -23,7 +23,7 @@ pub enum MarkerError {
     Malformed(String),
 }
 
-/// The identity of an announcement: two marker files with the same key are one, wherever they lie.
+/// The identity of an announcement: two marker files with the same key are one, even in different folders.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarkerKey {
     /// `newSessionId`.

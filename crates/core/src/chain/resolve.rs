@@ -13,7 +13,8 @@ pub use super::facts::{Facts, ManualLink};
 /// Ties sessions into work chains.
 ///
 /// The result depends on the facts alone, not on their order. Every session with a transcript and every
-/// live session is in exactly one chain; links between sessions never form a cycle, whatever the facts say.
+/// live session is in exactly one chain. Links between sessions never form a cycle, even if the facts contradict each
+/// other.
 pub fn resolve(facts: &Facts<'_>) -> Chains {
     resolve_for(facts, &|_| true)
 }

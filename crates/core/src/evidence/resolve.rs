@@ -50,10 +50,10 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
 /// registry, or a child process that begins after it answers it.
 ///
-/// The host of a session of our own reads the agent's own words, in their order, before the registry has them. What it
-/// asks is open until the host says otherwise. Of the rest, the registry is believed if it is newer by more than 2 s and
-/// says something else, or if it says `shell` since the end of the turn. If another process has the session, that
-/// process decides, unless the host asks.
+/// The host of a session of our own reads the agent's messages, in their order, before the registry has them. Its request
+/// is open until the host reports the end. For all else, the registry is believed in two cases: it is newer by more than
+/// 2 s and differs, or it says `shell` since the end of the turn. If another process has the session, that process
+/// decides, unless the host has an open request.
 ///
 /// A status file outranks only the transcript. Beside a live witness it only adds how a turn ended: completed, blocked,
 /// error. It does so even if it is older than the newest record of its turn.

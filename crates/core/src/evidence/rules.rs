@@ -72,8 +72,8 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     let how = match reason {
         EndReason::Clear => "its process went on with a new session after /clear",
         EndReason::Resume => "its process went on with another session after /resume",
-        EndReason::Exit => "the person left the session",
-        EndReason::Logout => "the person logged out",
+        EndReason::Exit => "the user left the session",
+        EndReason::Logout => "the user logged out",
         EndReason::Other => "its process ended normally",
     };
     Some(Ruling {

@@ -1,4 +1,4 @@
-//! What to tell the agent at one place: few lines, late, each once in a session, within a budget. Else nothing.
+//! Chooses the memories that an agent is told at one place: few lines, each once in a session, within a budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use super::likeness::words;
 use super::plain::plain_line;
 use crate::time::Timestamp;
 
-/// A place in a session where something may be told.
+/// A place in a session where the agent may be told memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'p> {
     /// A session begins, or was cleared.
     Start,
-    /// After a compaction: what was told before is gone from the agent's context.
+    /// After a compaction: the lines that were told before are gone from the agent's context.
     Compacted,
     /// The user sent this prompt.
     Prompt(&'p str),
@@ -42,12 +42,12 @@ impl Place<'_> {
     }
 }
 
-/// What a session may still be told.
+/// The part of the budget that a session has left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Characters of a session in all.
     pub session: usize,
-    /// From so many characters on, only what is important is told.
+    /// From so many characters on, the agent is told only important memories.
     pub soft: usize,
     /// Characters that the session was told so far.
     pub spent: usize,
@@ -66,7 +66,7 @@ pub struct Chosen {
     pub line: String,
 }
 
-/// What is known around a place.
+/// The context of a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     /// How many memories have a word; of the words of the prompt.

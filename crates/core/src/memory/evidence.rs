@@ -1,4 +1,4 @@
-//! Evidence of several sessions becomes memories. What the user decided about a memory counts more than any rule.
+//! Joins the evidence of several sessions into memories. The user's decision about a memory outranks every rule.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const SUSPECT_CONFIDENCE: f64 = 0.4;
 const OF_USER: f64 = 0.95;
 const DAY: f64 = 86_400_000.0;
 
-/// What one session shows of a memory.
+/// The evidence of one session for a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// Id of the memory.
@@ -46,7 +46,7 @@ pub struct Evidence {
     pub suspect: bool,
 }
 
-/// What the user did with a memory last.
+/// The user's last decision about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EditKind {
     /// Written by hand.
@@ -86,7 +86,7 @@ impl EditKind {
 pub struct Edit {
     /// Id of the memory.
     pub memory: u64,
-    /// What was decided.
+    /// The decision.
     pub what: EditKind,
     /// When.
     pub at: Timestamp,

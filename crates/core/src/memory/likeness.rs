@@ -1,4 +1,4 @@
-//! Words of a text for likeness, the normal form of a text, and how alike two texts are.
+//! Compares texts: their words, their normal form, and how alike two texts are.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What was learned from earlier sessions: rules find it in stored rows, and a few lines of it go back to the agent.
+//! Memories: facts that rules find in the stored rows of earlier sessions. An agent is told a few lines of them.
 //!
 //! [`mod@signals`] applies the rules to the rows of one session. [`evidence`] joins the findings of several sessions to
 //! memories, and decides which of them are in force. [`mod@choose`] selects the lines for one place within its budget. [`summary`] fills the

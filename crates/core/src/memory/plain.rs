@@ -1,4 +1,4 @@
-//! A text as one plain line, and whether the line may be an instruction that does not come from the user.
+//! Turns a text into one plain line, and tells whether the line may be an instruction by someone else than the user.
 
 use crate::history::strip_private;
 use crate::steering::is_steering;

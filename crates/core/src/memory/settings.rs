@@ -1,15 +1,15 @@
-//! Settings of the memory: whether rules run, which findings count, and what an agent is told.
+//! Settings of the memory: whether rules run, which findings count, and which memories an agent is told.
 
 use super::choose::Budget;
 use super::evidence::AcceptRule;
 
-/// What an agent is told.
+/// Which memories an agent is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum ContextChoice {
     /// Nothing.
     #[default]
     Off,
-    /// What is known about a file, when the agent reads or changes it.
+    /// Memories about a file, when the agent reads or changes it.
     Files,
     /// Also at the start of a session and at prompts.
     All,
@@ -22,7 +22,7 @@ pub struct MemorySettings {
     pub enabled: bool,
     /// Which findings count without the user.
     pub accept: AcceptRule,
-    /// What an agent is told.
+    /// Which memories an agent is told.
     pub context: ContextChoice,
     /// Tokens that one session is told at most, four characters each.
     pub session_tokens: usize,
@@ -40,7 +40,7 @@ impl Default for MemorySettings {
 }
 
 impl MemorySettings {
-    /// The budget of a session that was told nothing so far. From its half on, only what is important is told.
+    /// The budget of a session that was told nothing so far. From its half on, the agent is told only important memories.
     pub fn budget(&self) -> Budget {
         let session = self.session_tokens.saturating_mul(4);
         Budget { session, soft: session / 2, ..Budget::default() }

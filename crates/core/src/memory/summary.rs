@@ -23,7 +23,7 @@ pub struct Summary {
     pub learned: Vec<String>,
     /// Changed files, commits and passed commands.
     pub completed: String,
-    /// What is left: the list at the end of the last answer, or an unfinished turn.
+    /// Open points: the list at the end of the last answer, or an unfinished turn.
     pub next_steps: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ fn next_steps(rows: &SessionRows) -> Vec<String> {
     steps
 }
 
-/// A text for a fresh session or another agent: what was asked, what is done, the plan, files in work, open ends.
+/// A hand-over text for a new session or another agent: the request, finished work, the plan, files in work, open points.
 pub fn hand_over(rows: &SessionRows, summary: &Summary) -> String {
     let mut out = String::from("# Hand-over\n");
     let mut part = |title: &str, lines: &[String]| {

@@ -43,7 +43,7 @@ struct Ask {
     call: PendingTool,
 }
 
-/// What the events of one own session add up to.
+/// The state of one own session, folded from its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFold {
     way: OwnWay,

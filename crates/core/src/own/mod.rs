@@ -1,7 +1,7 @@
-//! Sessions of our own: what their hosts report, folded into what a row needs.
+//! Sessions of our own: folds the reports of their hosts into the facts that a row needs.
 //!
 //! The engine turns the events of a host into [`fact::OwnFact`]s. [`fold::OwnFold`] keeps what they add up to, and
-//! [`witness::OwnWitness`] is its word in [`crate::evidence`].
+//! [`witness::OwnWitness`] is its witness in [`crate::evidence`].
 
 pub mod fact;
 pub mod fold;

@@ -1,4 +1,4 @@
-//! Whether a session may be resumed: the agents do not guard against two clients on one session.
+//! Decides whether a session may be resumed. The agents themselves do not prevent two clients on one session.
 
 use crate::evidence::registry::Liveness;
 use crate::evidence::witness::InstanceWitness;

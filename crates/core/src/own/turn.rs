@@ -1,11 +1,11 @@
-//! A turn of an own session, and the words for it.
+//! The state of an own session's turn, and its text for the user.
 
 use std::sync::Arc;
 
 use crate::session::facts::one_line;
 use crate::session::state::{State, StateKind};
 
-/// What a turn does.
+/// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
     /// None has begun.
@@ -16,7 +16,7 @@ pub(super) enum Turn {
     Over(Arc<str>, Option<Arc<str>>),
 }
 
-/// What a running turn does beside its work.
+/// An activity of a running turn other than its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Beside {
     Nothing,
@@ -25,7 +25,7 @@ pub(super) enum Beside {
 }
 
 impl Turn {
-    /// What it makes of the session, in words.
+    /// The state of the session, as a text.
     pub fn in_words(&self) -> (State, Option<StateKind>, String) {
         match self {
             Self::None => (State::Idle, None, "no prompt yet".to_owned()),

@@ -1,4 +1,4 @@
-//! The word of an own session's host, as a witness of the session's state.
+//! The host of an own session, as a witness of the session's state.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who may answer and send prompts: a person at a terminal, and no agent.
+//! Decides who may answer and send prompts: a person at a terminal may, an agent may not.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ pub struct CallerProcess {
     pub variables: Vec<Arc<str>>,
 }
 
-/// What is known of the program at the other end of a connection.
+/// The known facts about the program at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Caller {
     /// The caller first, then its ancestors.
     pub processes: Vec<CallerProcess>,
     /// The path of its controlling terminal.
     pub terminal: Option<Arc<str>>,
-    /// In tmux: how many seconds ago a person pressed a key there. `None`: nobody looks at that pane.
+    /// In tmux: the seconds since the last key press there. `None`: no client shows that pane.
     pub tmux: Option<Option<i64>>,
 }
 
@@ -43,9 +43,9 @@ pub enum NotAllowed {
         "an agent may not answer or send prompts: the caller runs in the terminal of an agent; use another terminal"
     )]
     AgentsTerminal,
-    /// No person pressed the key.
+    /// No key was pressed lately in its tmux pane.
     #[error(
-        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: use a pane that you look at"
+        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
     )]
     NoKeyPress,
     /// It has no terminal.
@@ -54,7 +54,7 @@ pub enum NotAllowed {
          the settings"
     )]
     NoTerminal,
-    /// The system does not tell.
+    /// The system gives no facts about the caller.
     #[error("this system does not tell who the caller is; answer in the window or in the terminal")]
     Unknown,
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_an_agent_started_may_not() {
+    fn a_program_that_an_agent_started_may_not() {
         for program in
             ["claude", "codex", "codex-linux-x64", "gemini.js", "opencode", "copilot", "claude.exe"]
         {

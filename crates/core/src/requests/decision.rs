@@ -1,8 +1,8 @@
-//! What the user decides, checked against the request.
+//! The user's decision, checked against the request.
 
 use super::request::{Question, Request, RequestKind};
 
-/// What the user decides.
+/// The user's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Runs the tool this once. For a plan: go on, ask before each edit.

@@ -1,4 +1,4 @@
-//! What clients ask the user: requests for permission, questions and plans, and the answers to them.
+//! Requests of clients to the user: permissions, questions and plans, and the answers to them.
 //!
 //! [`request`] reads a request from a hook payload, [`decision`] turns the user's decision into the client's words, and
 //! [`open`] is the state machine that decides each request at most once. [`caller`] says who may

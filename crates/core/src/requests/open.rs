@@ -20,12 +20,12 @@ use super::decision::{Decision, Mismatch};
 use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
-/// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
-/// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
+/// Evidence from before this time belongs to the previous request. The client writes its registry file up to 0.7 s after
+/// it starts the hook. It ignores keys in the first half second of a dialog (recorded from client 2.1.329).
 const SETTLES: Millis = Millis(500);
 
-/// A session that never waited by this time asks nothing: its dialog was closed at once, or never shown. Without a registry file
-/// the word of a hook alone counts after one second.
+/// A session that has not waited by this time asks nothing: its dialog was closed at once, or never shown. Without a
+/// registry file, a hook alone is believed after one second.
 const SHOWN_BY: Millis = Millis(2_000);
 
 /// How long an answer may go without effect before the card says so.
@@ -75,20 +75,20 @@ pub enum Refusal {
     Mismatch(#[from] Mismatch),
 }
 
-/// What the caller has to do.
+/// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
-    /// What came of an answer, to be stored with it.
+    /// The outcome of an answer, to be stored with it.
     Outcome(RequestId, Outcome),
-    /// Nobody answered it, and nobody can any more. To be stored as that.
+    /// It got no answer and can get none any more. The caller stores it as expired.
     Expired(Arc<Request>),
 }
 
-/// What came of an answer.
+/// The outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The hook process has printed it.
@@ -189,7 +189,7 @@ impl OpenRequests {
         Ok(Arc::clone(&one.request))
     }
 
-    /// Files that an open request names were changed: it shows that, and what was shown before can be answered no more.
+    /// Files that an open request names were changed. The request shows that, and an answer to the earlier form is refused.
     /// `files`: all its files, as they are now.
     pub fn files_changed(&mut self, id: &RequestId, files: Vec<NamedFile>) {
         let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) else { return };
@@ -261,7 +261,7 @@ impl OpenRequests {
         }
     }
 
-    /// What the witnesses say of a session now: whether it waits for the user. Called for each change of its verdict and at
+    /// Applies a session's verdict: whether it waits for the user. The caller calls it at each change of the verdict and at
     /// [`OpenRequests::deadline`].
     pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -297,7 +297,7 @@ impl OpenRequests {
         effects
     }
 
-    /// The session has ended, or nothing shows it any more: nobody can answer it here.
+    /// The session has ended, or nothing shows it any more: it cannot be answered here.
     pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.close(session, &mut effects, |_| true);

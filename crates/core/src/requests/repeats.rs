@@ -1,4 +1,4 @@
-//! Counts how often a session asks for the same.
+//! Counts repeated requests of a session.
 
 use crate::ids::stable_hash;
 
@@ -7,7 +7,7 @@ use super::request::Request;
 /// The inputs that are remembered.
 const REMEMBERED: usize = 32;
 
-/// What a session asked for, newest last, and how often.
+/// The requests of a session, newest last, each with its count.
 #[derive(Debug, Default)]
 pub(super) struct Repeats(Vec<(u64, u32)>);
 

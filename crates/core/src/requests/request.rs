@@ -93,7 +93,7 @@ pub struct NamedFile {
     pub state: Option<FileState>,
 }
 
-/// What tells that a file was changed.
+/// The facts that show whether a file was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// Its length in bytes.
@@ -125,7 +125,7 @@ pub struct Request {
     pub shown: Arc<str>,
     /// The request in one line, with invisible characters drawn.
     pub summary: Arc<str>,
-    /// What is wanted.
+    /// The kind of request.
     pub kind: RequestKind,
     /// The rules of "allow always"; empty where the client suggests none.
     pub always: Vec<Standing>,

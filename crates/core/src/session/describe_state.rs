@@ -40,7 +40,7 @@ pub(crate) fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
             .into(),
             None => "a tool may be waiting for permission".into(),
         },
-        (State::WaitingForInput, Some(StateKind::Interrupted)) => "interrupted by the person".into(),
+        (State::WaitingForInput, Some(StateKind::Interrupted)) => "interrupted by the user".into(),
         (State::WaitingForInput, Some(StateKind::Error | StateKind::Limit)) => match &turn.failure {
             Some(text) => text.to_string().into(),
             None => "the request failed".into(),

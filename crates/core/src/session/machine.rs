@@ -75,7 +75,7 @@ impl Shown {
         match event {
             Event::Prompted | Event::Moved | Event::Reconsider => match turn.asked(context.now) {
                 Some((kind, by_timeout)) => Transition(Phase::waiting_for_approval(kind, by_timeout)),
-                // A self-transition would run the entry action again; only what is shown may change.
+                // A self-transition would run the entry action again; only the shown state may change.
                 None if *event != Event::Reconsider && kind.is_some() => {
                     *kind = None;
                     self.show(State::Working, None, false, context);

@@ -32,7 +32,7 @@ pub enum SessionCommand {
         /// The later session of the link.
         session: SessionId,
     },
-    /// Begins a chain of its own with the session, whatever evidence says otherwise.
+    /// Begins a chain of its own with the session, even against the evidence.
     Split {
         /// The session.
         session: SessionId,

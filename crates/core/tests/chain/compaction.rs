@@ -168,7 +168,7 @@ fn a_new_file_may_be_a_little_older_than_its_marker() {
 #[test]
 fn a_marker_waits_for_its_session() {
     let world = World::of([session("a", &[(0, 90)])]).marker("b", 110);
-    assert_eq!(world.chains().over_by("a"), None, "a successor that nobody can see supersedes nobody");
+    assert_eq!(world.chains().over_by("a"), None, "a successor without a row supersedes no session");
     assert_eq!(world.clone().live("b").chains().over_by("a"), None, "nor one without a word in it");
     let chains = world.and(session("b", &[(111, 112)])).chains();
     assert_eq!(chains.over_by("a"), Some("b"));
@@ -316,7 +316,7 @@ fn an_original_that_goes_on_makes_the_copy_a_fork() {
 
 #[test]
 fn the_order_of_ids_decides_only_where_nothing_else_does() {
-    // Neither names the other: the one that began first is the original, whatever the ids.
+    // Neither names the other: the one that began first is the original, with any ids.
     let chains = World::of([session("z", &[(0, 100)]), session("a", &[(101, 200)]).copies("z", 0)]).chains();
     assert_eq!(chains.sessions("a"), ["z", "a"]);
     assert_eq!(chains.over_by("z"), Some("a"));

@@ -126,7 +126,7 @@ fn edge_40_history_appended_again_to_its_own_file_ties_nothing() {
 }
 
 #[test]
-fn edge_40_copied_history_in_a_fork_supersedes_nobody() {
+fn edge_40_copied_history_in_a_fork_supersedes_no_session() {
     let chains = World::of([
         session("o", &[(0, 100)]).own(),
         session("f", &[(0, 100), (300, 310)]).copies("o", 0).own_start_unknown().process(&["o"]).own(),
@@ -228,7 +228,7 @@ fn ties_group_only_sessions_with_something_in_common() {
         Some(group)
     };
     assert_eq!(group(&mut ties, "b", 2), Some(vec![id("a"), id("b")]));
-    assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties nobody");
+    assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties no sessions");
     assert_eq!(group(&mut ties, "d", 2), Some(vec![id("d"), id("e")]));
     let marked = world.marker("c", 60);
     ties.add_facts(&Facts { markers: &marked.markers, ..Facts::of(&[]) });

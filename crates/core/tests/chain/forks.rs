@@ -8,7 +8,7 @@ use crate::facts::*;
 fn assert_fork(chains: &Chains, origin: &str, fork: &str) {
     assert_eq!(chains.link(origin, fork), Some((LinkReason::ForkedFrom, Proven)));
     assert_eq!(chains.chain(fork).id, chain_id(fork), "a fork's chain is named by the fork itself");
-    assert_eq!(chains.over_by(origin), None, "a fork supersedes nobody");
+    assert_eq!(chains.over_by(origin), None, "a fork supersedes no session");
     let shown = |name| chains.chain(name).links.iter().any(|l| l.from == id(origin) && l.to == id(fork));
     assert!(shown(origin) && shown(fork), "the link is visible from both ends");
 }

@@ -107,7 +107,7 @@ fn a_resume_inside_a_process_ties_nothing_and_a_fork_is_a_branch() {
     let chains = world.clone().hook_move("b", "a", 210, MoveCause::Resume).chains();
     assert_eq!(chains.link("b", "a"), None);
     let chains = world.hook_move("a", "b", 110, MoveCause::Fork).chains();
-    assert_eq!(chains.over_by("a"), None, "a fork supersedes nobody");
+    assert_eq!(chains.over_by("a"), None, "a fork supersedes no session");
     assert_ne!(chains.chain("a").id, chains.chain("b").id);
 }
 

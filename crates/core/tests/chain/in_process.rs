@@ -44,7 +44,7 @@ fn clear_from_a_resumed_session_comes_from_that_one() {
     assert_eq!(chains.sessions("d"), ["a", "b", "c", "d"]);
     assert_eq!(chains.link("a", "d"), Some((LinkReason::Clear, Proven)));
     assert_eq!(chains.over_by("a"), Some("d"));
-    assert_eq!(chains.over_by("c"), None, "nobody went on from c");
+    assert_eq!(chains.over_by("c"), None, "no session continues c");
     assert_eq!(chains.chain("a").head, id("d"));
 }
 
@@ -144,7 +144,7 @@ fn a_registry_move_to_an_old_session_is_a_resume() {
 #[test]
 fn a_registry_move_to_a_session_without_a_file() {
     let world = World::of([session("a", &[(0, 100)])]).moved(7, "a", "b", 120);
-    assert_eq!(world.chains().over_by("a"), None, "nobody can see b");
+    assert_eq!(world.chains().over_by("a"), None, "b has no row");
     let chains = world.live("b").chains();
     assert_eq!(chains.sessions("b"), ["a", "b"]);
     assert_eq!(chains.over_by("a"), Some("b"));

@@ -214,7 +214,7 @@ proptest! {
         for chain in &chains {
             let sessions: BTreeSet<_> = chain.sessions.iter().collect();
             prop_assert!(sessions.contains(&chain.head));
-            prop_assert!(!chain.superseded.contains_key(&chain.head), "somebody is always a head");
+            prop_assert!(!chain.superseded.contains_key(&chain.head), "a chain always has a head");
             for (over, supersession) in &chain.superseded {
                 prop_assert!(sessions.contains(over) && sessions.contains(&supersession.by));
                 prop_assert!(!world.live.contains(over), "no session with a process is hidden");

@@ -89,7 +89,7 @@ fn approvals_match_the_recorded_requests() {
                     let real = spans.iter().any(|(from, to)| {
                         s.t >= from - early && (until == i64::MAX || *to == i64::MAX || until <= to + late)
                     });
-                    assert!(real, "{name}, {ears:?}: nobody asked at {} to {until} ms: {s:?}", s.t);
+                    assert!(real, "{name}, {ears:?}: no witness asked at {} to {until} ms: {s:?}", s.t);
                     assert!(!s.state.ends_with('?'), "{name}: {s:?}");
                 }
                 // Print mode denies within 130 ms. A request that is answered within the dwell never counts.

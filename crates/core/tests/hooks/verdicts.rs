@@ -284,14 +284,14 @@ fn edges_31_and_32_background_work_is_told_without_registry_and_transcript() {
 }
 
 #[test]
-fn edge_37_a_session_that_was_cleared_has_ended_whatever_its_registry_keeps_saying() {
+fn edge_37_a_session_that_was_cleared_has_ended_even_if_its_registry_says_otherwise() {
     let cleared = [(0, PROMPT), (900, STOP), (9_000, r#""SessionEnd","reason":"clear""#)];
     let verdict = Scene::hooks(&cleared).registry(RegistryStatus::Busy, 60_000).verdict(60_000);
     assert_eq!((verdict.state, verdict.live, verdict.pid), (State::Ended, false, None));
     let exit = [(0, PROMPT), (900, STOP), (9_000, r#""SessionEnd","reason":"prompt_input_exit""#)];
     assert_eq!(Scene::hooks(&exit).registry(RegistryStatus::Idle, 950).at(9_010).0, State::Ended);
     let resumed = Scene::hooks(&exit).transcript(State::Working, None, 60_000);
-    assert_eq!(resumed.at(60_000), WORKING, "somebody goes on in it");
+    assert_eq!(resumed.at(60_000), WORKING, "the session goes on");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn edge_38_a_silent_compaction_is_neither_stuck_nor_over() {
     assert_eq!(
         (alone.at(300_000), alone.at(606_000).0),
         (compacting, State::Idle),
-        "nobody said that it ended"
+        "no witness reported its end"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Memories: the rules find what they should and nothing else, and what is told keeps its laws.
+//! Memories: the rules find the planted facts and nothing else, and the chosen lines keep their laws.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a broken test should fail loudly")]
 

@@ -141,7 +141,7 @@ fn remember_lines_are_notes() {
 }
 
 #[test]
-fn a_secret_drops_the_finding_and_secret_files_are_nobodys_subject() {
+fn a_secret_drops_the_finding_and_no_memory_is_about_a_secret_file() {
     let mut w = Writer::new();
     w.prompt("remember: the token is ghp_0123456789abcdefghijklmnopqrstuvwxyz");
     w.prompt("go").bash("make DB_PASSWORD=hunter22 test", Some("x")).edit("a.c");

@@ -297,7 +297,7 @@ fn edge_29_a_turn_between_two_sightings_has_finished() {
     attention.apply_sighting(at(90_000), seen(Some(Need::Finished), 80_000));
     let out = attention.advance(at(90_000));
     assert_eq!(raised(&out).len(), 1, "the next turn is another one: {out:?}");
-    assert_eq!(counted(&out), None, "nobody is waited for");
+    assert_eq!(counted(&out), None, "no session waits");
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn quiet_hours_cross_midnight_in_local_time_summer_and_winter() {
 }
 
 #[test]
-fn a_superseded_session_needs_nobody() {
+fn a_superseded_session_does_not_need_the_user() {
     let mut attention = watching();
     attention.apply_sighting(at(1_000), Sighting { superseded: true, ..seen(Some(Need::Approval), 1_000) });
     assert_eq!(attention.advance(at(60_000)), []);

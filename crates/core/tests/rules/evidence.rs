@@ -345,7 +345,7 @@ fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
     let idle = [process(7, Some(RegistryStatus::Idle), 9_000)];
     let v = verdict(9_500, Some(background), &idle);
     assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(10_000))));
-    // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
+    // It stays idle: the subagents were stopped, although the transcript still waits for a notice.
     let v = verdict(10_000, Some(background), &idle);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
     // An ordinary turn's end counts at once.
@@ -368,7 +368,7 @@ fn a_transcript_without_a_turn_shows_no_end() {
 }
 
 #[test]
-fn a_dead_process_ends_the_session_whatever_the_others_say() {
+fn a_dead_process_ends_the_session_against_all_other_witnesses() {
     let v = verdict(9_000, Some(working(100)), &[dead(7, Some(RegistryStatus::Busy), 40)]);
     assert_eq!(short(&v), (State::Ended, Some(StateKind::Crashed), Source::Process, Confidence::Observed));
     assert_eq!((v.since, v.pid, v.live), (at(100), None, false));
@@ -507,7 +507,7 @@ fn the_process_that_needs_the_user_most_decides() {
 }
 
 #[test]
-fn equal_processes_are_told_apart_whatever_their_order() {
+fn equal_processes_are_distinguished_in_any_order() {
     let two = [process(7, Some(RegistryStatus::Busy), 100), process(8, Some(RegistryStatus::Busy), 100)];
     let turned = [two[1].clone(), two[0].clone()];
     assert_eq!(verdict(9_000, None, &two), verdict(9_000, None, &turned));

@@ -164,7 +164,7 @@ fn any_scene() -> impl Strategy<Value = Scene> {
         let transcript = prop::option::weighted(0.85, any_told(now));
         let more = (prop::option::of(any_hooks(now)), any_status_file(now), prop::option::of(any_child(now)));
         (transcript, processes, prop::option::of(gone), any::<bool>(), any::<bool>(), more)
-            .prop_filter("somebody speaks", |(transcript, instances, ..)| {
+            .prop_filter("a witness speaks", |(transcript, instances, ..)| {
                 transcript.is_some() || !instances.is_empty()
             })
             .prop_map(move |(transcript, instances, gone, registry_readable, expects_registry, more)| Scene {

@@ -50,7 +50,7 @@ fn marked(aside: Deferral, mut row: Row, now: i64) -> Row {
 }
 
 #[test]
-fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
+fn a_snoozed_session_rests_and_does_not_need_the_user_until_its_time() {
     let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     let mut asking = asks(10);
     assert_eq!(aside.apply_to_row(&mut asking, at(20)), Some(at(900)), "its end is a deadline");
@@ -114,10 +114,7 @@ fn a_session_put_away_leaves_the_roster_until_something_happens() {
     assert!(!shows(row(State::Ended, None, 700, 10)), "its process has ended");
     assert!(shows(row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 30)), "a new record");
     assert!(shows(row(State::Working, None, 30, 10)), "the registry says that a turn runs");
-    assert!(
-        shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)),
-        "it needs the person"
-    );
+    assert!(shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)), "it needs the user");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Folds a message of the agent.
+//! Folds one message of an ACP agent into events.
 //!
 //! Source: the Agent Client Protocol, version 1, and the talk of Gemini CLI 0.61.0. An update that is not read here passes
 //! silently.
@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Text outside a turn is history that is told again, or a remark of the agent.
+    /// Text outside a turn is replayed history, or a remark of the agent.
     fn grew(&mut self, update: &Value, thinking: bool, events: &mut Vec<OwnWhat>) {
         let content = update.get("content").unwrap_or(&Value::Null);
         let (Some(prompt), Some(delta)) = (self.running.clone(), text(content, "text")) else { return };

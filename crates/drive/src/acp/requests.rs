@@ -1,4 +1,4 @@
-//! What an agent asks over the Agent Client Protocol, and the answers to it.
+//! Requests of an ACP agent to the user, and the answers in the protocol's form.
 //!
 //! Source: `session/request_permission` of the protocol, version 1, and of Gemini CLI 0.61.0.
 
@@ -14,7 +14,7 @@ use watchbill_hooks::request::Asking;
 use crate::driver::Refusal;
 use crate::fold::json::{list, text, texts};
 
-/// What an answer needs.
+/// The data of a request that its answer needs.
 #[derive(Debug)]
 pub(super) struct AnswerForm {
     /// The id of the call.
@@ -35,7 +35,7 @@ pub(super) fn cancelled() -> Value {
     json!({ "outcome": { "outcome": "cancelled" } })
 }
 
-/// What is known beside the call itself.
+/// The facts that a request needs beside the call itself.
 pub(super) struct RequestContext<'a> {
     pub(super) session: &'a str,
     pub(super) mode: Option<&'a str>,

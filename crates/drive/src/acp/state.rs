@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the session, and facts that the agent reported.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) blocks: Blocks,
     /// The growing block: its number in the turn, and whether it is thinking.
     pub(super) block: (u64, Option<bool>),
-    /// Calls of tools that were told, and those that ended.
+    /// Tool calls that were reported, and those that ended.
     pub(super) told: BTreeSet<String>,
     pub(super) ended: BTreeSet<String>,
     pub(super) calls: Calls<Call>,
@@ -95,7 +95,7 @@ impl State {
         Some(self.calls.call(method, &json!({ "sessionId": session, name: value })))
     }
 
-    /// What the agent says of itself.
+    /// The facts that the agent reports about itself.
     pub(super) fn init(&self) -> OwnWhat {
         OwnWhat::Init {
             session: self.session.clone().unwrap_or_default(),

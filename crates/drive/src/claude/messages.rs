@@ -1,4 +1,4 @@
-//! Folds a line of the agent.
+//! Folds one output line of Claude Code into events.
 //!
 //! Source: the `stream-json` output of client 2.1.329. A type or a field that is not read here passes silently.
 

@@ -83,7 +83,7 @@ impl Driver for Claude {
         match line::read(line, "Claude Code") {
             Line::Out(text, value) => self.state.fold_message(at, text, &value, &mut events),
             Line::In(text, value) => {
-                // In a replay, what was due and was written is not taken.
+                // In a replay, due lines that were written already are not taken again.
                 self.state.due.retain(|due| due != text);
                 self.written(&value, &mut events);
             }

@@ -1,4 +1,4 @@
-//! What the agent asks over the stream, and the answers in its words.
+//! Requests of Claude Code to the user, and the answers in the stream's form.
 //!
 //! Source: `can_use_tool` and `elicitation` of client 2.1.329.
 
@@ -15,7 +15,7 @@ use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
 use crate::fold::json::text;
 
-/// What an answer needs.
+/// The data of a request that its answer needs.
 #[derive(Debug)]
 pub(super) enum AnswerForm {
     /// A permission, questions or a plan.
@@ -24,7 +24,7 @@ pub(super) enum AnswerForm {
     Form(Vec<Field>),
 }
 
-/// What is known beside the line itself.
+/// The facts that a request needs beside the line itself.
 pub(super) struct RequestContext<'a> {
     pub(super) session: &'a str,
     pub(super) mode: Option<&'a str>,

@@ -16,7 +16,7 @@ pub(super) struct Ended {
     pub(super) error: Option<OwnWhat>,
 }
 
-/// Reads a result. `api_error` is the word of the assistant line before it, if that told of an error.
+/// Reads a result. `api_error` is the error of the assistant line before it, if that line had one.
 pub(super) fn read(line: &Value, api_error: Option<&str>) -> Ended {
     let terminal = text(line, "terminal_reason").unwrap_or_default();
     let is_error = line.get("is_error").and_then(Value::as_bool).unwrap_or(false);

@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the session, and facts that the agent reported.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) enum Call {
     Other,
 }
 
-/// The agent, as `OwnWhat::Init` tells of it.
+/// Facts about the agent, for `OwnWhat::Init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) session: String,
@@ -130,7 +130,7 @@ impl State {
         events.extend(self.prompts.reached(id, place));
     }
 
-    /// What the agent says of itself.
+    /// The facts that the agent reports about itself.
     pub(super) fn init(&self) -> OwnWhat {
         let Facts { session, model, mode, version, pid, models, modes, commands } = self.facts.clone();
         OwnWhat::Init { session, model, mode, version, pid, models, modes, commands }

@@ -1,4 +1,4 @@
-//! Folds a message of the agent.
+//! Folds one message of Codex into events.
 //!
 //! Source: the talk of `codex app-server` 0.169.0. A method or a field that is not read here passes silently.
 
@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    /// What the agent says of itself.
+    /// The facts that the agent reports about itself.
     fn init(&self) -> OwnWhat {
         OwnWhat::Init {
             session: self.thread.clone().unwrap_or_default(),

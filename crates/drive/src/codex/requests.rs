@@ -1,4 +1,4 @@
-//! What Codex asks, and the answers in its words.
+//! Requests of Codex to the user, and the answers in its form.
 //!
 //! Source: the schema that `codex app-server generate-json-schema` of 0.169.0 writes.
 
@@ -18,7 +18,7 @@ use crate::fold::json::{list, text};
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
 
-/// What an answer needs.
+/// The data of a request that its answer needs.
 #[derive(Debug)]
 pub(super) struct AnswerForm {
     /// The id of the call.
@@ -45,7 +45,7 @@ impl AnswerForm {
     }
 }
 
-/// What is known beside the call itself.
+/// The facts that a request needs beside the call itself.
 pub(super) struct RequestContext<'a> {
     pub(super) session: &'a str,
     pub(super) mode: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What the driver knows of its agent.
+//! The driver's state: open calls, the thread, and facts that the agent reported.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl State {
         state
     }
 
-    /// The call that opens the thread: with the powers of the specification, also where an old thread had more.
+    /// The call that opens the thread, with the permissions of the specification, even if an old thread had more.
     pub(super) fn open_thread(&mut self) -> String {
         let mut params = Map::new();
         params.insert("cwd".to_owned(), self.cwd.as_str().into());

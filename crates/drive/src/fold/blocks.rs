@@ -1,4 +1,4 @@
-//! The blocks of text that still grow.
+//! Blocks of text that arrive in parts.
 
 use watchbill_protocol::own::event::OwnWhat;
 

@@ -1,4 +1,4 @@
-//! A failure that the user should read.
+//! A failure of the agent, as a text for the user.
 
 use watchbill_protocol::own::event::OwnWhat;
 

@@ -1,4 +1,4 @@
-//! What the drivers have in common: prompts, blocks of text, requests, forms, lines of JSON-RPC.
+//! Parts that all drivers share: prompts, blocks of text, requests, forms, lines of JSON-RPC.
 
 pub(crate) mod blocks;
 pub(crate) mod calls;

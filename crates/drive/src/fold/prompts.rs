@@ -1,4 +1,4 @@
-//! The prompts that an agent got: each is sent once, and its place only goes forward.
+//! The prompts that an agent got: each is sent once, and its progress never goes back.
 
 use std::collections::BTreeMap;
 

@@ -33,7 +33,7 @@ pub struct Agent {
     terminal: Option<Master>,
 }
 
-/// What is written to the agent.
+/// A piece of input for the agent.
 enum Piece {
     Bytes(Vec<u8>),
     /// The agent needs a moment between two of them.
@@ -118,7 +118,7 @@ impl Agent {
         }
     }
 
-    /// Closes its standard input, behind what was written.
+    /// Closes its standard input after the last written byte.
     pub fn close_input(&mut self) {
         self.input = None;
     }

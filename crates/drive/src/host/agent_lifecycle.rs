@@ -1,4 +1,4 @@
-//! The life of the agent's process: it is started late, and the session has ended when nothing of it is left.
+//! Starts and ends the agent's process. It starts with the first prompt. The session has ended when all its processes have.
 
 use std::io;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const LAST_OUTPUT: Duration = Duration::from_millis(500);
 /// How often the processes are written down while the agent works.
 const LOOK_AT_WORK: Duration = Duration::from_secs(2);
 
-/// The size of a terminal that nobody has measured.
+/// The size of a terminal before the first view reports one.
 const SIZE: OwnSize = OwnSize { rows: 24, cols: 80 };
 
 impl Session {
@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// The log cannot be written: everything is killed, and nothing is told.
+    /// The log cannot be written: everything is killed, and no event is sent.
     pub(super) fn give_up(&mut self) {
         for process in self.all_left() {
             let _ = processes::signal(process, Signal::KILL);

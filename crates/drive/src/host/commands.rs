@@ -1,4 +1,4 @@
-//! What readers tell the session to do.
+//! Carries out the commands that readers send to the session.
 
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -21,7 +21,7 @@ impl Session {
             return done.answer.clone();
         }
         let answer = self.check(command).and_then(|()| {
-            // What is typed may be a password, and is no act that must survive.
+            // Typed text may be a password, and need not survive a crash.
             let is_typed = matches!(
                 command,
                 OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. }
@@ -39,7 +39,7 @@ impl Session {
         answer
     }
 
-    /// What can be said before anything is written.
+    /// Refuses a command that can be refused before anything is written.
     fn check(&self, command: &OwnCommand) -> Result<(), ApiError> {
         let for_terminal =
             matches!(command, OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. });
@@ -173,7 +173,7 @@ impl Session {
         }
     }
 
-    /// Does what is due: lines of the driver, the next prompt, the start of the agent, the end.
+    /// Does all due work: lines of the driver, the next prompt, the start of the agent, the end.
     pub(super) fn settle(&mut self) {
         while !self.state.is_over {
             let due = self.replay.driver().map(crate::driver::Driver::due).unwrap_or_default();

@@ -165,7 +165,7 @@ mod tests {
                 Just(b"\x1bP".to_vec()),
             ], 0..12), cut in 0_usize..64) {
             let bytes = parts.concat();
-            // In two parts it gives the same bytes in the same order, whatever waits in between.
+            // In two parts it gives the same bytes in the same order, whether or not a part waits in between.
             let cut = cut.min(bytes.len());
             let (first, held) = all(&bytes[..cut]);
             let mut given: Vec<u8> = first.iter().flat_map(|piece| piece.bytes().to_vec()).collect();

@@ -1,4 +1,4 @@
-//! The environment of what a host starts: the user's, without the marks of agents, other terminals and Watchbill.
+//! The environment for the processes of a host: the user's, without variables of agents, other terminals and Watchbill.
 //!
 //! A host gets the environment of the program that started it, which may itself run inside an agent. Sources: environments of
 //! tool calls and hooks of Claude Code 2.1.329, Codex CLI 0.169.0, Gemini CLI 0.61.0.

@@ -1,6 +1,6 @@
-//! The moment before the agent: the host starts itself anew, and that process becomes the agent by exec.
+//! The last step before the agent runs: the host starts itself anew, and that process becomes the agent by exec.
 //!
-//! What has to happen between fork and exec needs no unsafe code this way: a session and a terminal of its own, and a signal when
+//! The steps between fork and exec need no unsafe code this way: a session and a terminal of its own, and a signal when
 //! the host dies. The process id stays, so no shell stands between.
 
 use std::ffi::OsString;

@@ -24,14 +24,14 @@ pub struct Grid {
     held: Vec<u8>,
 }
 
-/// What output means.
+/// The effects of output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fed {
     /// For views: the output without what asks.
     pub shown: Vec<u8>,
     /// For the program.
     pub answers: Vec<u8>,
-    /// The program left the other screen: what is below was never drawn in views that began there.
+    /// The program left the other screen: views that began there have never drawn the screen below.
     pub left_other_screen: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What reaches the loop of a host.
+//! The inputs of a host's loop.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -9,7 +9,7 @@ use watchbill_protocol::own::command::OwnCommand;
 use super::mailbox::Mailbox;
 use crate::log::Direction;
 
-/// What reaches the loop of a host.
+/// An input of a host's loop.
 pub enum Input {
     /// A line of the agent.
     Line {
@@ -55,6 +55,6 @@ pub struct Call {
 pub struct Done {
     /// The reader's id of it.
     pub id: String,
-    /// What the reader was told.
+    /// The reply to the reader.
     pub answer: Result<(), ApiError>,
 }

@@ -1,4 +1,5 @@
-//! What waits for one reader. The host never waits for a reader: a slow one gets a new screen, or is disconnected.
+//! A bounded queue of one reader's messages. The host never waits for a reader: a slow one gets a new screen, or is
+//! disconnected.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ const MOST_OUTPUT: usize = 1 << 20;
 /// The most bytes that wait. A reader that is further behind is disconnected. It attaches again and reads the log.
 const MOST: usize = 16 << 20;
 
-/// What waits for one reader.
+/// The queue of one reader.
 #[derive(Default)]
 pub struct Mailbox {
     state: Mutex<State>,
@@ -37,7 +38,7 @@ impl State {
     }
 }
 
-/// What a reader does next.
+/// The next step of a reader.
 pub enum Next {
     /// Gets this message.
     Message(Arc<RawValue>),

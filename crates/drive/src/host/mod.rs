@@ -1,7 +1,7 @@
 //! The host: the process that keeps one own session. The program `watchbill-host` is [`main`].
 //!
-//! It is started three times for a session. The first process makes the host and waits until it listens, so that whatever
-//! starts a session does not become its parent. The second is the host. The third becomes the agent (`exec`).
+//! It is started three times for a session. The first process makes the host and waits until it listens. So the program that
+//! starts a session is not the host's parent. The second process is the host. The third becomes the agent (`exec`).
 
 mod agent;
 mod agent_lifecycle;
@@ -173,7 +173,8 @@ fn keep(folder: &Folder) -> io::Result<()> {
     server::serve(listener, Arc::clone(&shared))?;
     session.run(&received);
     drop(received);
-    // Whatever connects from now on learns that the session has ended. A next host waits for the lock, so this is the own socket.
+    // A program that connects from now on learns that the session has ended. The next host waits for the lock, so this socket
+    // is still our own.
     let removed = address.remove(&mark);
     let begun = Instant::now();
     while shared.attached.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {

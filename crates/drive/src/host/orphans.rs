@@ -1,4 +1,5 @@
-//! What the agent of a killed host left: the host writes its processes down, and the next host of the session ends them.
+//! Processes that the agent of a killed host left. A host writes its processes into a file, and the next host of the session
+//! ends those that still run.
 
 use std::fs;
 use std::path::PathBuf;

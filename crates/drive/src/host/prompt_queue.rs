@@ -1,4 +1,4 @@
-//! The prompts of a session, as a pure machine: each is written to the agent once, and failures hold what waits.
+//! The prompts of a session, as a pure machine: each is written to the agent once, and a failure holds the waiting ones.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,7 +14,7 @@ struct Waiting {
     when: PromptWhen,
 }
 
-/// What the host is to do.
+/// A task for the host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
     /// Tells readers.
@@ -212,7 +212,7 @@ impl PromptQueue {
         }
     }
 
-    /// The log of an earlier host has ended here: only what is still queued waits.
+    /// The log of an earlier host has ended here: only prompts that are still queued wait.
     pub fn recalled(&mut self) {
         let places = &self.places;
         self.waiting.retain(|waiting| places.get(&waiting.id) == Some(&PromptPlace::Queued));

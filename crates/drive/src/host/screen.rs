@@ -28,7 +28,7 @@ impl Session {
             agent.write(fed.answers);
         }
         if fed.left_other_screen {
-            // What is below was never drawn in views that came while the other screen was up.
+            // Views that came while the other screen was up have never drawn the screen below.
             for mailbox in &self.mailboxes {
                 mailbox.drop_output();
             }
@@ -42,7 +42,7 @@ impl Session {
         }
     }
 
-    /// What a new reader gets between the past and the present.
+    /// The screen for a new reader, sent after the log and before new output.
     pub(super) fn greet(&mut self, mailbox: &Arc<Mailbox>) {
         self.redraw(mailbox);
         if let Some(message) = message(&HostMessage::CaughtUp) {
@@ -105,7 +105,7 @@ impl Session {
     }
 }
 
-/// The size follows whoever resized last. The same size again does nothing.
+/// The last view that was resized sets the size. The same size again does nothing.
 fn resize(
     agent: &mut super::agent::Agent,
     grid: &mut super::grid::Grid,

@@ -31,11 +31,11 @@ const MOST_CONNECTIONS: usize = 64;
 /// The most events in one message.
 const BATCH: usize = 256;
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct Shared {
     /// The folder of the session.
     pub folder: Folder,
-    /// What it runs.
+    /// Its specification.
     pub spec: OwnSpec,
     /// The loop.
     pub inputs: SyncSender<Input>,
@@ -144,7 +144,7 @@ impl Connection {
         self.writer.send(&Answer::<()> { id, body: AnswerBody::Error(error) })
     }
 
-    /// What an agent started cannot send prompts, to its own session or to another one.
+    /// A program that an agent started cannot send prompts, to its own session or to another one.
     fn may_steer(&mut self) -> Result<(), ApiError> {
         let stream = self.reader.stream();
         let looked = self.may_steer.get_or_insert_with(|| {

@@ -67,9 +67,9 @@ pub(super) struct State {
     pub ending: Option<ShutdownPlan>,
     /// A reader, or the system, asked for the end.
     pub asked: bool,
-    /// What was told to be left.
+    /// The remaining processes, as last reported.
     pub left: Vec<Process>,
-    /// What was written down as the agent's.
+    /// The agent's processes, as last written to the file.
     pub written: Vec<Process>,
     /// The agent may have started processes since they were written down.
     pub works: bool,
@@ -79,7 +79,7 @@ pub(super) struct State {
     pub words: VecDeque<String>,
     /// The agent was started once more, because it would not take the conversation as it was started with it.
     pub started_over: bool,
-    /// The last event was told.
+    /// The last event was sent.
     pub is_over: bool,
 }
 

@@ -1,9 +1,9 @@
-//! The order in which a session is ended, as a pure plan: asked politely first, killed last, and never without an end.
+//! The steps that end a session, as a pure plan: a request first, signals next, SIGKILL last. The plan always ends.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What the host does next to end a session.
+/// The host's next step to end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// Interrupts the running turn.
@@ -24,14 +24,14 @@ pub enum Act {
     GiveUp,
 }
 
-/// How an end goes on.
+/// The state of an end.
 #[derive(Debug)]
 pub struct ShutdownPlan {
     plan: VecDeque<(Act, Duration)>,
     until: Duration,
 }
 
-/// How often what is left is killed again: a process may have started another one meanwhile.
+/// How often remaining processes are killed again: a process may have started another one meanwhile.
 const KILLS: usize = 10;
 
 impl ShutdownPlan {

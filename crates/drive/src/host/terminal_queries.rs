@@ -1,9 +1,9 @@
-//! Questions that a program asks its terminal. The host answers them from its grid; no view sees them, so no view answers too.
+//! Queries of a program to its terminal. The host answers them from its grid. Views do not get them, so no view answers too.
 //!
 //! Source: xterm's "Control Sequences". Questions that only a real screen can answer (its colours, its clipboard, its size in
 //! pixels) get no answer, as on terminals that do not know them.
 
-/// What a control sequence asks.
+/// A query in a control sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalQuery {
     /// DA1: which terminal this is.
@@ -26,7 +26,7 @@ pub enum TerminalQuery {
     Unanswered,
 }
 
-/// What a whole control sequence asks; `None` if it asks nothing.
+/// The query of a whole control sequence; `None` if it is no query.
 pub fn terminal_query(sequence: &[u8]) -> Option<TerminalQuery> {
     match sequence.get(1)? {
         b'[' => csi(&sequence[2..]),

@@ -90,7 +90,7 @@ mod linux {
         bytes.split(|byte| *byte == 0).map(|entry| String::from_utf8_lossy(entry).into_owned()).collect()
     }
 
-    /// In tmux: how many seconds ago somebody pressed a key in a client that shows the caller's session.
+    /// In tmux: the seconds since the last key press in a client that shows the caller's session.
     fn key_press(pid: u32) -> Option<Option<i64>> {
         let environment = environment(pid);
         let value =

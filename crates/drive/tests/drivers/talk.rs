@@ -101,7 +101,7 @@ pub fn kept(driver: &mut dyn Driver, command: &OwnCommand) -> (Vec<String>, Vec<
     (lines, events)
 }
 
-/// Writes what is due, and answers the last call among it; gives the methods of what was due.
+/// Writes the due lines, and answers the last call among them. Returns the methods of these lines.
 pub fn greeted(driver: &mut dyn Driver, result: &Value) -> Vec<String> {
     let due: Vec<_> = driver.due().iter().map(|line| (line.clone(), written(line))).collect();
     for (line, _) in &due {

@@ -193,9 +193,9 @@ impl ChainState {
     }
 
     /// Whether newer activity of the session may change its chains. `before` is the activity known so far; `lives` says
-    /// whether a process runs the session. Activity decides five things: whether a superseded session comes back,
-    /// whether a guessed link holds, which session is the head, how the chain is called, and whether a later session
-    /// comes from this one.
+    /// whether a process runs the session. Activity decides whether a superseded session comes back, whether a guessed
+    /// link holds, and which session is the head. It also decides the chain's name, and whether a later session comes
+    /// from this one.
     pub fn depends_on_activity(
         &mut self,
         sessions: &Sessions,

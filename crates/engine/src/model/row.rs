@@ -18,8 +18,8 @@ use crate::model::verdict::{RowInputs, open_calls, verdict};
 use crate::witnesses::hooks::HookSession;
 use crate::witnesses::own::OwnSession;
 
-/// A session that has only a registry file gets a row when it is this old: with `--continue` the
-/// registry names a throw-away session for up to 400 ms (client 2.1.329).
+/// A session that has only a registry file gets a row when it is this old. With `--continue`, the registry names a
+/// throw-away session for up to 400 ms (client 2.1.329).
 pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
 
 /// The open calls to show. If a better witness says that the turn is over, there are none.

@@ -34,7 +34,7 @@ pub struct RowInputs<'a> {
     pub registry: &'a Registry,
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
-    /// What its host told, if it is one of our own.
+    /// The report of its host, if it is one of our own.
     pub own: Option<&'a OwnSession>,
     /// The content of its status file.
     pub status_file: Option<&'a StatusWitness>,

@@ -36,7 +36,7 @@ pub struct Changes {
     pub old_links: Vec<Link>,
     /// User edits, in order.
     pub user_edits: Vec<EditChange>,
-    /// Answers of the user to requests, and what came of them, in order.
+    /// Answers of the user to requests, and their outcomes, in order.
     pub answers: Vec<AnswerChange>,
     /// The commands that make these edits, with the other recent commands.
     pub carried_out: Option<CarriedOut>,
@@ -57,7 +57,7 @@ pub struct Changes {
 pub enum AnswerChange {
     /// It was given.
     Given(AnswerRow),
-    /// What came of the answer to a request, in a word, and when that was known.
+    /// The outcome of an answer, as one word, and the time when it was known.
     Outcome(String, &'static str, Timestamp),
 }
 

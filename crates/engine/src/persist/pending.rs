@@ -167,7 +167,7 @@ impl Pending {
         }
     }
 
-    /// The user has answered a request, or it is known what came of an answer.
+    /// The user has answered a request, or the outcome of an answer is known.
     pub fn answer(&mut self, change: AnswerChange) {
         if self.on {
             self.answers.push(change);

@@ -266,7 +266,7 @@ mod tests {
         exits.watch(child.id(), SystemProcesses::new().exit_fd(child.id()));
         assert!(
             receiver.recv_timeout(Duration::from_millis(500)).is_err(),
-            "no clock has jumped, nobody has ended"
+            "no clock has jumped, no process has ended"
         );
         child.kill().unwrap();
         child.wait().unwrap();

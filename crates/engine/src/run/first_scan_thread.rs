@@ -22,7 +22,7 @@ struct KnownFiles {
     terms: LoadOptions,
 }
 
-/// Starts the thread. After [`FirstLook::go_on`], it sends its findings as messages.
+/// Starts the thread. After [`FirstScanThread::go_on`], it sends its findings as messages.
 pub(crate) fn spawn(
     engine: &Engine,
     world: &World,

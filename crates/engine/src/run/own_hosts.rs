@@ -1,4 +1,4 @@
-//! Sessions of our own, while the loop runs.
+//! Starts the threads that read own sessions while the loop runs.
 
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_settings::Settings;

@@ -102,7 +102,7 @@ pub trait Access {
     /// When it was not sent, or this program may not send it. A broken connection leaves it unknown; do not send it again.
     fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError>;
 
-    /// Changes what was learned.
+    /// Changes memories.
     ///
     /// # Errors
     /// When no memory fits the id, the text cannot be kept, or the store cannot be written.

@@ -1,4 +1,4 @@
-//! What a waiting hook process sends, as the engine takes it.
+//! Converts the message of a waiting hook process for the engine.
 
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;

@@ -46,7 +46,7 @@ pub struct Server {
     accepts: Option<std::thread::JoinHandle<()>>,
 }
 
-/// What all threads of the server share.
+/// The state that all threads of the server share.
 struct Shared {
     handle: Handle,
     is_closing: AtomicBool,

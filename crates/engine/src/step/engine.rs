@@ -384,7 +384,7 @@ impl Engine {
         questions::session_location(&self.rooms, asked)
     }
 
-    /// What is needed to type a prompt into a session.
+    /// The data for typing a prompt into a session.
     pub(crate) fn prompt_target(&self, asked: &str) -> Result<PromptTarget, ApiError> {
         questions::prompt_target(&self.rooms, asked)
     }

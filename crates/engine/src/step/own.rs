@@ -1,4 +1,4 @@
-//! Takes in news of sessions of our own.
+//! Applies the inputs about own sessions: states, requests, and rows.
 
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;

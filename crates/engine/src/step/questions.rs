@@ -203,7 +203,7 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
     Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
 }
 
-/// What is needed to type a prompt into a session.
+/// The data for typing a prompt into a session.
 ///
 /// # Errors
 /// When the session is not known.

@@ -1,4 +1,4 @@
-//! What sessions ask: requests from waiting hook processes, the answers to them, and their ends.
+//! Requests of sessions: from waiting hook processes and hosts, the answers to them, and their ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub struct Answer {
     pub session: SessionId,
     /// The request.
     pub request: RequestId,
-    /// The hash of what was shown.
+    /// The hash of the shown request.
     pub seen: Digest,
-    /// What the user decides.
+    /// The user's decision.
     pub decision: Decision,
     /// Where: `window`, `notification`, `tray` or `command`.
     pub surface: &'static str,
@@ -211,7 +211,7 @@ fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
     Ok(Fitting { output, decision })
 }
 
-/// A row of the list of answers: what came of a request, as far as it is known now.
+/// A row of the list of answers: a request and its outcome, as far as it is known now.
 fn row_of(rooms: &Rooms, request: &Request, decision: &str, surface: &str, outcome: &str) -> AnswerRow {
     AnswerRow {
         request_id: request.id.to_string(),

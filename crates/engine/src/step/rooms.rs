@@ -36,9 +36,9 @@ pub(super) struct Rooms {
     pub evicted: EvictedFolds,
     /// The user edits in force.
     pub user_edits: UserEdits,
-    /// What sessions ask now.
+    /// The open requests of sessions.
     pub requests: OpenRequests,
-    /// What sessions ask where another program holds the store.
+    /// The open requests, if another program holds the store.
     pub holder_requests: BTreeMap<SessionId, Asked>,
     pub pending: Pending,
     pub problems: ProblemReport,

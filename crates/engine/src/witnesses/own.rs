@@ -1,4 +1,4 @@
-//! Sessions of our own: what their hosts told, and which session each of them is now.
+//! The hosts of own sessions as witnesses: their reports, and the agent's session that each one runs now.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 pub enum OwnInput {
     /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
-    /// Events of one session that it has not told before, oldest first.
+    /// New events of one session, oldest first.
     Events(Arc<str>, Vec<OwnEvent>),
     /// The host of a session has ended, or has begun anew.
     Host(Arc<str>, HostState),
@@ -187,8 +187,8 @@ impl OwnSessions {
             let named = own.registered.clone().or_else(|| own.fold.session.clone());
             return Some(named.unwrap_or_else(|| first_session(&own.spec)));
         }
-        // The other agents name their sessions themselves, and nothing else names them here. Whoever goes on with one
-        // of them goes on in its row.
+        // The other agents name their sessions themselves, and no other witness names them here. An own session that
+        // resumes such a session is shown in the row of that session.
         let resumed = own.spec.resume.as_ref().filter(|resume| !resume.fork);
         let earlier = resumed.and_then(|resume| {
             let is_it = |other: &&OwnSession| {

@@ -19,7 +19,7 @@ use crate::thread::released;
 fn index(settings: &Settings) -> IndexReport {
     let world = with_archive(real_world(), settings);
     let indexed = run(settings, &world, Options::default(), &mut |_| true).unwrap();
-    let Indexed::Here(report) = indexed else { panic!("nobody else writes") };
+    let Indexed::Here(report) = indexed else { panic!("no other process writes") };
     report
 }
 

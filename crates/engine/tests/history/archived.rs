@@ -142,7 +142,7 @@ fn a_lost_database_is_rebuilt_from_the_archive() {
     }
     let settings = settings(&root, true);
     let index = || run(&settings, &with_archive(real_world(), &settings), Options::default(), &mut |_| true);
-    let Indexed::Here(report) = index().unwrap() else { panic!("nobody else writes") };
+    let Indexed::Here(report) = index().unwrap() else { panic!("no other process writes") };
     assert_eq!((report.files, report.problems), (1, 0));
     let engine = start(settings.clone()).unwrap();
     assert_eq!(engine.timeline("s", None, 100).unwrap(), timeline);
@@ -163,7 +163,7 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
     std::fs::write(project.join("y.jsonl"), line("y", "y", "just now")).unwrap();
     let index = |settings: &Settings, options: Options| {
         let indexed = run(settings, &with_archive(real_world(), settings), options, &mut |_| true).unwrap();
-        let Indexed::Here(report) = indexed else { panic!("nobody else writes") };
+        let Indexed::Here(report) = indexed else { panic!("no other process writes") };
         report
     };
     assert_eq!(index(&settings(&root, false), Options::default()).archived, None, "it is off");

@@ -170,7 +170,7 @@ fn rules_carried_out_by_an_earlier_version_are_applied_again_to_all_folders() {
         (health.files_behind, health.files_left_out, health.exclude_changed)
     };
     assert_eq!(Store::open(&data, Mode::WriteOrRead).unwrap().origin(), &DatabaseState::Migrated { from: 3 });
-    assert_eq!(said(), (0, 0, true), "nobody has looked by all folders yet");
+    assert_eq!(said(), (0, 0, true), "no pass over all folders has run yet");
     let done = run(&settings, &world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(done, Indexed::Here(_)), "{done:?}");
     assert_eq!(file_containing(&data, "HIDDEN"), None);

@@ -35,8 +35,8 @@ pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
     ) + "\n"
 }
 
-/// Four sessions: one in a folder that will be excluded, one that was in it for a while, one that has read a file of
-/// it, and one that has nothing to do with it.
+/// Four sessions. One is in a folder that will be excluded, one was in it for a while, and one has read a file of it. The
+/// fourth has no relation to it.
 pub fn four_sessions(folder: &Path) -> (Settings, PathBuf) {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -431,7 +431,7 @@ fn new_rules_are_taken_while_the_history_carries_out_the_last_ones() {
     until("the history to be at work", || looks.load(Ordering::SeqCst));
     engine.apply(&excluding(&settings));
     let shown = engine.roster(true).unwrap().sessions;
-    assert_eq!(shown.len(), 4, "nobody waits for the history");
+    assert_eq!(shown.len(), 4, "rows do not wait for the history");
     drop(at_work);
     until("what may be stored to be", || stored_texts(&data).contains(&"open again".to_owned()));
     until("the rules to be carried out", || file_containing(&data, "HIDDEN").is_none());

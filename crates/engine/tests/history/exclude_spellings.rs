@@ -1,4 +1,4 @@
-//! One file has many names: excluded data is not stored, whichever name is used.
+//! One file has many names: excluded data is not stored under any of them.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -41,7 +41,7 @@ fn the_holder_knows_without_a_folder_walk_whether_all_is_stored() {
     assert_eq!(texts(&folder.path().join("data"), 1), ["was there"]);
     let until = Instant::now() + Duration::from_secs(60);
     while asked(&engine).index != IndexState::Current {
-        assert!(Instant::now() < until, "all is stored, and nobody says so");
+        assert!(Instant::now() < until, "all is stored, but the progress does not say so");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!((asked(&engine).hits.len(), walks.load(Ordering::SeqCst)), (1, 0));

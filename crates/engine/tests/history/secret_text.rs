@@ -1,5 +1,5 @@
-//! Excluded, private or forgotten text is nowhere in the data folder, whichever field of whichever record, event or
-//! file held it.
+//! Excluded, private or forgotten text is nowhere in the data folder. Tests put it into each field of each record, event and
+//! file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -283,7 +283,7 @@ fn check_no_file_contains(why: Hidden, planted: u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_planted_word_is_nowhere_whichever_fields_held_it(planted in any::<u64>()) {
+    fn a_planted_word_is_nowhere_after_any_field_held_it(planted in any::<u64>()) {
         for why in Hidden::ALL {
             // At least one word has to be planted.
             check_no_file_contains(why, planted | 2);

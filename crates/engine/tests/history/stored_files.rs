@@ -17,7 +17,7 @@ fn prompt(id: &str, session: &str, text: &str) -> String {
 fn a_subagent_of_the_flat_layout_is_stored_with_the_session_its_records_name() {
     let mut rig = IndexRig::new();
     rig.append("agent-abc1234.jsonl", "{\"type\":\"file-history-snapshot\"}\n");
-    assert!(rig.index("agent-abc1234.jsonl").skipped, "nobody knows whose it is");
+    assert!(rig.index("agent-abc1234.jsonl").skipped, "its session is unknown");
     rig.append("agent-abc1234.jsonl", &prompt("1", "parent", "look around"));
     rig.index("agent-abc1234.jsonl");
     assert_eq!(rig.texts("parent", Role::Prompt), ["look around"]);

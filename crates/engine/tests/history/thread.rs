@@ -79,9 +79,9 @@ fn earlier_and_appended_records_are_stored_while_the_engine_runs_and_after_resta
     drop(engine);
     released(&data);
 
-    append(line("3", "came while nobody looked"));
+    append(line("3", "came while nothing ran"));
     let engine = start(settings(folder.path())).unwrap();
-    assert_eq!(texts(&data, 3), ["was there", "came live", "came while nobody looked"]);
+    assert_eq!(texts(&data, 3), ["was there", "came live", "came while nothing ran"]);
     drop(engine);
 }
 
@@ -134,7 +134,7 @@ fn a_reader_takes_over_from_an_ended_writer_also_when_nothing_happens() {
     // The test does not ask for the right to write meanwhile: the second engine may have taken it at once.
     let until = Instant::now() + Duration::from_secs(60);
     while !is_written(&data) {
-        assert!(Instant::now() < until, "nobody takes over");
+        assert!(Instant::now() < until, "no thread takes over");
         std::thread::sleep(Duration::from_millis(50));
     }
     std::fs::write(&file, line("1", "was there") + &line("2", "came later")).unwrap();
@@ -201,7 +201,7 @@ fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     let engine = start(settings(folder.path())).unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     while to_be_wiped() {
-        assert!(Instant::now() < until, "nobody wipes");
+        assert!(Instant::now() < until, "no thread wipes");
         std::thread::sleep(Duration::from_millis(20));
     }
     drop(engine);

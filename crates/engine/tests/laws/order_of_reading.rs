@@ -25,7 +25,7 @@ fn a_fork_that_is_read_before_its_origin_counts_only_its_own_requests() {
     house.catch_up();
     house.append(&fork, rest);
     house.catch_up();
-    assert_eq!(house.tokens(&fork), 20, "nobody else has them");
+    assert_eq!(house.tokens(&fork), 20, "no other session has them");
     house.append(&origin, &history);
     house.catch_up();
     assert_eq!((house.tokens(&origin), house.tokens(&fork)), (20, 0));
@@ -123,7 +123,7 @@ fn an_old_clients_subagent_that_names_another_parent_moves_to_it() {
     }
     house.stage.fs.write(&flat, b"");
     house.catch_up();
-    assert_eq!((house.tokens(&author(1)), house.tokens(&author(2))), (0, 0), "an empty file names nobody");
+    assert_eq!((house.tokens(&author(1)), house.tokens(&author(2))), (0, 0), "an empty file names no author");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_session_without_possible_ties_gets_its_chain_at_once() {
     assert!(house.engine.chains().of(&SessionId::new(&authors[300].session)).is_some());
     assert_eq!(house.engine.work().chains, chains + 1);
     house.step(Input::ScanEnded(Vec::new()));
-    assert_eq!(house.engine.work().chains, chains + 1, "and nobody need be tied again");
+    assert_eq!(house.engine.work().chains, chains + 1, "and no chain is resolved again");
 }
 
 #[test]

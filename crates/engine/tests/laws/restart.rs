@@ -134,7 +134,7 @@ fn the_origin_that_a_fork_was_compared_with_is_evicted_too() {
     assert!(has_record_ids(&house, &author), "its requests are compared with the fork's");
     others_write(&mut house);
     assert!(!has_record_ids(&house, &fork));
-    assert!(!has_record_ids(&house, &author), "nobody has written to it");
+    assert!(!has_record_ids(&house, &author), "no record was added to it");
 }
 
 /// Counts how often the engine asks the store for evicted data.

@@ -87,7 +87,7 @@ fn sessions_at_rest_get_their_rows_one_by_one_while_others_work() {
     assert_eq!((shown(&house).len(), house.engine.count_all()), (2, 4));
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, true));
-    assert_eq!(transitions(&house, &authors), before, "how it was before, nobody knew");
+    assert_eq!(transitions(&house, &authors), before, "its earlier state was unknown");
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, false));
     assert_eq!(house.all().sessions, as_if_cold(&house));

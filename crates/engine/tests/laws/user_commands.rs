@@ -65,11 +65,7 @@ fn names_joins_and_snoozes_survive_a_restart() {
     assert_eq!(before[0].as_ref().unwrap().superseded_by.as_deref(), Some(&*b.session));
     assert_eq!(before[1].as_ref().unwrap().work_chain_name.as_deref(), Some("the leak"));
     assert_eq!(before[1].as_ref().unwrap().group, Group::Idle);
-    assert_eq!(
-        house.warm().row(&id(&b)),
-        house.engine.row(&id(&b)),
-        "whoever looks from beside sees the same"
-    );
+    assert_eq!(house.warm().row(&id(&b)), house.engine.row(&id(&b)), "a second program sees the same");
     house.reboot();
     assert_eq!(rows_of(&house, &[&a, &b]), before, "before anything is read");
     house.step(Input::ScanEnded(Vec::new()));

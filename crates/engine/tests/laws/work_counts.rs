@@ -90,7 +90,7 @@ fn a_hint_for_an_unchanged_file_reads_nothing() {
     let work = since(before, house.engine.work());
     assert_eq!((work.bytes, work.records, work.rows, work.chains), (0, 0, 0, 0));
     assert_eq!(notes.bytes(), read);
-    assert_eq!(house.all().revision, revision, "and nobody is told anything");
+    assert_eq!(house.all().revision, revision, "and no subscriber gets anything");
 }
 
 #[test]
@@ -210,5 +210,5 @@ fn bytes_appended_during_the_first_scan_are_read_before_its_end() {
     let from = house.out.len();
     house.step(Input::Loaded(vec![loaded]));
     let again = Output::Again(vec![path]);
-    assert!(house.out[from..].contains(&again), "nobody is to wait for the end of the scan");
+    assert!(house.out[from..].contains(&again), "no row waits for the end of the scan");
 }

@@ -28,7 +28,11 @@ fn the_end_of_a_turn_alerts_every_listener_and_the_next_prompt_clears_the_alert(
     let engine = start(folder.settings()).expect("the engine starts");
     let (first, second) = (listen(&engine), listen(&engine));
     for alerts in [&first, &second] {
-        assert_eq!(next(alerts), Alert::Counted { needs: Default::default() }, "nobody needs anything yet");
+        assert_eq!(
+            next(alerts),
+            Alert::Counted { needs: Default::default() },
+            "no session needs the user yet"
+        );
     }
     while engine.roster(true).expect("it runs").reading {
         std::thread::yield_now();

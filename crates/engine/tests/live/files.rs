@@ -80,7 +80,7 @@ fn a_linked_project_is_one_project() {
     assert_eq!(subscriber.copy.sessions, seen.sessions);
     subscriber.handle.look_again();
     assert_eq!(subscriber.handle.roster(true).unwrap().sessions, seen.sessions);
-    // Whichever name the system reports, it is the same change.
+    // The system may report either name. It is the same change.
     let mut subscriber = subscriber;
     crate::subscriber::append(&file, &author.answer(2, now()));
     let tokens =

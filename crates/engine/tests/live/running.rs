@@ -141,7 +141,7 @@ fn two_engines_on_one_root_show_the_same() {
 }
 
 #[test]
-fn a_stop_ends_the_engine_whatever_is_queued_before_it() {
+fn a_stop_ends_the_engine_behind_any_queue() {
     let folder = Folder::new();
     for n in 0..30 {
         let author = folder.author(n);
@@ -154,7 +154,7 @@ fn a_stop_ends_the_engine_whatever_is_queued_before_it() {
         }
         handle.look_again();
         handle.stop();
-        assert!(handle.roster(true).is_err(), "nobody answers any more");
+        assert!(handle.roster(true).is_err(), "the engine answers no more");
         assert!(handle.stopped()());
     }
 }

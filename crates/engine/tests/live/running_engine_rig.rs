@@ -90,7 +90,7 @@ impl RunningEngine {
         });
     }
 
-    /// A session gets a prompt and answers; the roster shows both, whatever happened to the store.
+    /// A session gets a prompt and answers; the roster shows both, even after a failure of the store.
     pub fn run_a_turn(&mut self, n: usize) {
         let author = self.folder.author(n);
         let (question, answer) = (self.next, self.next + 1);

@@ -1,4 +1,4 @@
-//! Configuration and engine follow the configuration file, whichever way it is edited.
+//! Configuration and engine follow the configuration file after every kind of edit.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -325,7 +325,7 @@ fn a_set_of_changes_is_saved_whole_or_not_at_all() {
 fn a_change_by_another_program_is_not_overwritten() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let theirs = "# theirs\n[timeouts]\nidle = 2\n";
-    // The change and the other program's write race; whichever comes first, none of their text is lost.
+    // The change and the other program's write race. In either order, none of their text is lost.
     std::fs::write(followed.path(), theirs).unwrap();
     let answer = followed.change(SettingKey::AlertsSound, SettingValue::Flag(true));
     let text = std::fs::read_to_string(followed.path()).unwrap();

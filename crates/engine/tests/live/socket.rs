@@ -60,7 +60,7 @@ impl Raw {
 fn a_client_is_greeted_and_answered_in_order() {
     let (folder, author, data, _ear) = engine_with_store();
     let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(data.join("run")), 0o700, "nobody else comes near the socket");
+    assert_eq!(mode(data.join("run")), 0o700, "only the owner reaches the socket");
     let mut raw = Raw::connect(&data);
     assert_eq!((&raw.hello["protocol"], &raw.hello["pid"]), (&json!(1), &json!(std::process::id())));
     let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };

@@ -214,7 +214,7 @@ fn the_name_of_a_forgotten_session_is_no_longer_shown() {
         let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
         let what = watchbill_engine::forget::ForgetWhat::Session(gone.session.clone());
         watchbill_engine::forget::forget(&settings, &what, false, now(), &mut |_| ()).unwrap();
-        subscriber.until("nobody to have the name", |copy| {
+        subscriber.until("no row to have the name", |copy| {
             authors.iter().all(|author| row(copy, author).is_some() && named(copy, author).is_none())
         });
         assert_eq!(names(&data), Vec::<String>::new(), "{forgotten}");

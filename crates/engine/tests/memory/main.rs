@@ -1,4 +1,4 @@
-//! The quality of what is learned and told, measured on 60 made-up histories with planted facts.
+//! The quality of memories and of the lines that agents are told, measured on 60 made-up histories with planted facts.
 //!
 //! `cargo xtask memory` writes the table into `docs/memory.md`.
 

@@ -1,4 +1,4 @@
-//! A client that is killed at any moment is shown as ended at that moment, whatever its last report was.
+//! A client that is killed at any moment is shown as ended at that moment, after any last report.
 
 use std::collections::BTreeMap;
 

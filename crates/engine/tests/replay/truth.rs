@@ -83,7 +83,7 @@ fn between(shown: &[Shown], from: i64, to: i64) -> impl Iterator<Item = &Shown> 
     shown.iter().zip(ends).filter(move |(shown, end)| shown.at <= to && *end >= from).map(|(shown, _)| shown)
 }
 
-/// Print mode refuses calls that need a permission, and asks no one.
+/// Print mode refuses calls that need a permission, without a question.
 fn is_print_mode(named: &NamedRecording) -> bool {
     named.name.starts_with("14-")
 }
@@ -142,7 +142,7 @@ fn requests_are_shown(witnesses: Witnesses) {
                 let begins = n == 0 || shown[n - 1].state != wait.state;
                 let hook =
                     asked.iter().find(|hook| hook.session == *session && (hook.at - wait.at).abs() <= LAG);
-                assert!(!begins || hook.is_some(), "{}: nobody asked at {} ms", named.name, wait.at);
+                assert!(!begins || hook.is_some(), "{}: no witness asked at {} ms", named.name, wait.at);
                 assert_eq!(wait.confidence, "observed", "{}", named.name);
             }
         }

@@ -19,7 +19,7 @@ use super::learn::learn_all;
 use super::project::project_of;
 use crate::errors::store_api_error;
 
-/// The name of the fact until when nothing is said to any agent: milliseconds since the epoch.
+/// The name of the fact that holds the end of a pause: milliseconds since the epoch.
 pub(super) const PAUSED_UNTIL: &str = "memory_paused_until";
 
 /// Carries out a change and stores it.

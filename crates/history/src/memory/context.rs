@@ -1,4 +1,4 @@
-//! What a hook process tells the agent: chosen, noted as said, and given out once.
+//! Chooses the memories that a hook process prints for the agent. Each is noted in the store and printed once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ struct Touched {
     file_path: Option<String>,
 }
 
-/// What is asked: the place, with its text owned.
+/// The question of a hook: the place, with its text owned.
 enum Asked {
     Start,
     Compacted,
@@ -81,8 +81,8 @@ struct Question<'q> {
     now: Timestamp,
 }
 
-/// Chooses what to tell the agent for a hook payload. `None`: nothing. What is chosen is stored as said before it is returned, so
-/// that it is said once. `answer` is a new id for the text.
+/// Chooses what to tell the agent for a hook payload. `None`: nothing. The lines are stored as told before they are returned, so
+/// that the agent is told each line once. `answer` is a new id for the text.
 ///
 /// # Errors
 /// When the store cannot be read or written.

@@ -1,4 +1,4 @@
-//! The rules see sessions that have new ended turns, one session at a time.
+//! Applies the rules to sessions with new ended turns, one session at a time.
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::memory::{PlanRow, SessionRows, signals};

@@ -1,4 +1,4 @@
-//! What was learned: the rules run over stored sessions, the user's decisions are stored, questions are answered.
+//! Memories in the store: applies the rules to stored sessions, stores the user's decisions, and answers queries.
 //!
 //! [`learn`] lets the rules of `core::memory` see sessions with new ended turns. [`change`] carries out what the user decides. [`context`]
 //! chooses what a hook process tells the agent. [`query`] lists, explains and summarizes; [`page`] shows the memory of a

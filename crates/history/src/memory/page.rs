@@ -19,7 +19,7 @@ use crate::errors::store_api_error;
 /// Files of a preview.
 const FILES: usize = 20;
 
-/// What is previewed beside the start of a session.
+/// The places to preview beside the start of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'w> {
     /// A prompt.
@@ -97,7 +97,7 @@ impl Reader<'_> {
         marks
     }
 
-    /// What an agent in this folder would be told. Nothing is noted as said.
+    /// The lines that an agent in this folder would be told. They are not stored as told.
     ///
     /// # Errors
     /// When the store cannot be read, or the file is outside of the project.
@@ -107,7 +107,7 @@ impl Reader<'_> {
         self.previewed(place, file, wanted).map_err(|error| store_api_error(&error))
     }
 
-    /// What an agent would be told at its start, as a text; empty if the setting says nothing or a pause holds.
+    /// The lines that an agent would be told at its start, as a text; empty if the setting is off or a pause holds.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -1,4 +1,4 @@
-//! The project of a working folder, as the file system shows it.
+//! Finds the project of a working folder in the file system.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Lists, explains and summarizes what was learned.
+//! Lists and explains memories, and summarizes sessions.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ impl<'r> Reader<'r> {
         Ok(self.entries(place, found, |_, standing| all || is_open(standing)))
     }
 
-    /// What is known of one file.
+    /// The memories about one file.
     ///
     /// # Errors
     /// When the file is outside of the project, or the store cannot be read.
@@ -121,7 +121,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// What was said to a session.
+    /// The lines that an agent was told in a session.
     ///
     /// # Errors
     /// When no session fits the id, or the store cannot be read.

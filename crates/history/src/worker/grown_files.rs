@@ -32,7 +32,7 @@ impl GrownFiles {
     }
 }
 
-/// The receiving end of [`Grown`].
+/// The receiving end of [`GrownFiles`].
 #[derive(Debug)]
 pub struct GrownFilesReceiver {
     from: Arc<GrownFiles>,

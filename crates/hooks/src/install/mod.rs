@@ -41,7 +41,7 @@ pub struct Ours {
 
 /// The settings with our handlers for all `events`, and no other handlers of ours for the same purpose. `None` stands for a missing file.
 ///
-/// If the right handlers are there already, the text stays unchanged, whatever its layout.
+/// If the right handlers are there already, the text stays unchanged, in any layout.
 ///
 /// # Errors
 /// When the text does not have the structure of settings. The caller should leave the file alone then.

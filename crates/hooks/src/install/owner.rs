@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// When the system does not allow it. If only the group differs, the file keeps the new group, provided that the old
-/// file gave its group no more rights than everybody.
+/// file gave its group no more rights than all other users.
 pub fn give_file(file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -18,8 +18,8 @@ pub fn give_file(file: &File, old: &Metadata) -> io::Result<()> {
             return Ok(());
         }
         let given = fchown(file, Some(old.uid()), Some(old.gid()));
-        let (group, everybody) = (old.mode() >> 3 & 0o7, old.mode() & 0o7);
-        if given.is_err() && new.uid() == old.uid() && group == everybody { Ok(()) } else { given }
+        let (group, others) = (old.mode() >> 3 & 0o7, old.mode() & 0o7);
+        if given.is_err() && new.uid() == old.uid() && group == others { Ok(()) } else { given }
     }
     #[cfg(not(unix))]
     {

@@ -17,7 +17,7 @@ const SESSIONS: usize = 4096;
 /// The excluded paths, the forgotten sessions, and the sessions that have worked in an excluded path.
 pub(super) struct StorageFilter {
     exclude: Arc<RwLock<Exclude>>,
-    /// Sessions that have worked in an excluded folder. None of their later events is stored, wherever they work.
+    /// Sessions that have worked in an excluded folder. None of their later events is stored, in any folder.
     sessions: HashSet<SessionId>,
     /// Sessions that the user has forgotten.
     forgotten: Forgotten,
@@ -86,7 +86,7 @@ mod tests {
         let mut left_out = StorageFilter::by(Arc::clone(&exclude), None);
         let secret = event("s", "/home/dev/secret/app", "");
         assert!(!left_out.leaves_out(&secret));
-        *exclude.write().expect("nobody panicked") = Exclude::new(["/home/dev/secret".to_owned()]);
+        *exclude.write().expect("no thread panicked") = Exclude::new(["/home/dev/secret".to_owned()]);
         assert!(!left_out.leaves_out(&event("s", "/home/dev/open", "")), "it was never there yet");
         assert!(left_out.leaves_out(&secret));
         assert!(left_out.leaves_out(&event("s", "/home/dev/open", "")), "it has been there");

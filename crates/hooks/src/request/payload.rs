@@ -15,7 +15,7 @@ use watchbill_core::time::Timestamp;
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
 
-/// What a client says of a request, on whatever way it came.
+/// A client's description of a request, the same for hooks and own sessions.
 pub struct Asking<'a> {
     /// The name of the request.
     pub id: RequestId,
@@ -75,7 +75,7 @@ impl Asking<'_> {
 
 /// Reads a request. `None` for any other event, and for bytes that are no payload.
 pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Option<Request> {
-    // The parser refuses what is nested more than 128 times.
+    // The parser refuses JSON nested deeper than 128 levels.
     let fields: Value = serde_json::from_slice(payload).ok()?;
     let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty());
     if text("hook_event_name")? != "PermissionRequest" {
@@ -167,7 +167,7 @@ fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
     visible_line(&text, SUMMARY)
 }
 
-/// The suggested rules. Empty where one of them cannot be told whole: nobody allows a rule unseen.
+/// The suggested rules. Empty if one of them cannot be shown whole: the user must see each rule before allowing it.
 fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<Standing> {
     let Some(suggestions) = suggestions.as_array() else { return Vec::new() };
     suggestions

@@ -82,7 +82,7 @@ def turn(uuid, words):
         until(lambda: False)
     elif word == "child":
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        # Two levels: the process in the middle ends, and the child belongs to nobody.
+        # Two levels: the process in the middle ends, and the child has no parent of ours.
         subprocess.run("setsid sleep 1000 & echo $! > child", shell=True, check=True, **quiet)
         say(type="assistant", message={"id": message, "content": [{"type": "text", "text": "started"}]})
         until(lambda: False)

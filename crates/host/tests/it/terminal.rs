@@ -50,7 +50,7 @@ fn the_host_answers_and_readers_do_not() {
     let mut told = session.attach();
     // ESC[?62;22c ESC[1;1R ESC[?2004;2$y
     told.until_shown("1b5b3f36323b3232631b5b313b31521b5b3f323030343b322479");
-    // Whatever attaches, nothing is typed.
+    // No view that attaches types anything.
     for _ in 0..20 {
         session.attach().until("the screen", |told| told.caught_up);
     }

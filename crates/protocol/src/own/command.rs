@@ -1,4 +1,4 @@
-//! What can be said to an own session.
+//! Commands to an own session.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,4 +1,4 @@
-//! What an own session tells.
+//! Events of an own session.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -207,7 +207,7 @@ pub enum OwnWhat {
         /// Its process id.
         pid: u32,
     },
-    /// The end was asked for. What is still alive is listed.
+    /// The end was requested. Lists the processes that still run.
     Ending {
         /// The processes that are left.
         left: Vec<OwnProcess>,

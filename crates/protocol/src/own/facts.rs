@@ -1,4 +1,4 @@
-//! Turns what an own session tells into the core's facts and requests.
+//! Turns the events of an own session into the core's facts and requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The talk with the host of an own session.
+//! Messages between the host of an own session and its readers.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,4 +1,4 @@
-//! What starts an own session.
+//! The specification from which an own session starts.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

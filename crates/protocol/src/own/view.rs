@@ -1,4 +1,4 @@
-//! What a program that shows own sessions is told about them.
+//! Reports about own sessions for programs that show them.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,4 +1,4 @@
-//! Between requests as they leave the process and requests as the core decides them.
+//! Converts requests between the protocol's form and the core's form.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::{Chosen, Decision};

@@ -1,4 +1,4 @@
-//! Files of the archive that no row names. An unclean exit leaves such files. But if the database was damaged or
+//! Archive files without a row in the table. An unclean exit leaves such files. But if the database was damaged or
 //! removed, they may be the last copies of transcripts. So they are added to the table again, by their own labels.
 
 use std::collections::HashSet;

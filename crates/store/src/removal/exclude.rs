@@ -154,7 +154,7 @@ impl Step<'_> {
     }
 }
 
-/// A hash, because the rules themselves are private: they name what is left out.
+/// A hash, because the rules themselves are private: they name the excluded paths.
 fn mark(rules: &[String]) -> String {
     // Since the second form, spellings of a path are equal. What the first form has missed is checked once more.
     Sha256::digest(format!("2\n{}", rules.join("\n"))).iter().map(|byte| format!("{byte:02x}")).collect()

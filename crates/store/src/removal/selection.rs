@@ -29,7 +29,7 @@ pub struct Selection {
     pub(super) heads: Heads,
 }
 
-/// Why they go, which decides what is noted with the removal.
+/// The reason of the removal. It decides what is noted with it.
 #[derive(Debug)]
 pub(super) enum Reason {
     /// The user forgets sessions: their ids are kept, so that they are not stored again.

@@ -1,4 +1,4 @@
-//! The answers that the user gave to requests, with the text that was shown and what came of each.
+//! The answers that the user gave to requests, with the shown text and the outcome of each.
 
 use watchbill_core::time::Timestamp;
 
@@ -70,7 +70,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Notes what came of an answer. One that is not stored stays so.
+    /// Stores the outcome of an answer. If the answer itself is not stored, nothing is.
     ///
     /// # Errors
     /// When the database cannot be written.

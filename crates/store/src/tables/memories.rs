@@ -1,8 +1,8 @@
-//! Memories: what sessions show of them, the words by which they are found, and what the user decided.
+//! Memories: the evidence of sessions, the words by which a search finds them, and the user's decisions.
 //!
 //! No table holds a memory itself. It is all evidence with one id, joined by `core::memory`. So a memory goes with the last
-//! session that shows it. Words are rows of a plain table and no second full-text index: they go by the same foreign key, and
-//! the table tells how many memories of a project have a word.
+//! session that shows it. Words are rows of a plain table and no second full-text index. The same foreign key removes
+//! them, and the table tells how many memories of a project have a word.
 
 use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;
@@ -163,7 +163,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Rows of the file's session are removed: so are its evidence and what was said of it. The rules see the session again.
+    /// Rows of the file's session are removed: so are its evidence and its told lines. The rules see the session again.
     pub(crate) fn drop_memories_of(&mut self, file: FileKey) -> Result<(), StoreError> {
         let session: SessionKey = self.one("SELECT session FROM files WHERE id = ?1", [file])?;
         self.drop_evidence(session)?;
@@ -182,7 +182,7 @@ impl Step<'_> {
         .map(drop)
     }
 
-    /// Stores the user's decision about a memory. A forgotten one loses its evidence, and what was said of it.
+    /// Stores the user's decision about a memory. A forgotten one loses its evidence and its told lines.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,4 +1,4 @@
-//! What was said to the agent: each line, verbatim, and whether the agent's hook process printed it.
+//! Lines that agents were told: each line verbatim, and whether the hook process printed it.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ CREATE INDEX IF NOT EXISTS said_memory ON said (memory);
 CREATE INDEX IF NOT EXISTS said_answer ON said (answer);
 ";
 
-/// One line that was said.
+/// One line that an agent was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidRow {
     /// The memory.
@@ -84,7 +84,7 @@ impl Step<'_> {
         self.run("UPDATE said SET printed = 1 WHERE answer = ?1", [answer]).map(drop)
     }
 
-    /// A compaction has removed everything that was said from the context of a session.
+    /// A compaction has removed all told lines from the context of a session.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -94,7 +94,7 @@ impl Step<'_> {
 }
 
 impl Store {
-    /// What was said to a session, oldest first.
+    /// The lines that an agent was told in a session, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -121,7 +121,7 @@ impl Store {
         })
     }
 
-    /// How often a memory was said, and to how many sessions.
+    /// How often agents were told a memory, and in how many sessions.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -28,9 +28,9 @@ impl WordPositions {
         }
     }
 
-    /// Reads only the words of another text that a search needs: at each place where a word of `near` may begin, that
-    /// word and the words after it, up to the length of the longest sequence. A search for such a sequence finds the
-    /// same matches among these words as among all words.
+    /// Reads only the words of another text that a search needs. At each place where a word of `near` may begin, these
+    /// are that word and the words after it, up to the length of the longest sequence. A search for such a sequence
+    /// finds the same matches among these words as among all words.
     pub fn read_near(&mut self, text: &str, near: &WordStarts) {
         self.clear();
         let mut at = 0;

@@ -228,7 +228,7 @@ fn after_a_kill_later_steps_merge_the_segments_that_were_left() {
     for at in 300..364 {
         add(&mut store, at, "after");
     }
-    assert!(!store.is_tidy().unwrap(), "nobody was asked to tidy");
+    assert!(!store.is_tidy().unwrap(), "no tidying was requested");
     assert!(pieces(&store) <= 3 * 3, "of each level no more than SQLite leaves: {}", pieces(&store));
     assert_eq!(found(&store, "beside77"), [77]);
 }

@@ -166,7 +166,7 @@ fn a_reader_delays_wiping_to_the_next_start() {
     reader.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0)).unwrap();
     let gone = forget(&mut store, &Forget::Session(SessionId::new("old")), NOW, &mut |_| ()).unwrap();
     assert!(gone.wiped_later);
-    assert_eq!(hits(&store, "oldsecret*"), 0, "it is gone for whoever asks");
+    assert_eq!(hits(&store, "oldsecret*"), 0, "no query finds it");
     assert!(in_bytes(&rig, "oldsecret"));
     drop(reader);
     drop(store);

@@ -189,7 +189,7 @@ fn a_store_with_user_edits_keeps_the_log_in_a_first_index() {
     let rig = Rig::new();
     let mut store = rig.open();
     let mut step = store.step().unwrap();
-    step.name_chain("chain", Some("what the person calls it")).unwrap();
+    step.name_chain("chain", Some("the user's name for it")).unwrap();
     step.commit().unwrap();
     store.begin_bulk_insert().unwrap();
     one_text(&mut store, 0);
@@ -205,7 +205,7 @@ fn a_store_that_others_read_keeps_the_log_in_a_first_index() {
     store.begin_bulk_insert().unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();
-    assert_eq!(reader.fact("unfinished").unwrap(), None, "and nobody waits");
+    assert_eq!(reader.fact("unfinished").unwrap(), None, "and no reader waits");
     step.commit().unwrap();
     assert_eq!(reader.fact("unfinished").unwrap().as_deref(), Some(&b"x"[..]));
     assert!(!beside(&rig, ".suspect"));

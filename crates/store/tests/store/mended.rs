@@ -170,7 +170,7 @@ fn rows_with_a_missing_parent_are_damage() {
     let rig = Rig::new();
     let path = filled(&rig);
     let sql = rusqlite::Connection::open(&path).unwrap();
-    // Objects that a user has added do not matter, whatever is wrong with them.
+    // Objects that a user has added do not matter, even damaged ones.
     sql.create_scalar_function("of_mine", 1, FunctionFlags::SQLITE_DETERMINISTIC, |call| call.get::<i64>(0))
         .unwrap();
     sql.execute_batch(

@@ -29,7 +29,7 @@ impl Rig {
             if store.access() == Access::Writer {
                 return store;
             }
-            assert!(Instant::now() < end, "somebody holds the store: {:?}", store.access());
+            assert!(Instant::now() < end, "another process holds the store: {:?}", store.access());
             drop(store);
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -191,7 +191,7 @@ fn a_read_only_folder_can_be_read() {
     std::fs::set_permissions(rig.folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let output = match output {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            skipped("NOT TESTED: nobody but root may run the program of the tests");
+            skipped("NOT TESTED: only root may run the program of the tests");
             return;
         }
         output => output.unwrap(),

@@ -21,8 +21,8 @@ pub const PROGRAM: Program = Program {
     role: Role::Multiplexer { enter, shown },
 };
 
-/// Keys go into a pane through a buffer of this program, a new one for each text: a text that begins with `-` or ends in `;`
-/// needs no quoting there, and no other paste can take its place (tmux(1), `load-buffer`, `paste-buffer`).
+/// Keys go into a pane through a buffer of this program, a new one for each text. A text that begins with `-` or ends in `;`
+/// needs no quoting there, and no other paste can take its place. See tmux(1), `load-buffer` and `paste-buffer`.
 pub const TYPING: Typing = Typing { takes, write, enter: press_enter };
 
 /// Whether a pane takes keys, word by word.
@@ -273,21 +273,21 @@ mod tests {
     #[test]
     fn the_client_that_shows_the_session_is_chosen_and_in_front_before_newest() {
         let panes = panes("%2 $1 @1 1 1 b\n", "%2");
-        let nobody = |_: &Client| false;
+        let none_in_front = |_: &Client| false;
         let of = |clients: &[Client], front: &dyn Fn(&Client) -> bool| {
             choose(clients, &panes, front).map(|c| c.0.pid)
         };
         let three = [client(1, 50, "$0"), client(2, 10, "$1"), client(3, 20, "$1")];
-        assert_eq!(of(&three, &nobody), Some(3), "the one used last");
+        assert_eq!(of(&three, &none_in_front), Some(3), "the one used last");
         assert_eq!(of(&three, &|client: &Client| client.pid == 2), Some(2), "the one in front");
         assert_eq!(
             of(&three, &|client: &Client| client.pid == 1),
             Some(3),
             "not one that shows something else"
         );
-        assert_eq!(of(&three[..1], &nobody), Some(1), "unless it is the only one");
-        assert_eq!(of(&[], &nobody), None);
+        assert_eq!(of(&three[..1], &none_in_front), Some(1), "unless it is the only one");
+        assert_eq!(of(&[], &none_in_front), None);
         let controlling = Client { controls: true, ..client(4, 99, "$1") };
-        assert_eq!(of(&[client(1, 1, "$1"), controlling], &nobody), Some(1));
+        assert_eq!(of(&[client(1, 1, "$1"), controlling], &none_in_front), Some(1));
     }
 }

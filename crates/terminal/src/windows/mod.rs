@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(choose(&inner, &with(0xb), &all), Some((0xb, Raised::ExactWindow)));
         assert_eq!(choose(&inner, &with(0xa), &all), Some((0xc, Raised::Guessed)));
         assert_eq!(choose(&place(&[9, 7]), &with(0xb), &all), Some((0xa, Raised::ExactWindow)));
-        assert_eq!(choose(&place(&[9]), &with(0xb), &all), None, "a window of somebody else's");
+        assert_eq!(choose(&place(&[9]), &with(0xb), &all), None, "a window of another program");
         assert_eq!(
             choose(&place(&[]), &with(0xb), &all),
             Some((0xb, Raised::ExactWindow)),

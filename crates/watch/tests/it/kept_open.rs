@@ -74,5 +74,5 @@ fn reading_a_kept_open_file_gives_a_watcher_no_event() {
     let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 4096];
     let mut events = inotify::Reader::new(&told, &mut buffer);
     assert!(events.next().is_ok(), "the writer has opened it");
-    assert!(events.next().is_err(), "and nobody else");
+    assert!(events.next().is_err(), "and no other event");
 }

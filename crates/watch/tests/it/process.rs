@@ -59,7 +59,7 @@ fn a_reused_process_id_is_a_dead_process() {
     instance.proc_start = Some("1".into());
     assert_eq!(probe(&instance, None), Liveness::Dead);
     instance.proc_start = None;
-    assert_eq!(probe(&instance, None), Liveness::Unknown, "something has this id, and nobody knows what");
+    assert_eq!(probe(&instance, None), Liveness::Unknown, "an unknown process has this id");
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn reading_goes_on_where_it_stopped_when_permission_returns() {
 }
 
 #[test]
-fn an_append_costs_the_same_whatever_the_length_of_the_file() {
+fn an_append_costs_the_same_for_any_length_of_the_file() {
     let inner = MemFs::new();
     let fs = CountingFs::new(Arc::new(inner.clone()));
     let path = Path::new("/s.jsonl");

@@ -1,4 +1,4 @@
-//! Whether the screen is locked, by the word of the desktop's screen saver on the session bus.
+//! Whether the screen is locked, as the desktop's screen saver reports it on the session bus.
 //!
 //! GNOME, KDE, Cinnamon, MATE and Xfce have one, each with the same two members. Lockers that are no service of the
 //! session bus, such as i3lock or swaylock, are not seen.

@@ -28,7 +28,7 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// The abilities that a server has told.
+    /// The abilities that a server reports.
     pub fn of(told: &[String]) -> Self {
         let has = |ability: &str| told.iter().any(|told| told == ability);
         Self { actions: has("actions"), body: has("body"), markup: has("body-markup") }

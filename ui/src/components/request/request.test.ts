@@ -178,7 +178,7 @@ test("a request that was asked again says how often, and names files that were c
   expect(text()).not.toContain("\u202e");
 });
 
-test("whatever happens between paint and press, an answer names the card that was ready", async () => {
+test("an answer names the card that was ready, also if another comes between paint and press", async () => {
   const { host, take, session, container } = await show(publishRequest({ id: "r0", digest: "d0", shown: "echo 0" }));
   const answer = vi.spyOn(host, "answer").mockImplementation(async ({ requestId }) => ({ requestId, decision: "allowed once", delivered: true, at: "" }));
   let number = 0;

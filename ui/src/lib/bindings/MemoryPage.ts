@@ -17,7 +17,7 @@ project: string,
  */
 cwd: string, 
 /**
- * What is in force or waits for the user, as in `memory list`.
+ * The memories in force and those that wait for the user, as in `memory list`.
  */
 memories: Array<MemoryEntry>, 
 /**

@@ -10,7 +10,7 @@ export type PromptSent = {
  */
 sessionId: string, 
 /**
- * What is known of it.
+ * Its outcome.
  */
 outcome: PromptOutcome, 
 /**

@@ -1,4 +1,4 @@
-// Which items of a timeline bear a mark: a memory came from the record, or a line was said to the agent after it.
+// Which items of a timeline bear a mark: a memory came from the record, or the agent was told a line after it.
 
 import type { MemoryPage } from "../bindings/MemoryPage";
 import type { TimelineItem } from "../bindings/TimelineItem";

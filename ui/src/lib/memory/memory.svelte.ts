@@ -1,4 +1,4 @@
-// What was learned, for one chain: the engine's page, and the user's decisions. Nothing is decided here.
+// The memories of one chain: the engine's page, and the user's decisions. This file decides nothing.
 
 import type { MemoryChange } from "../bindings/MemoryChange";
 import type { MemoryPage } from "../bindings/MemoryPage";

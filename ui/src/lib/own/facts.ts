@@ -1,4 +1,4 @@
-// What is known of an own session besides its entries.
+// The facts of an own session besides its entries.
 
 import type { OwnProcess } from "../bindings/OwnProcess";
 

@@ -1,4 +1,4 @@
-// The events of an own session, folded into what the window shows of it. Pure.
+// Folds the events of an own session into the entries and facts that the window shows. Pure.
 
 import type { OwnEvent } from "../bindings/OwnEvent";
 import type { TimelineItem } from "../bindings/TimelineItem";
@@ -78,7 +78,7 @@ export class OwnFold {
     }
   }
 
-  /** A host has the session, whatever the last event is. */
+  /** A host has the session, even if the last event is an end. */
   goesOn(): void {
     if (this.facts.ended !== undefined) this.#learn({ ended: undefined });
   }

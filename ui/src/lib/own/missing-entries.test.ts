@@ -19,7 +19,7 @@ const texts = (entries: readonly LiveItem[]): string[] => entries.map((entry) =>
 
 test("without a transcript everything is shown", () => expect(missingEntries(all, [])).toEqual(all));
 
-test("a prompt is known by its id, whatever the transcript made of its text", () => {
+test("a prompt is known by its id, also if the transcript has another text", () => {
   const record = item(0, `${ID.replaceAll("-", "")}.0`, { kind: "prompt", text: "Go, shortened", origin: "human" });
   expect(missingEntries(all, [record])).toEqual([called, said, says]);
 });

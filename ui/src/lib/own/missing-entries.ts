@@ -18,7 +18,7 @@ export function newestOf(timeline: { readonly total: number; item(index: number)
 }
 
 /**
- * The entries after the last one that the transcript has. The agent writes in order, so whatever came before that one is
+ * The entries after the last one that the transcript has. The agent writes in order, so each entry before that one is
  * there as well. A prompt is known by its id, a call by its id, other entries by their text, which must be of the same
  * time: "Done." is said often.
  */

@@ -1,4 +1,4 @@
-// What the user does to own sessions from the window: start, resume, fork.
+// The user's actions on own sessions in the window: start, resume, fork.
 
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { TrackedSession } from "../bindings/TrackedSession";

@@ -1,4 +1,4 @@
-// Which sessions are our own, and what can be done with them.
+// Which sessions are our own, and which actions they allow.
 
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { OwnKind } from "../bindings/OwnKind";

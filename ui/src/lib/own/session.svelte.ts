@@ -1,4 +1,4 @@
-// One own session as the window shows it: its entries, its queue, and what can be done with it.
+// One own session as the window shows it: its entries, its queue, and its actions.
 
 import type { OwnCommand } from "../bindings/OwnCommand";
 import type { OwnImage } from "../bindings/OwnImage";

@@ -77,7 +77,7 @@ test("the pane attaches when its row becomes an own session, and again when an e
   expect([pane.session?.contact, pane.session?.facts.ended], "its host says nothing before the next prompt").toEqual(["live", undefined]);
   pane.follow({ ...row("own-ended"), state: "ended" });
   pane.follow(row("own-ended"));
-  expect(pane.session?.contact, "a row that flickers takes the box from nobody").toBe("live");
+  expect(pane.session?.contact, "a row that flickers keeps the box open").toBe("live");
   pane.follow(row("own-pty"));
   expect(pane.session, "a terminal attaches by itself").toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// A new session that is being put together. Its ids are made first, so that a second click starts no second one.
+// The form for a new session. Its ids are made first, so that a second click starts no second one.
 
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { OwnKind } from "../bindings/OwnKind";

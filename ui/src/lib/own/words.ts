@@ -1,4 +1,4 @@
-// The words for the events of own sessions.
+// Texts for the events of own sessions.
 
 import { durationWords } from "../age";
 import type { OwnAgent } from "../bindings/OwnAgent";

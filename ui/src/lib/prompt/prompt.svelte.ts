@@ -91,7 +91,7 @@ export class PromptModel {
     }
   }
 
-  /** The receiver has a prompt with this id, whatever became of the answer to its sender. */
+  /** The receiver has a prompt with this id, even if its answer to the sender was lost. */
   known(id: string): void {
     if (id !== this.#id) return;
     this.#last = this.text;

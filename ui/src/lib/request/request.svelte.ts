@@ -1,4 +1,4 @@
-// The card of a request: when its answers count, what was sent, and what came of it.
+// The card of a request: when its answers count, the sent answer, and its outcome.
 
 import type { Request } from "../bindings/Request";
 import type { RequestDecision } from "../bindings/RequestDecision";

@@ -20,7 +20,7 @@ function wants(request: Request): string {
   return WANTS.get(request.tool) ?? `wants to use ${visibleLine(request.tool, 80)}`;
 }
 
-/** What is asked, and by which subagent. */
+/** The heading of a request: what it asks, and which subagent asks it. */
 export function headingOf(request: Request): string {
   const words = request.kind === "plan" ? "wants a verdict on its plan" : request.kind === "question" ? "asks a question" : wants(request);
   if (request.subagent !== undefined) return `Subagent ${visibleLine(request.subagent, 80)} ${words}`;

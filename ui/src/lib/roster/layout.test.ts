@@ -19,7 +19,7 @@ test("the engine's order inside a group stays as it is", () => {
   expect(layoutOf(rows, none)[0]?.ids).toEqual(["z", "a", "m"]);
 });
 
-test("all words of the filter must occur, whatever their case and place", () => {
+test("all words of the filter must occur, in any case and place", () => {
   const rows = everydayRows();
   const find = (text: string) => layoutOf(rows, { ...none, text }).flatMap((section) => section.ids).map((id) => rows.find((session) => session.sessionId === id)?.title);
   expect(find("FLAKY scheduler")).toEqual(["Fix flaky scheduler tests"]);
@@ -39,7 +39,7 @@ test("superseded rows are laid out but not counted", () => {
   expect(layoutOf(rows, none)[0]?.ids).toHaveLength(2);
 });
 
-test("a row is in the engine's group, whatever its state", () => {
+test("a row is in the engine's group in every state", () => {
   const asks = row({ sessionId: "a", state: "waiting_for_approval", group: "working", needs: undefined });
   expect(countsOf([asks])).toMatchObject({ needs_you: 0, working: 1 });
   expect(layoutOf([asks], none)).toEqual([{ group: "working", ids: ["a"] }]);

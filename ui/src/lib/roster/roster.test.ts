@@ -99,7 +99,7 @@ test("superseded rows are shown only on request", async () => {
   await vi.waitFor(() => expect(shown()).toHaveLength(2));
 });
 
-test("a selection from outside opens the session, whatever the filter", () => {
+test("a selection from outside opens the session under any filter", () => {
   model.setText("nothing like it");
   host.send({ type: "select", sessionId: "b" });
   expect(model.selected?.sessionId).toBe("b");

@@ -15,7 +15,7 @@ describe("the current activity", () => {
   test.each<[string, Partial<TrackedSession>, string]>([
     ["permission to run", { ...asks, stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf build" } }, "wants to run: rm -rf build"],
     ["permission to edit", { ...asks, pendingTool: { tool: "Edit", target: "src/a.rs" } }, "wants to edit: src/a.rs"],
-    ["permission for a tool nobody knows", { ...asks, pendingTool: { tool: "mcp__x", target: "y" } }, "wants to use mcp__x: y"],
+    ["permission for an unknown tool", { ...asks, pendingTool: { tool: "mcp__x", target: "y" } }, "wants to use mcp__x: y"],
     ["permission without a tool", asks, "waits for approval"],
     ["a question", { ...asks, stateKind: "question", pendingTool: { tool: "AskUserQuestion", target: "Which colour?" } }, "asks: Which colour?"],
     ["a question without words", { ...asks, stateKind: "question" }, "asks a question"],

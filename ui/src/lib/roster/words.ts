@@ -60,7 +60,7 @@ export function isChained(session: TrackedSession): boolean {
   return session.compactionCount > 0 || session.segmentCount > 1;
 }
 
-/** It needs no answer, whatever its state: the user has put it away, or its work goes on elsewhere. */
+/** It needs no answer in any state: the user has put it away, or its work goes on in another session. */
 function isOver(session: TrackedSession): boolean {
   return session.group === "idle" && (session.putAway === true || session.superseded === true);
 }

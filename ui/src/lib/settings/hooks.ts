@@ -5,9 +5,9 @@ import { oneLine, plural } from "../text";
 
 export const SCOPE_WORDS: Record<string, string> = {
   user: "All your sessions",
-  project: "Everybody in a project",
+  project: "All users of a project",
   local: "Your sessions in a project",
-  managed: "Everybody on this machine",
+  managed: "All users of this machine",
 };
 
 export function hookWords(settings: HookSettings): string {

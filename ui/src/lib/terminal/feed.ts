@@ -1,4 +1,4 @@
-// What the host sends, into a terminal view: a drawn screen first, then output, never more than the view can take.
+// Writes the host's messages into a terminal view: a drawn screen first, then output, never more than the view can take.
 
 import type { OwnSize } from "../bindings/OwnSize";
 

@@ -1,4 +1,4 @@
-// What is pasted into a terminal.
+// Checks text before it is pasted into a terminal.
 
 /** One line without control characters goes at once. Anything else is shown first: its line feeds may submit. */
 export function needsLook(text: string): boolean {

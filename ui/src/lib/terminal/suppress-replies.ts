@@ -1,4 +1,4 @@
-// A terminal view that answers nothing: the host's grid answers what a program asks of its terminal.
+// Stops a terminal view from answering queries: the host's grid answers them.
 
 import type { IParser } from "@xterm/xterm";
 

@@ -23,7 +23,7 @@ export class Place {
   tail = $state(0);
   /** At the end: new items push the old ones up. */
   pinned = $state(true);
-  /** The user scrolls faster than anyone can read. Entries are drawn when it slows down. */
+  /** The user scrolls too fast to read. Entries are drawn when it slows down. */
   rushing = $state(false);
   /**
    * How much the items above the view grew during a scroll. The items are drawn that much higher, and the view is

@@ -10,7 +10,7 @@ use super::target;
 use crate::args::{Global, OneSession};
 use crate::terminal_text::Paint;
 
-/// Shows a session from its beginning, until it ends or the user goes away. What is shown goes on without the reader.
+/// Shows a session from its beginning, until it ends or the user detaches. The session does not end with the reader.
 ///
 /// # Errors
 /// When no session matches, or standard input is no terminal for a terminal.

@@ -1,4 +1,4 @@
-//! Events of a session as text, and the wait for the end of a prompt.
+//! Prints the events of an own session as text, and waits for the end of a prompt.
 
 use watchbill_drive::client::{HostError, follow};
 use watchbill_drive::folder::Folder;

@@ -1,4 +1,4 @@
-//! `resume` and `fork`: goes on with a session, or with a copy of it.
+//! `resume` and `fork`: starts a host that continues an ended session, or a copy of one.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
         .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
 }
 
-/// A start that goes on with a session under a new id of its own. It has no powers but the agent's own settings: a resume
+/// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume
 /// brings no mode back.
 fn new_spec(
     row: &TrackedSession,

@@ -1,4 +1,4 @@
-//! `prompt`, `queue`, `interrupt` and `stop`: what is said to a session of your own.
+//! `prompt`, `queue`, `interrupt` and `stop`: commands to the host of an own session.
 
 use anyhow::bail;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Which session a command means, and its folder.
+//! Finds the own session that a command names, and its folder.
 
 use std::path::{Path, PathBuf};
 

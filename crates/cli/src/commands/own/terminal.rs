@@ -1,4 +1,4 @@
-//! This terminal as that of a session: keys go there, and what it draws comes here.
+//! Attaches this terminal to the terminal of an own session: it sends keys and draws the output.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ pub fn attach(folder: &Folder) -> anyhow::Result<()> {
     commands.send(OwnCommand::Resize { size: size() })?;
     follow_size(commands.clone());
     let detached = Arc::new(AtomicBool::new(false));
-    // The end of either side ends the other: the keys, or what is drawn.
+    // The end of either side ends the other: the keys, or the output.
     let (over, ended) = mpsc::channel();
     let (keys_over, is_detached) = (over.clone(), Arc::clone(&detached));
     thread::spawn(move || {

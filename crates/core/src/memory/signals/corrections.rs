@@ -1,4 +1,4 @@
-//! Rules 2, 3 and 7: what the user corrected, refused with a reason, or asked to remember.
+//! Rules 2, 3 and 7: the user corrected the agent, refused a call with a reason, or asked to remember a text.
 
 use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
@@ -68,7 +68,7 @@ pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<
         let previous = before.replace(batch);
         let is_persons = matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued));
         let Some(prompt) = batch.prompt.as_deref().filter(|_| is_persons && !batch.private) else { continue };
-        // What is written first, before there is anything to correct, is a task.
+        // The first prompt is a task: there is nothing to correct yet.
         let Some(previous) = previous else { continue };
         let text = squeezed(prompt);
         let low = text.to_lowercase();

@@ -61,7 +61,7 @@ pub(super) fn join(mut found: Vec<Signal>) -> Vec<Signal> {
     joined
 }
 
-/// What a rule found, before it is checked.
+/// The result of a rule, before it is checked.
 pub(super) struct FindingParts<'t> {
     pub(super) kind: Kind,
     /// What makes two findings the same, beside kind and file; `None`: the text.

@@ -1,4 +1,4 @@
-//! Rule 6: a plan that the user approved, and what was rejected before it.
+//! Rule 6: a plan that the user approved, and the versions that the user rejected before.
 
 use super::finding::FindingParts;
 use super::session_rows::SessionRows;

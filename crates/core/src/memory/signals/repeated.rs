@@ -1,4 +1,4 @@
-//! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. One session gives a count; several decide.
+//! Rules 4 and 5: commands that pass here, and errors that follow changes of a file. A finding needs several sessions.
 
 use super::errors::command_of;
 use super::finding::FindingParts;

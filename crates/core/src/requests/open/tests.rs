@@ -204,8 +204,8 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
-    /// In every order of events each request is answered at most once, closed at most once, and never answered after that;
-    /// a hook process that got no answer is released or ends by itself.
+    /// In every order of events each request is answered at most once, closed at most once, and never answered after that.
+    /// A hook process that got no answer is released or ends by itself.
     #[test]
     fn each_request_is_decided_at_most_once(acts in prop::collection::vec((act(), 0..2_000i64), 1..120)) {
         let mut all = OpenRequests::default();

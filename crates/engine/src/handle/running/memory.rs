@@ -57,7 +57,7 @@ impl Handle {
         reader.page(&cwd, &sessions, row.transcript_path.as_deref())
     }
 
-    /// What an agent would be told in this folder.
+    /// The memories that an agent would be told in this folder.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -128,7 +128,7 @@ impl Handle {
         row.ok_or_else(missing)
     }
 
-    /// What a hook process is to print; `None`: nothing.
+    /// The output for a hook process; `None`: nothing.
     ///
     /// # Errors
     /// When the store cannot be read or written.

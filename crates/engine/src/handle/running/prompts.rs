@@ -12,7 +12,7 @@ use super::Handle;
 use crate::prompt;
 
 impl Handle {
-    /// Sends a prompt of the user to a session: types it into its terminal and waits for the agent's own word that it has the
+    /// Sends a prompt of the user to a session: types it into its terminal and waits until the agent's files show the
     /// prompt. Blocks the caller's thread for some seconds. A prompt is never sent twice.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Handle {
     }
 }
 
-/// The right to type into a session: one prompt at a time, until it is known what came of it.
+/// The right to type into a session: one prompt at a time, until its outcome is known.
 struct Turn<'h> {
     handle: &'h Handle,
     session: SessionId,

@@ -63,7 +63,7 @@ impl Handle {
         }
     }
 
-    /// Sends an answer to the holder of the store, once: after a broken connection the row shows what came of it.
+    /// Sends an answer to the holder of the store, once. After a broken connection, the row shows the outcome.
     fn answer_there(&self, call: &AnswerCall, surface: &str) -> Result<AnswerGiven, ApiError> {
         let client = self.settings().data_dir.as_deref().and_then(Client::connect);
         let gone = || {
@@ -85,7 +85,7 @@ impl Handle {
                 // The request's id names the command: however often it is sent, it is carried out once.
                 send(&folder, &format!("answer-{request}"), &command).map_err(|error| error.to_string())
             });
-            // If the loop has ended, nobody shows the request any more.
+            // If the loop has ended, the request is shown no more.
             let _ = inbox.send(match sent {
                 Ok(()) => Message::Printed(request),
                 Err(error) => {

@@ -98,7 +98,7 @@ fn edge_29_a_whole_turn_in_one_read_is_alerted_once() {
         |outcome| matches!(outcome, Outcome::Raised { episode, .. } if episode.need == Need::Finished),
     );
     assert_eq!(raised.count(), 1, "{outcomes:?}");
-    assert_eq!(counted(&house), (0, 0), "nobody is waited for");
+    assert_eq!(counted(&house), (0, 0), "no session waits");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_mute_silences_alerts_and_its_end_is_published() {
     let [Outcome::AlreadySo(waiting)] = &*outcomes else { panic!("who still waits, once: {outcomes:?}") };
     assert_eq!(waiting.iter().map(|one| one.session.as_str()).collect::<Vec<_>>(), [A]);
     assert_eq!(house.engine.current(false).muted_until, None, "it ends by itself");
-    assert!(house.engine.current(false).revision > revision, "and everybody is told");
+    assert!(house.engine.current(false).revision > revision, "and every subscriber gets it");
     house.step(Input::Attention(AttentionInput::Mute(Some(house.now))));
     assert_eq!(house.engine.current(false).muted_until, None, "a time that has passed mutes nothing");
     assert_eq!(outcomes_after(&mut house, 3_800.0), []);

@@ -29,7 +29,7 @@ fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
     let raised = |outcome: &&watchbill_core::attention::Outcome| {
         matches!(outcome, watchbill_core::attention::Outcome::Raised { .. })
     };
-    assert_eq!(house.outcomes().iter().find(raised), None, "nobody is told of it");
+    assert_eq!(house.outcomes().iter().find(raised), None, "it raises no alert");
 }
 
 /// A transcript of Codex among those of Claude Code. Watchbill does not read its lifecycle, so it shows no session.

@@ -23,7 +23,7 @@ fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook() {
     // Its process is watched like one from the registry.
     assert_ne!(house.state(A), "ended/crashed");
     house.at(2.0).kill(7, "700");
-    assert_eq!(house.state(A), "", "nothing was ever written, nobody runs it: there is nothing to show");
+    assert_eq!(house.state(A), "", "it has no transcript and no process, so it has no row");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
     let marker = json!({"newSessionId": B, "cwd": CWD, "compactedAt": house.now.to_string()});
     house.at(11.0).write_in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
     house.write(B, prompt("two")).at(12.0);
-    assert_eq!(house.row(A).superseded_by, None, "the window beside it is somebody else's");
+    assert_eq!(house.row(A).superseded_by, None, "the window beside it is of another session");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn edge_36_two_processes_on_one_session_are_one_row_and_a_problem() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
     house.at(2.0).registry(9, A, "waiting:permission prompt");
-    assert_eq!(house.state(A), "waiting_for_approval/permission", "the one that needs the person speaks");
+    assert_eq!(house.state(A), "waiting_for_approval/permission", "the one that needs the user speaks");
     assert_eq!(house.problem_counts(), [("two_processes".to_owned(), 1)]);
     assert!(house.row(A).state_reason.detail.contains("2 processes"));
     house.at(3.0).end_process_cleanly(9);
@@ -94,7 +94,7 @@ fn the_context_size_is_known_after_an_automatic_compaction() {
     house.write_all(A, [prompt("go"), answer("done")]);
     let Some((used, None)) = context(&house) else { panic!("no transcript tells how much it takes") };
     house.write_all(A, [boundary("manual", 10 * used), prompt("on"), answer("done")]);
-    assert_eq!(context(&house), Some((used, None)), "a person compacts when they like");
+    assert_eq!(context(&house), Some((used, None)), "a user compacts at any time");
     house.write_all(A, [boundary("auto", 4 * used), prompt("on"), answer("done")]);
     assert_eq!(context(&house), Some((used, Some(4 * used))));
     assert_eq!(house.row(A).context.and_then(|context| context.percent), Some(25.0));
@@ -122,7 +122,7 @@ fn edge_40_a_forks_copied_history_is_counted_once() {
     house.write_all(B, [own(prompt("another way"), B), own(answer("there"), B)]);
     let (fork, origin) = (house.row(B), house.row(A));
     assert_eq!((origin.tokens, fork.tokens.map(|tokens| tokens.input)), (Some(before), Some(before.input)));
-    assert!(origin.superseded_by.is_none(), "a fork supersedes nobody");
+    assert!(origin.superseded_by.is_none(), "a fork supersedes no session");
 }
 
 #[test]

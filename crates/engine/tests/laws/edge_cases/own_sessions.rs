@@ -1,4 +1,4 @@
-//! Sessions of our own in the engine: one row each, whatever tells of it, and its requests.
+//! Sessions of our own in the engine: one row each, from any set of witnesses, and its requests.
 
 use std::sync::Arc;
 

@@ -52,6 +52,6 @@ fn a_torn_status_file_is_read_again_and_a_malformed_one_is_a_problem() {
     assert_eq!(house.problem_counts(), [("malformed_status_file".to_owned(), 1)]);
     assert!(
         house.engine.next_deadline().is_none_or(|due| due > house.now + Millis(1000)),
-        "nobody looks for ever"
+        "the polling ends"
     );
 }

@@ -11,7 +11,7 @@ fn edge_01_a_long_command_is_no_question() {
     house.registry(7, A, "busy").write_all(A, [prompt("build it"), bash("t1", "make all")]);
     house.at(1200.0);
     assert_eq!(house.state(A), "working");
-    assert_eq!(house.transitions, ["working"], "for twenty minutes nobody was called");
+    assert_eq!(house.transitions, ["working"], "for twenty minutes there was no alert");
     // From files alone the engine guesses, and marks the guess as inferred.
     let mut house = House::files_alone();
     house.write_all(A, [prompt("build it"), bash("t1", "make all")]).at(6.0);

@@ -28,7 +28,7 @@ fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
         options: Options::default(),
         exclude: Exclude::default(),
         forgotten: None,
-        on_event: Box::new(move |event| ids.lock().expect("nobody panicked").push(event.origin.id)),
+        on_event: Box::new(move |event| ids.lock().expect("no thread panicked").push(event.origin.id)),
         on_trouble: Box::new(|| {}),
     };
     let mut hearing = ReceiverState::new(places.clone(), listener, Arc::default(), Arc::default());
@@ -38,7 +38,7 @@ fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
     spool::write(&places.spool(), &envelope(8), &envelope(8).encode(b"{}")).expect("written");
     assert!(hearing.round(Vec::new()), "there is something new");
     assert!(!hearing.round(Vec::new()), "and nothing any more");
-    assert_eq!(heard.lock().expect("nobody panicked").len(), 1);
+    assert_eq!(heard.lock().expect("no thread panicked").len(), 1);
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     assert_eq!((count(&hearing.counts.damaged), count(&hearing.counts.unkept)), (1, 0));
 }

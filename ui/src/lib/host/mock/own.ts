@@ -1,4 +1,4 @@
-// Own sessions of the mock host: each has a log that is replayed to whoever attaches, and goes on as a host would.
+// Own sessions of the mock host: each has a log that is replayed to each view that attaches, and goes on as a host would.
 
 import type { HostMessage } from "../../bindings/HostMessage";
 import type { OwnCommand } from "../../bindings/OwnCommand";

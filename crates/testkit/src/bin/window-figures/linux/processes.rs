@@ -84,7 +84,7 @@ pub fn started(pid: u32) -> Result<f64> {
     let uptime = fs::read_to_string("/proc/uptime")?;
     let uptime: f64 = uptime.split(' ').next().context("an uptime")?.parse()?;
     let now = jiff::Timestamp::now().as_millisecond() as f64 / 1000.0;
-    // The kernel reports 100 ticks a second, whatever clock it uses.
+    // The kernel reports 100 ticks a second with any clock.
     Ok(now - uptime + ticks / 100.0)
 }
 
