@@ -58,6 +58,21 @@ pub struct Ancestor {
 }
 
 impl Envelope {
+    /// A whole event of a sender of which nothing else is known.
+    pub fn new(id: u128, at: Timestamp, order: u64) -> Self {
+        Self {
+            id,
+            at,
+            order,
+            boot: None,
+            agent: None,
+            ancestors: Vec::new(),
+            terminal: None,
+            cut: false,
+            over_http: false,
+        }
+    }
+
     /// The event in the form that consumers take.
     pub fn message(&self, payload: impl Into<Arc<[u8]>>) -> HookMessage {
         let origin = HookOrigin {

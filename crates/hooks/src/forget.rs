@@ -159,19 +159,7 @@ mod tests {
     use crate::spool;
 
     fn event(id: u128, session: &str) -> (Envelope, Vec<u8>) {
-        let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let at = clock::wall();
-        let envelope = Envelope {
-            id,
-            at,
-            order: 1,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        };
+        let envelope = Envelope::new(id, clock::wall(), 1);
         let payload = format!(
             r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"words of {session}"}}"#
         );
@@ -232,20 +220,8 @@ mod tests {
         let places = HookPaths::without_spares(dir.path());
         private_dir(places.root()).expect("a folder");
         let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
-        let (agent, ancestors, terminal, at) = (None, Vec::new(), None, clock::wall());
         let in_folder = |id: u128, cwd: &str| {
-            let (ancestors, terminal) = (Vec::clone(&ancestors), Option::clone(&terminal));
-            let envelope = Envelope {
-                id,
-                at,
-                order: 1,
-                boot: None,
-                agent: Option::clone(&agent),
-                ancestors,
-                terminal,
-                cut: false,
-                over_http: false,
-            };
+            let envelope = Envelope::new(id, clock::wall(), 1);
             let payload = format!(r#"{{"session_id":"s{id}","hook_event_name":"Stop","cwd":"{cwd}"}}"#);
             let frame = envelope.encode(payload.as_bytes());
             (envelope, frame)

@@ -100,18 +100,7 @@ impl Journal {
     /// When an event could not be written now.
     pub fn check_writable(&mut self) -> io::Result<()> {
         let now = clock::wall();
-        let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let event = Envelope {
-            id: 0,
-            at: now,
-            order: 0,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        };
+        let event = Envelope::new(0, now, 0);
         let frame = event.encode(&[b' '; TRIAL_BYTES]);
         self.write(&frame[..frame.len() - 1], now)?;
         self.file.set_len(self.length)
@@ -292,19 +281,7 @@ mod tests {
     use super::*;
 
     fn event(id: u128, at: Timestamp) -> Vec<u8> {
-        let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let envelope = Envelope {
-            id,
-            at,
-            order: 1,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        };
-        envelope.encode(b"{}")
+        Envelope::new(id, at, 1).encode(b"{}")
     }
 
     fn ids(places: &HookPaths) -> Vec<u128> {

@@ -174,19 +174,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let above = dir.path().join("watchbill-1000");
         let folder = above.join("hooks-1");
-        let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let at = Timestamp::from_millis(0);
-        let envelope = Envelope {
-            id: 1,
-            at,
-            order: 1,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        };
+        let envelope = Envelope::new(1, Timestamp::from_millis(0), 1);
         write(&folder, &envelope, &envelope.encode(b"{}")).expect("written");
         let waiting = |folder: &Path| {
             let counted = count(folder, 10).waiting;

@@ -203,9 +203,7 @@ fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     );
     let at = watchbill_hooks::clock::wall();
     let order = watchbill_hooks::clock::since_boot();
-    let (agent, ancestors, terminal) = (None, Vec::new(), None);
-    let event =
-        Envelope { id, at, order, boot: None, agent, ancestors, terminal, cut: false, over_http: false };
+    let event = Envelope::new(id, at, order);
     spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }
 

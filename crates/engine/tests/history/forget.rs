@@ -58,9 +58,7 @@ fn fill(data: &Path, session: &str, word: &str) {
     );
     let id = u128::from(session.as_bytes()[1]);
     let at = watchbill_hooks::clock::wall();
-    let (agent, ancestors, terminal) = (None, Vec::new(), None);
-    let event =
-        Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false, over_http: false };
+    let event = Envelope::new(id, at, 1);
     spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }
 

@@ -204,9 +204,7 @@ impl PlantedFolder {
 fn put(spools: &Path, id: u128, payload: &str) {
     let at = watchbill_hooks::clock::wall();
     let order = watchbill_hooks::clock::since_boot() + id as u64;
-    let (agent, ancestors, terminal) = (None, Vec::new(), None);
-    let event =
-        Envelope { id, at, order, boot: None, agent, ancestors, terminal, cut: false, over_http: false };
+    let event = Envelope::new(id, at, order);
     spool::write(spools, &event, &event.encode(payload.as_bytes())).unwrap();
 }
 

@@ -60,17 +60,8 @@ fn event(
     number: u64,
     fields: &str,
 ) -> (Envelope, Vec<u8>) {
-    let envelope = Envelope {
-        id: u128::from(number),
-        at: now(),
-        order: number,
-        boot: None,
-        agent: Some(agent.instance()),
-        ancestors: Vec::new(),
-        terminal: None,
-        cut: false,
-        over_http: false,
-    };
+    let plain = Envelope::new(u128::from(number), now(), number);
+    let envelope = Envelope { agent: Some(agent.instance()), ..plain };
     let path = folder.transcript("p", &author.session);
     let payload = format!(
         r#"{{"session_id":"{}","transcript_path":"{}","cwd":"/nonexistent",{fields}}}"#,

@@ -114,18 +114,7 @@ impl RunningEngine {
     pub fn send_hook_event(&mut self, prompt: &str) -> bool {
         let (id, order) = (u128::from(self.next), self.next);
         self.next += 1;
-        let (agent, ancestors, terminal) = (None, Vec::new(), None);
-        let event = Envelope {
-            id,
-            at: now(),
-            order,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        };
+        let event = Envelope::new(id, now(), order);
         let payload =
             format!(r#"{{"session_id":"by-hook","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#);
         deliver(&HookPaths::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept

@@ -8,20 +8,7 @@ use super::*;
 fn a_file_that_is_no_event_is_counted_once_and_causes_no_further_rounds() {
     let dir = tempfile::tempdir().expect("a folder");
     let places = HookPaths::without_spares(dir.path());
-    let envelope = |id| {
-        let (agent, ancestors, terminal, order) = (None, Vec::new(), None, 1);
-        Envelope {
-            id,
-            at: clock::wall(),
-            order,
-            boot: None,
-            agent,
-            ancestors,
-            terminal,
-            cut: false,
-            over_http: false,
-        }
-    };
+    let envelope = |id| Envelope::new(id, clock::wall(), 1);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let ids = Arc::clone(&heard);
     let listener = ReceiverSetup {
@@ -60,9 +47,7 @@ fn nothing_is_stored_while_the_forgotten_list_is_unreadable_and_an_empty_journal
     assert_eq!(hearing.patience(), None, "nothing is there that could become old");
     std::fs::create_dir(&list).expect("in its place");
     let payload = br#"{"session_id":"s","hook_event_name":"Stop"}"#;
-    let (agent, ancestors, terminal, order, at) = (None, Vec::new(), None, 1, clock::wall());
-    let envelope =
-        Envelope { id: 1, at, order, boot: None, agent, ancestors, terminal, cut: false, over_http: false };
+    let envelope = Envelope::new(1, clock::wall(), 1);
     spool::write(&places.spool(), &envelope, &envelope.encode(payload)).expect("written");
     assert!(hearing.round(Vec::new()));
     assert!(hearing.counts.in_trouble.load(Ordering::Relaxed));
