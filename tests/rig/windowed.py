@@ -12,11 +12,9 @@ from window import Window, program
 
 @cell("the window starts a session: prompt, live text, a card, the queue, an interrupt, an end, resume", engine=False)
 def own_window(desk):
-    found = program(desk)
+    found, stream = begin(desk)
     if found is None:
-        return desk.note("NOT RUN: there is no window here")
-    stream = Step(text("Half of it comes, and then the rest."), hold_midway=True)
-    desk.stub.scripts |= {"stream": [stream], "hello": [Step(text("Hello again."))]}
+        return
     desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]
     desk.stub.scripts["wait"] = [Step(text("I wait."), bash("cat gate")), DONE]
     os.mkfifo(desk.sandbox.work / "gate")
@@ -30,6 +28,16 @@ def own_window(desk):
     desk.engine.start()
     says(desk, "stop", session)
     desk.must("no process is left", lambda: not left(desk), 10)
+
+
+def begin(desk):
+    """The window's program, and the answer that the model holds midway."""
+    found = program(desk)
+    if found is None:
+        desk.note("NOT RUN: there is no window here")
+    stream = Step(text("Half of it comes, and then the rest."), hold_midway=True)
+    desk.stub.scripts |= {"stream": [stream], "hello": [Step(text("Hello again."))]}
+    return found, stream
 
 
 def ready(desk, found):
@@ -129,11 +137,9 @@ def shell(desk, window):
 
 @cell("the window is killed while a session works: the session goes on, and a new window shows what came", engine=False)
 def own_window_killed(desk):
-    found = program(desk)
+    found, stream = begin(desk)
     if found is None:
-        return desk.note("NOT RUN: there is no window here")
-    stream = Step(text("Half of it comes, and then the rest."), hold_midway=True)
-    desk.stub.scripts |= {"stream": [stream], "hello": [Step(text("Hello again."))]}
+        return
     window = ready(desk, found)
     try:
         start(desk, window, "first window @@stream")

@@ -148,17 +148,8 @@ pub const HTTP_ID: &str = "http-";
 /// folders and sessions are left out.
 pub fn post(data_dir: &Path, payload: &[u8]) -> Sent {
     let order = clock::since_boot();
-    let envelope = Envelope {
-        id: new_id(order),
-        at: clock::wall(),
-        order,
-        boot: clock::boot(),
-        agent: None,
-        ancestors: Vec::new(),
-        terminal: None,
-        cut: false,
-        over_http: true,
-    };
+    let plain = Envelope::new(new_id(order), clock::wall(), order);
+    let envelope = Envelope { boot: clock::boot(), over_http: true, ..plain };
     let (places, frame) = (HookPaths::new(data_dir), envelope.encode(payload));
     if is_kept(&places, &frame) { Sent::Kept } else { spool_or_count(&places, &envelope, &frame) }
 }

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(waiting(&folder), 1);
         for open in [&folder, &above] {
             fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("ours");
-            assert_eq!(waiting(&folder), 0, "anybody can write into {}", open.display());
+            assert_eq!(waiting(&folder), 0, "other users can write into {}", open.display());
             fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("ours");
         }
         let link = dir.path().join("link");

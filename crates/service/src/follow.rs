@@ -12,7 +12,7 @@ use crate::server::{Service, start};
 /// The running service, or why it does not run.
 #[derive(Default)]
 pub struct HttpService {
-    /// The command line wants the service, whatever the settings say. A port of 0 leaves the port to the settings.
+    /// The command line wants the service, with any settings. A port of 0 leaves the port to the settings.
     forced: Option<u16>,
     kept: Mutex<Kept>,
 }

@@ -283,7 +283,7 @@ impl Showing {
         }
     }
 
-    /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen anybody
+    /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen any passer-by
     /// could press the button.
     async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(String, RequestNames)> {
         if !notice.single || !notice.urgent || screen.is_locked() {

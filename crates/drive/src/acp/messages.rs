@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnTokens, OwnWhat, PromptPlace};
 
-use super::requests::{self, RequestContext};
+use super::requests;
 use super::state::{Call, State, WRITER};
 use crate::fold::failure::failure;
 use crate::fold::json::{list, number, owned, target, text, texts};
+use crate::fold::requests::RequestContext;
 use crate::fold::rpc::{Message, id_text};
 
 impl State {

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, RequestId, Standing, Via};
+use watchbill_core::requests::request::{Request, Standing};
 use watchbill_core::requests::visible::visible;
-use watchbill_core::time::Timestamp;
-use watchbill_hooks::request::Asking;
 
 use crate::driver::Refusal;
 use crate::fold::json::{list, text, texts};
+use crate::fold::requests::RequestContext;
 
 /// The data of a request that its answer needs.
 #[derive(Debug)]
@@ -35,15 +34,6 @@ pub(super) fn cancelled() -> Value {
     json!({ "outcome": { "outcome": "cancelled" } })
 }
 
-/// The facts that a request needs beside the call itself.
-pub(super) struct RequestContext<'a> {
-    pub(super) session: &'a str,
-    pub(super) mode: Option<&'a str>,
-    pub(super) cwd: &'a str,
-    pub(super) at: Timestamp,
-    pub(super) line: &'a str,
-}
-
 /// Reads a call that asks for permission.
 pub(super) fn read(call: &Value, params: &Value, around: &RequestContext<'_>) -> (Request, AnswerForm) {
     let tool_call = params.get("toolCall").unwrap_or(&Value::Null);
@@ -53,21 +43,7 @@ pub(super) fn read(call: &Value, params: &Value, around: &RequestContext<'_>) ->
     let input = input(tool_call);
     // The agent counts its calls anew in each process.
     let id = format!("{}-{call}", text(tool_call, "toolCallId").unwrap_or(around.session));
-    let mut request = Asking {
-        id: RequestId::new(&id),
-        via: Via::Host,
-        session: around.session,
-        subagent: None,
-        subagent_id: None,
-        tool: text(tool_call, "kind").unwrap_or("tool"),
-        input: &input,
-        suggestions: &Value::Null,
-        mode: around.mode,
-        cwd: Some(around.cwd),
-        opened_at: around.at,
-        payload: around.line.as_bytes(),
-    }
-    .request();
+    let mut request = around.asking(&id, text(tool_call, "kind").unwrap_or("tool"), &input).request();
     let always = list(params, "options").find(|option| text(option, "kind") == Some("allow_always"));
     request.always = always
         .and_then(|option| text(option, "name"))

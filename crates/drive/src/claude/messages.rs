@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
 
-use super::requests::{self, RequestContext};
+use super::requests;
 use super::state::{Call, State};
 use super::{lines, result};
 use crate::driver::Conversation;
 use crate::fold::failure::failure;
 use crate::fold::json::{list, number, owned, target, text, texts};
+use crate::fold::requests::RequestContext;
 
 impl State {
     /// Folds one line that the agent wrote.
@@ -239,8 +240,8 @@ impl State {
         let Some(id) = text(value, "request_id") else { return };
         let call = value.get("request").unwrap_or(&Value::Null);
         let (session, mode) = (self.facts.session.as_str(), self.facts.mode.as_deref());
-        let around = RequestContext { session, mode, cwd: &self.cwd, subagents: &self.subagents, at, line };
-        match requests::read(id, call, &around) {
+        let around = RequestContext { session, mode, cwd: &self.cwd, at, line };
+        match requests::read(id, call, &self.subagents, &around) {
             Some((request, way)) => events.extend(self.requests.opened(request, way)),
             None => self.due.push(lines::unknown_call(id, text(call, "subtype").unwrap_or_default())),
         }

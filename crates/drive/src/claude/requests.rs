@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, RequestId, Via};
+use watchbill_core::requests::request::Request;
 use watchbill_core::requests::visible::{visible, visible_line};
-use watchbill_core::time::Timestamp;
 use watchbill_hooks::request::{Asking, decision_in_words_of_client};
 
 use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
 use crate::fold::json::text;
+use crate::fold::requests::RequestContext;
 
 /// The data of a request that its answer needs.
 #[derive(Debug)]
@@ -24,33 +24,20 @@ pub(super) enum AnswerForm {
     Form(Vec<Field>),
 }
 
-/// The facts that a request needs beside the line itself.
-pub(super) struct RequestContext<'a> {
-    pub(super) session: &'a str,
-    pub(super) mode: Option<&'a str>,
-    pub(super) cwd: &'a str,
-    /// The types of subagents, by their ids: the line has no type.
-    pub(super) subagents: &'a BTreeMap<String, String>,
-    pub(super) at: Timestamp,
-    pub(super) line: &'a str,
-}
-
-/// Reads a call of the agent. `None` for a call that this program does not know.
-pub(super) fn read(id: &str, call: &Value, around: &RequestContext<'_>) -> Option<(Request, AnswerForm)> {
+/// Reads a call of the agent. `subagents`: their types, by their ids; the line has no type. `None` for a call that this program does not know.
+pub(super) fn read(
+    id: &str,
+    call: &Value,
+    subagents: &BTreeMap<String, String>,
+    around: &RequestContext<'_>,
+) -> Option<(Request, AnswerForm)> {
+    let subagent_id = text(call, "agent_id");
+    let subagent = subagent_id.map(|id| subagents.get(id).map_or("subagent", String::as_str));
     let asking = |tool, input, suggestions| Asking {
-        id: RequestId::new(id),
-        via: Via::Host,
-        session: around.session,
-        subagent: text(call, "agent_id")
-            .map(|id| around.subagents.get(id).map_or("subagent", String::as_str)),
-        subagent_id: text(call, "agent_id"),
-        tool,
-        input,
+        subagent,
+        subagent_id,
         suggestions,
-        mode: around.mode,
-        cwd: Some(around.cwd),
-        opened_at: around.at,
-        payload: around.line.as_bytes(),
+        ..around.asking(id, tool, input)
     };
     match text(call, "subtype")? {
         "can_use_tool" => {

@@ -8,10 +8,11 @@ use watchbill_protocol::own::event::{OwnTokens, OwnWhat, PromptPlace};
 
 use super::items;
 use super::mode::{APPROVALS, Mode};
-use super::requests::{self, RequestContext};
+use super::requests;
 use super::state::{Call, State, WRITER};
 use crate::fold::failure::failure;
 use crate::fold::json::{number, owned, text};
+use crate::fold::requests::RequestContext;
 use crate::fold::rpc::{Message, id_text};
 
 impl State {
@@ -131,8 +132,8 @@ impl State {
     ) {
         let session = self.thread.as_deref().unwrap_or_default();
         let item = text(params, "itemId").and_then(|item| self.items.get(item));
-        let around = RequestContext { session, mode: self.mode.as_deref(), cwd: &self.cwd, at, line, item };
-        match requests::read(id, method, params, &around) {
+        let around = RequestContext { session, mode: self.mode.as_deref(), cwd: &self.cwd, at, line };
+        match requests::read(id, method, params, item, &around) {
             Some((request, way)) => events.extend(self.requests.opened(request, way)),
             None => self.calls.owe(WRITER.unknown(id, method)),
         }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use watchbill_core::requests::decision::{Decision, answers};
-use watchbill_core::requests::request::{Choice, Question, Request, RequestId, RequestKind, Standing, Via};
+use watchbill_core::requests::request::{Choice, Question, Request, RequestKind, Standing};
 use watchbill_core::requests::visible::{visible, visible_line};
-use watchbill_core::time::Timestamp;
-use watchbill_hooks::request::Asking;
 
 use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
 use crate::fold::json::{list, text};
+use crate::fold::requests::RequestContext;
 
 /// The longest summary, in characters.
 const SUMMARY: usize = 200;
@@ -45,22 +44,12 @@ impl AnswerForm {
     }
 }
 
-/// The facts that a request needs beside the call itself.
-pub(super) struct RequestContext<'a> {
-    pub(super) session: &'a str,
-    pub(super) mode: Option<&'a str>,
-    pub(super) cwd: &'a str,
-    pub(super) at: Timestamp,
-    pub(super) line: &'a str,
-    /// The item that the call is about.
-    pub(super) item: Option<&'a Value>,
-}
-
-/// Reads a call. `None` for a call that this program does not know.
+/// Reads a call. `item` is what the call is about. `None` for a call that this program does not know.
 pub(super) fn read(
     call: &Value,
     method: &str,
     params: &Value,
+    item: Option<&Value>,
     around: &RequestContext<'_>,
 ) -> Option<(Request, AnswerForm)> {
     let (tool, input, kind) = match method {
@@ -68,7 +57,7 @@ pub(super) fn read(
             ("commandExecution", command(params, around.cwd), Kind::Approval)
         }
         "item/fileChange/requestApproval" => {
-            let changes = around.item.and_then(|item| item.get("changes")).unwrap_or(&Value::Null);
+            let changes = item.and_then(|item| item.get("changes")).unwrap_or(&Value::Null);
             let input = json!({ "changes": changes, "reason": params.get("reason"), "grantRoot": params.get("grantRoot") });
             ("fileChange", input, Kind::Approval)
         }
@@ -91,21 +80,7 @@ pub(super) fn read(
     // Codex counts its calls anew in each process.
     let turn = text(params, "turnId").unwrap_or(around.session);
     let id = format!("{turn}-{call}");
-    let mut request = Asking {
-        id: RequestId::new(&id),
-        via: Via::Host,
-        session: around.session,
-        subagent: None,
-        subagent_id: None,
-        tool,
-        input: &input,
-        suggestions: &Value::Null,
-        mode: around.mode,
-        cwd: Some(around.cwd),
-        opened_at: around.at,
-        payload: around.line.as_bytes(),
-    }
-    .request();
+    let mut request = around.asking(&id, tool, &input).request();
     let kind = fill(&mut request, params, kind);
     Some((request, AnswerForm { call: call.clone(), kind }))
 }

@@ -3,13 +3,46 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::Value;
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::open::{Asked, Progress};
-use watchbill_core::requests::request::{Request, RequestKind};
+use watchbill_core::requests::request::{Request, RequestId, RequestKind, Via};
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::request::Asking;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::request::RequestDecision;
 
 use crate::driver::Refusal;
+
+/// The facts of a session that a request of its agent needs.
+pub(crate) struct RequestContext<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) mode: Option<&'a str>,
+    pub(crate) cwd: &'a str,
+    pub(crate) at: Timestamp,
+    /// The line of the call, for the digest.
+    pub(crate) line: &'a str,
+}
+
+impl RequestContext<'_> {
+    /// A request of the session's own turn, without rules of "allow always".
+    pub(crate) fn asking<'a>(&'a self, id: &str, tool: &'a str, input: &'a Value) -> Asking<'a> {
+        Asking {
+            id: RequestId::new(id),
+            via: Via::Host,
+            session: self.session,
+            subagent: None,
+            subagent_id: None,
+            tool,
+            input,
+            suggestions: &Value::Null,
+            mode: self.mode,
+            cwd: Some(self.cwd),
+            opened_at: self.at,
+            payload: self.line.as_bytes(),
+        }
+    }
+}
 
 /// The open requests of one agent, each with what its answer needs.
 #[derive(Debug)]

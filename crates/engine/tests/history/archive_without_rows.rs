@@ -13,8 +13,9 @@ use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 use crate::archived::age;
-use crate::exclude_later::{excluding, four_sessions, line, stored_texts, until};
+use crate::exclude_later::{excluding, four_sessions, line, stored_texts};
 use crate::thread::released;
+use crate::wait::until;
 
 fn index(settings: &Settings) -> IndexReport {
     let world = with_archive(real_world(), settings);

@@ -1,7 +1,7 @@
 //! A session whose transcript the client has removed is read from the archive as if its file still existed.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
@@ -20,6 +20,8 @@ use watchbill_protocol::timeline::{Timeline, What};
 use watchbill_settings::{Settings, WatchSetting};
 use watchbill_store::{Mode, Store};
 
+use crate::wait::until;
+
 fn line(session: &str, id: &str, text: &str) -> String {
     format!(
         r#"{{"type":"user","uuid":"{id}","sessionId":"{session}","cwd":"/home/dev/work","timestamp":"2026-10-01T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
@@ -33,16 +35,12 @@ fn settings(folder: &Path, enabled: bool) -> Settings {
     settings
 }
 
+/// Waits until the archive has at least so many transcripts. Gives their number.
 pub fn archived(data: &Path, count: usize) -> usize {
-    let until = Instant::now() + Duration::from_secs(60);
-    loop {
-        let found =
-            Store::open(data, Mode::Read).and_then(|store| store.all_archived()).map_or(0, |rows| rows.len());
-        if found >= count || Instant::now() > until {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let found =
+        || Store::open(data, Mode::Read).and_then(|store| store.all_archived()).map_or(0, |rows| rows.len());
+    until("the transcripts to be archived", || found() >= count);
+    found()
 }
 
 pub fn age(path: &Path, days: u64) {
@@ -242,14 +240,12 @@ impl Running {
         let other = self.root.join("claude/projects/other");
         std::fs::create_dir_all(&other).unwrap();
         std::fs::write(other.join(format!("{sign}.jsonl")), line(sign, sign, "a sign")).unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        while !self.sessions().iter().any(|id| id == sign) {
-            assert!(Instant::now() < until, "{sign} is never seen");
+        until(&format!("{sign} to be seen"), || {
             if matches!(self.watch, WatchSetting::Poll(_)) {
                 self.engine.look_again();
             }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            self.sessions().iter().any(|id| id == sign)
+        });
     }
 
     fn sessions(&self) -> Vec<String> {

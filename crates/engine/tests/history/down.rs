@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use watchbill_core::history::BatchStatus;
 use watchbill_core::ids::SessionId;
@@ -13,6 +13,8 @@ use watchbill_engine::handle::{real_world, start_in};
 use watchbill_store::{Mode, Store};
 
 use super::thread::{released, settings};
+
+use crate::wait::until_is;
 
 const PROMPT: &str = r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{"role":"user","content":"go"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"text","text":"I look"}],"stop_reason":null}}
@@ -61,16 +63,11 @@ impl OneSession {
         let engine = start_in(settings, real_world(), Arc::new(clock.clone()), None, Arc::default()).unwrap();
         let transitions = transitions.iter().map(|(at, state)| (*at, (*state).to_owned())).collect();
         let expected = Stored { state: Some(state.to_owned()), transitions, turns: vec![Some(turn)] };
-        let (began, until) = (Instant::now(), Instant::now() + Duration::from_secs(30));
-        loop {
+        let began = Instant::now();
+        until_is(&Some(expected), || {
             clock.set(now + Millis(i64::try_from(began.elapsed().as_millis()).unwrap()));
-            let stored = stored(&self.data());
-            if stored.as_ref() == Some(&expected) {
-                break;
-            }
-            assert!(Instant::now() < until, "{stored:?} and not {expected:?}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            stored(&self.data())
+        });
         engine.stop();
         drop(engine);
         released(&self.data());

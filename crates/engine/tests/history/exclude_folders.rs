@@ -17,9 +17,9 @@ use watchbill_watch::mem::MemFs;
 use crate::archived::{age, archived};
 use crate::exclude_later::{
     excluding, file_containing, four_sessions, line, run_index, states, stored_texts, stored_texts_and_rows,
-    until,
 };
 use crate::thread::released;
+use crate::wait::until;
 
 const SECRET: &str = "/home/dev/secret/app";
 const WORK: &str = "/home/dev/work";

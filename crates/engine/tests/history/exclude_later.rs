@@ -27,6 +27,7 @@ use watchbill_watch::scan::scan;
 use crate::archived::{age, archived};
 use crate::counting_fs::CountingFs;
 use crate::thread::released;
+use crate::wait::until;
 
 pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
     let kind = if content.contains("tool_use\"") { "assistant" } else { "user" };
@@ -149,13 +150,10 @@ fn a_start_removes_excluded_sessions_from_the_archive_also_without_their_transcr
     std::fs::remove_file(project.join("in.jsonl")).unwrap();
 
     let engine = start(excluding(&settings)).unwrap();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while health(&settings, &*real_world().fs).unwrap().left_out.is_none()
-        || file_containing(&data, "HIDDEN").is_some()
-    {
-        assert!(std::time::Instant::now() < until, "still there: {:?}", file_containing(&data, "HIDDEN"));
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("the rules to be carried out", || {
+        let looked = health(&settings, &*real_world().fs).unwrap().left_out.is_some();
+        looked && file_containing(&data, "HIDDEN").is_none()
+    });
     engine.stop();
     drop(engine);
     released(&data);
@@ -205,14 +203,6 @@ fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     let order = watchbill_hooks::clock::since_boot();
     let event = Envelope::new(id, at, order);
     spool::write(&HookPaths::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
-}
-
-pub fn until(what: &str, so: impl Fn() -> bool) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !so() {
-        assert!(std::time::Instant::now() < end, "waited for {what}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use watchbill_settings::Settings;
 use watchbill_settings::symlinks::DiskLinks;
 
 use crate::archived::{age, archived};
-use crate::exclude_later::{file_containing, run_index, stored_texts, until};
+use crate::exclude_later::{file_containing, run_index, stored_texts};
+use crate::wait::until;
 
 /// A home with a private folder, a public folder, and links to both.
 struct Home {

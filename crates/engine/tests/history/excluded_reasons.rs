@@ -11,8 +11,9 @@ use watchbill_engine::handle::start;
 use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
-use crate::exclude_later::{excluding, file_containing, until};
+use crate::exclude_later::{excluding, file_containing};
 use crate::thread::released;
+use crate::wait::until;
 
 /// Sessions with an unanswered call: on a file, by a command, by a search whose summary is not the path.
 const CALLS: [(&str, &str, &str); 3] = [

@@ -19,8 +19,8 @@ use watchbill_store::search::Query;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
 use watchbill_store::{Mode, Store};
 
-use crate::exclude_later::until;
 use crate::thread::released;
+use crate::wait::until;
 
 const GONE: &str = "0a0a0a0a-0000-4000-8000-000000000001";
 const STAYS: &str = "0b0b0b0b-0000-4000-8000-000000000002";

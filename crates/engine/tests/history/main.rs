@@ -26,3 +26,4 @@ mod secret_text;
 mod stored_files;
 mod thread;
 mod unusable_store;
+mod wait;

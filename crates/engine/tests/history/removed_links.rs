@@ -1,12 +1,14 @@
 //! A link that the changed transcripts no longer show is removed from the store.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use watchbill_engine::handle::start;
 use watchbill_store::{Mode, Store};
 
 use super::thread::{released, settings};
+
+use crate::wait::until_is;
 
 /// A transcript of the process that began with session `r`, begun by `/clear` that many minutes later.
 fn write_transcript(project: &Path, session: &str, minute: u32) {
@@ -20,17 +22,13 @@ fn write_transcript(project: &Path, session: &str, minute: u32) {
     std::fs::write(project.join(format!("{session}.jsonl")), text).unwrap();
 }
 
-fn until(data: &Path, wanted: &[(&str, &str)]) {
-    let until = Instant::now() + Duration::from_secs(30);
-    loop {
+/// Waits until the store has exactly these links.
+fn until_linked(data: &Path, wanted: &[(&str, &str)]) {
+    let wanted: Vec<_> = wanted.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+    until_is(&wanted, || {
         let links = Store::open(data, Mode::Read).and_then(|store| store.links()).unwrap_or_default();
-        let links: Vec<_> = links.iter().map(|row| (&*row.earlier, &*row.later)).collect();
-        if links == wanted {
-            return;
-        }
-        assert!(Instant::now() < until, "{links:?} and not {wanted:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        links.into_iter().map(|row| (row.earlier.to_string(), row.later.to_string())).collect()
+    });
 }
 
 #[test]
@@ -43,7 +41,7 @@ fn a_link_is_replaced_when_a_session_between_is_found() {
         write_transcript(&project, "r", 0);
         write_transcript(&project, "t", 20);
         let mut engine = Some(start(settings(&root)).unwrap());
-        until(&data, &[("r", "t")]);
+        until_linked(&data, &[("r", "t")]);
         if !live {
             engine.take();
             released(&data);
@@ -52,10 +50,10 @@ fn a_link_is_replaced_when_a_session_between_is_found() {
         if !live {
             engine = Some(start(settings(&root)).unwrap());
         }
-        until(&data, &[("r", "s"), ("s", "t")]);
+        until_linked(&data, &[("r", "s"), ("s", "t")]);
         // Once a transcript is removed, no transcript contradicts its old links.
         std::fs::remove_file(project.join("s.jsonl")).unwrap();
-        until(&data, &[("r", "s"), ("r", "t"), ("s", "t")]);
+        until_linked(&data, &[("r", "s"), ("r", "t"), ("s", "t")]);
         drop(engine);
     }
 }
@@ -72,7 +70,7 @@ fn a_clear_link_is_removed_with_its_transcript() {
         write_transcript(&project, "t", 10);
         write_transcript(&project, "u", 20);
         let mut engine = Some(start(settings(&root)).unwrap());
-        until(&data, &[("r", "t"), ("t", "u")]);
+        until_linked(&data, &[("r", "t"), ("t", "u")]);
         if !live {
             engine.take();
             released(&data);
@@ -95,7 +93,7 @@ fn a_clear_link_is_removed_with_its_transcript() {
         if !live {
             engine = Some(start(settings(&root)).unwrap());
         }
-        until(&data, &[("r", "t")]);
+        until_linked(&data, &[("r", "t")]);
         drop(engine);
     }
 }

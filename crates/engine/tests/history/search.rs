@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::World;
@@ -13,6 +12,7 @@ use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 
 use crate::counting_fs::CountingFs;
 use crate::thread::{line, settings, texts};
+use crate::wait::until;
 
 /// A running engine, and a count of folder walks by the threads that ask it (not its own threads).
 fn running(folder: &Path) -> (Handle, Arc<AtomicUsize>) {
@@ -39,11 +39,7 @@ fn the_holder_knows_without_a_folder_walk_whether_all_is_stored() {
     std::fs::write(project.join("s.jsonl"), line("1", "was there")).unwrap();
     let (engine, walks) = running(folder.path());
     assert_eq!(texts(&folder.path().join("data"), 1), ["was there"]);
-    let until = Instant::now() + Duration::from_secs(60);
-    while asked(&engine).index != IndexState::Current {
-        assert!(Instant::now() < until, "all is stored, but the progress does not say so");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the progress to say that all is stored", || asked(&engine).index == IndexState::Current);
     assert_eq!((asked(&engine).hits.len(), walks.load(Ordering::SeqCst)), (1, 0));
 
     let (other, walks) = running(folder.path());

@@ -18,8 +18,9 @@ use watchbill_settings::Settings;
 use watchbill_settings::symlinks::DiskLinks;
 use watchbill_store::{Mode, Store};
 
-use crate::exclude_later::{file_containing, stored_texts, until};
+use crate::exclude_later::{file_containing, stored_texts};
 use crate::thread::released;
+use crate::wait::until;
 
 const ID: &str = "5ec0e700-0000-4000-8000-00000000000a";
 const OPEN: &str = "09e00000-0000-4000-8000-00000000000b";

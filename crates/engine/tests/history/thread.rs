@@ -15,6 +15,8 @@ use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::hints::HintSet;
 
+use crate::wait::{until, until_is};
+
 pub fn line(id: &str, text: &str) -> String {
     format!(
         r#"{{"type":"user","uuid":"{id}","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
@@ -46,11 +48,9 @@ fn read(data: &Path) -> Option<Vec<String>> {
 /// Waits until a dropped engine has released the store: the drop asks it to end, and does not wait. An engine that
 /// starts meanwhile only reads until something happens.
 pub fn released(data: &Path) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while Store::open(data, Mode::WriteOrRead).unwrap().access() != Access::Writer {
-        assert!(Instant::now() < until, "the store is never let go of");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the store to be let go of", || {
+        Store::open(data, Mode::WriteOrRead).unwrap().access() == Access::Writer
+    });
 }
 
 pub fn settings(folder: &Path) -> Settings {
@@ -98,16 +98,12 @@ fn a_large_backlog_is_stored_whole_and_the_text_index_is_merged_at_the_end() {
         .unwrap();
     }
     let engine = start(settings(folder.path())).unwrap();
-    let until = Instant::now() + Duration::from_secs(60);
-    let found = || {
+    // The texts found, and whether the index is in order.
+    until_is(&Some((200, true)), || {
         let store = Store::open(&folder.path().join("data"), Mode::Read).ok()?;
         let found = store.search(&Query::new("many", 1_000)).ok()?.hits.len();
         Some((found, store.is_tidy().ok()?))
-    };
-    while found() != Some((200, true)) {
-        assert!(Instant::now() < until, "texts found, and whether the index is in order: {:?}", found());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    });
     drop(engine);
 }
 
@@ -132,11 +128,7 @@ fn a_reader_takes_over_from_an_ended_writer_also_when_nothing_happens() {
     first.stop();
     drop(first);
     // The test does not ask for the right to write meanwhile: the second engine may have taken it at once.
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_written(&data) {
-        assert!(Instant::now() < until, "no thread takes over");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the second engine to write", || is_written(&data));
     std::fs::write(&file, line("1", "was there") + &line("2", "came later")).unwrap();
     assert_eq!(texts(&data, 2), ["was there", "came later"]);
     drop(second);
@@ -175,11 +167,7 @@ fn changes_of_the_last_message_before_the_end_are_stored() {
     };
     engine.subscribe(wants, Box::new(sink));
     let stopped = engine.stopped();
-    let until = Instant::now() + Duration::from_secs(60);
-    while !stopped() {
-        assert!(Instant::now() < until, "it never ends");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the engine to end", stopped);
     released(&data);
     let store = Store::open(&data, Mode::Read).unwrap();
     assert!(store.session_key(&SessionId::new("late")).unwrap().is_some());
@@ -199,10 +187,6 @@ fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     let to_be_wiped = || Store::open(&data, Mode::Read).unwrap().is_wiping_due().unwrap();
     assert!(to_be_wiped());
     let engine = start(settings(folder.path())).unwrap();
-    let until = Instant::now() + Duration::from_secs(60);
-    while to_be_wiped() {
-        assert!(Instant::now() < until, "no thread wipes");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the wipe", || !to_be_wiped());
     drop(engine);
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use watchbill_engine::handle::{Handle, start};
 
-use crate::exclude_later::until;
 use crate::thread::{line, released, settings, texts};
+use crate::wait::until;
 
 /// Sets the schema version in the head of the file: four bytes at 60, the highest first (sqlite.org/fileformat2). It
 /// writes in place: the engine may open the file at any moment, and must never see half of it.
