@@ -25,6 +25,8 @@ export class OwnSession {
   #host: Pick<Host, "own">;
   #keepsAll: boolean;
   #fold: OwnFold;
+  /** A host has greeted, and what is in the log so far has not all come. */
+  #hasHost = false;
   #attached = 0;
   #detach: (() => void) | undefined;
   #paint: (done: () => void) => void;
@@ -104,6 +106,7 @@ export class OwnSession {
       case "begin":
         this.spec = news.spec;
         this.contact = news.pid === undefined ? "over" : "live";
+        this.#hasHost = news.pid !== undefined;
         break;
       case "over":
         if (news.failure !== undefined) this.#lose(news.failure);
@@ -112,8 +115,10 @@ export class OwnSession {
       case "host":
         if (news.message.host === "caught_up") {
           this.caughtUp = true;
-          // A host that was started again says nothing before the next prompt: that it runs is what tells it.
-          if (this.contact === "live") this.#fold.goesOn();
+          // A host that was started again says nothing before the next prompt: that it runs is what tells it. Later the
+          // rest of the log may come from the file, with the end of the session in it.
+          if (this.#hasHost) this.#fold.goesOn();
+          this.#hasHost = false;
         }
         if (news.message.host === "events") for (const event of news.message.events) this.#hear(event);
         break;

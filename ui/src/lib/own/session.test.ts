@@ -2,6 +2,8 @@
 
 import { beforeEach, expect, test } from "vitest";
 
+import type { OwnNews } from "../bindings/OwnNews";
+import type { OwnSpec } from "../bindings/OwnSpec";
 import { MockOwn, ownRows } from "../host/mock/own";
 import { OwnPane } from "./pane.svelte";
 import { OwnSession } from "./session.svelte";
@@ -61,6 +63,20 @@ test("a session without a host says so, and is not started by looking at it", as
   const unknown = await attached(own, "nowhere");
   expect([unknown.contact, unknown.failure]).toEqual(["lost", "The session has no host any more."]);
   expect(own.started).toEqual([]);
+});
+
+test("an end that comes while the window follows stays, also when the rest of the log is read from the file", async () => {
+  let tell: (news: OwnNews) => void = () => {};
+  const attach = (_id: string, _from: number, heard: (news: OwnNews) => void) => ((tell = heard), Promise.resolve(() => {}));
+  const session = new OwnSession({ own: Object.assign(new MockOwn([], () => undefined, () => {}), { attach }) }, "own", false, (done) => done());
+  await session.connect();
+  const spec = { session: "own", agent: "claude", kind: "stream", cwd: "/work" } as OwnSpec;
+  tell({ own: "begin", spec, pid: 7 });
+  tell({ own: "host", message: { host: "caught_up" } });
+  tell({ own: "host", message: { host: "events", events: [{ n: 1, at: "2026-11-20T15:30:52.000Z", event: "session_ended", asked: true }] } });
+  tell({ own: "host", message: { host: "caught_up" } });
+  tell({ own: "over" });
+  expect([session.contact, session.facts.ended?.words]).toEqual(["over", "You ended it"]);
 });
 
 test("the pane attaches when its row becomes an own session, and again when an ended one goes on", async () => {
