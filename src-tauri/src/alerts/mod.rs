@@ -37,7 +37,6 @@ use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
 use crate::short_request::{STANDS, whole};
-use crate::text::one_line;
 use crate::window_messages::WindowMessages;
 use crate::{answer, window};
 use actions::{FOCUS, NotificationEvent, OPEN, RequestNames, SNOOZE, buttons};
@@ -173,6 +172,9 @@ struct Lead {
     answered: Option<RequestNames>,
 }
 
+/// The tool and the text of a request that a notification shows whole.
+type Whole = (String, String);
+
 impl Showing {
     async fn hear(&mut self, screen: &mut Screen, alert: Alert) {
         if let Alert::Counted { needs } = &alert {
@@ -257,12 +259,14 @@ impl Showing {
         screen: &mut Screen,
         card: Card,
         notice: Notice,
-        request: Option<(String, RequestNames)>,
+        request: Option<(Whole, RequestNames)>,
     ) {
         let sound = self.app.state::<Desk>().alerts_sound();
-        let mut shown = notice.clone();
-        let (text, names) = request.unzip();
-        shown.body.extend(text);
+        let (whole, names) = request.unzip();
+        let shown = match whole {
+            Some((tool, text)) => notice.clone().with_request(&tool, &text),
+            None => notice.clone(),
+        };
         let buttons = if notice.single { buttons(names.as_ref()) } else { Vec::new() };
         screen.show(card, &shown, buttons, sound).await;
         let answered = self.leads_to.remove(&card).and_then(|before| before.answered);
@@ -285,7 +289,7 @@ impl Showing {
 
     /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen any passer-by
     /// could press the button.
-    async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(String, RequestNames)> {
+    async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(Whole, RequestNames)> {
         if !notice.single || !notice.urgent || screen.is_locked() {
             return None;
         }
@@ -293,7 +297,7 @@ impl Showing {
         let request =
             self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
         let text = whole(&request)?;
-        Some((format!("{}: {text}", one_line(&request.tool)), (request.id, request.digest)))
+        Some(((request.tool, text), (request.id, request.digest)))
     }
 
     fn choose(&mut self, card: Card, action: &str, locked: bool) {

@@ -22,6 +22,8 @@ pub struct Notice {
     pub body: Vec<String>,
     /// The session that a click opens: the first that needs the user.
     pub session_id: String,
+    /// Its name. Plain text.
+    pub name: String,
     /// It is about one session, so that buttons make sense.
     pub single: bool,
     /// A session stands still until the user answers.
@@ -42,10 +44,20 @@ impl Notice {
             summary,
             body,
             session_id: first.session_id.clone(),
+            name: one_line(&first.name),
             single: sorted.len() == 1,
             urgent: sorted.iter().any(|episode| is_urgent(episode)),
             quiet,
         })
+    }
+
+    /// The notification with the whole request. Its first line may be of a request before this one.
+    pub fn with_request(mut self, tool: &str, text: &str) -> Self {
+        if !self.summary.contains(text) {
+            self.summary = cut(format!("{} wants to use {}", self.name, one_line(tool)), SUMMARY);
+        }
+        self.body.push(format!("{}: {text}", one_line(tool)));
+        self
     }
 }
 
@@ -120,6 +132,18 @@ pub(super) mod tests {
         assert!(notice.single && notice.urgent && notice.session_id == "api-server");
         let same = Episode { title: Some("api-server".into()), ..approval("api-server") };
         assert!(Notice::of(&[same], false).expect("there is one").body.is_empty());
+    }
+
+    #[test]
+    fn the_first_line_names_no_other_request_than_the_buttons_answer() {
+        let notice = Notice::of(&[approval("api-server")], false).expect("there is one");
+        let same = notice.clone().with_request("Bash", "npm publish");
+        assert_eq!((&*same.summary, &*same.body), (&*notice.summary, &["Bash: npm publish".to_owned()][..]));
+        let next = notice.with_request("Bash", "rm -rf build");
+        assert_eq!(
+            (&*next.summary, &*next.body),
+            ("api-server wants to use Bash", &["Bash: rm -rf build".to_owned()][..])
+        );
     }
 
     #[test]

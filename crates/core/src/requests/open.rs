@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ids::{SessionId, stable_hash};
+use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
 use super::decision::{Decision, Mismatch};
@@ -189,19 +189,11 @@ impl OpenRequests {
         Ok(Arc::clone(&one.request))
     }
 
-    /// Files that an open request names were changed. The request shows that, and an answer to the earlier form is refused.
-    /// `files`: all its files, as they are now.
-    pub fn files_changed(&mut self, id: &RequestId, files: Vec<NamedFile>) {
-        let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) else { return };
-        let request = Arc::make_mut(&mut one.request);
-        for (before, now) in request.files.iter().zip(&files) {
-            if before != now && !request.changed.contains(&now.path) {
-                request.changed.push(Arc::clone(&now.path));
-            }
+    /// The files that an open request names were looked at. `files`: all of them, as they are now.
+    pub fn note_files(&mut self, id: &RequestId, files: Vec<NamedFile>) {
+        if let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) {
+            Arc::make_mut(&mut one.request).note_files(files);
         }
-        request.files = files;
-        request.digest =
-            Digest(stable_hash(format!("{:x} {:?}", request.digest.0, request.files).as_bytes()));
     }
 
     /// The answer that was checked is stored and goes to the hook process. `false`: it is not open any more.

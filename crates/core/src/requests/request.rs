@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::SessionId;
+use crate::ids::{SessionId, stable_hash};
 use crate::time::Timestamp;
 
 /// Names one request. The waiting hook process makes it, so it is never used again.
@@ -143,4 +143,21 @@ pub struct Request {
     pub files: Vec<NamedFile>,
     /// Those of them that were changed while it was open.
     pub changed: Vec<Arc<str>>,
+}
+
+impl Request {
+    /// Its files were looked at. The first look notes them. After a change it shows that, and what was shown before can be
+    /// answered no more.
+    pub(super) fn note_files(&mut self, files: Vec<NamedFile>) {
+        let is_first_look = self.files.is_empty();
+        for (before, now) in self.files.iter().zip(&files) {
+            if before != now && !self.changed.contains(&now.path) {
+                self.changed.push(Arc::clone(&now.path));
+            }
+        }
+        self.files = files;
+        if !is_first_look {
+            self.digest = Digest(stable_hash(format!("{:x} {:?}", self.digest.0, self.files).as_bytes()));
+        }
+    }
 }

@@ -99,8 +99,8 @@ pub(crate) enum Message {
     Undelivered(RequestId),
     /// The user answers a request.
     Answer(Answer, OnAnswered),
-    /// Files that an open request names were changed; all its files, as they are now.
-    FilesChanged(SessionId, RequestId, Vec<NamedFile>),
+    /// The files that an open request names were looked at; all of them, as they are now.
+    FilesSeen(SessionId, RequestId, Vec<NamedFile>),
     /// A program that may not answer requests or send prompts has tried to.
     CallerRefused(RefusedCaller),
     /// The holder of the store has stored a command.

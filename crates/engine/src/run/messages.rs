@@ -162,8 +162,8 @@ impl Loop {
             Message::Own(news) => self.step(Input::Own(news)),
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, reply) => reply(self.answer(&answer)),
-            Message::FilesChanged(session, id, files) => {
-                self.engine.requests().files_changed(&session, &id, files);
+            Message::FilesSeen(session, id, files) => {
+                self.engine.requests().note_files(&session, &id, files);
             }
             Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
             Message::CommandsStored => self.read_commands(),

@@ -72,9 +72,9 @@ impl Requests<'_> {
         sent(self.0, session, id)
     }
 
-    /// Files that an open request names were changed. Its row is made anew.
-    pub fn files_changed(&mut self, session: &SessionId, id: &RequestId, files: Vec<NamedFile>) {
-        self.0.requests.files_changed(id, files);
+    /// The files that an open request names were looked at. Its row is made anew.
+    pub fn note_files(&mut self, session: &SessionId, id: &RequestId, files: Vec<NamedFile>) {
+        self.0.requests.note_files(id, files);
         self.0.rows.mark(session.clone());
     }
 

@@ -69,14 +69,16 @@ fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
         state: Some(FileState { length, modified: at(1), hash: Some(length) }),
     };
     let mut all = OpenRequests::default();
-    let before = Request { files: vec![file(1)], ..request(1, "s", None, 0) };
+    let before = request(1, "s", None, 0);
     all.ask(before.clone());
-    all.files_changed(&before.id, vec![file(2)]);
+    all.note_files(&before.id, vec![file(1)]);
+    assert_eq!(all.asked(&before.session).unwrap().request.digest, before.digest, "the first look");
+    all.note_files(&before.id, vec![file(2)]);
     assert_eq!(answer(&mut all, &before, 10), Err(Refusal::Changed));
     let now = all.asked(&before.session).unwrap().request;
     assert_eq!(now.changed, ["/p/a.sh".into()]);
     assert_eq!(answer(&mut all, &now, 10), Ok(true));
-    all.files_changed(&before.id, vec![file(3)]);
+    all.note_files(&before.id, vec![file(3)]);
     assert_eq!(all.asked(&before.session).unwrap().request, now, "it was answered");
 }
 

@@ -1,6 +1,7 @@
 //! Passes requests and answers between other threads and the loop, through the handle of a running engine.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
@@ -25,10 +26,17 @@ use crate::step::requests::{Answer, RefusedCaller};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
-    pub(crate) fn ask(&self, mut request: Request, message: HookMessage, sink: AskSink) {
-        request.files = named_files::of(&request, &*self.fs);
+    pub(crate) fn ask(&self, request: Request, message: HookMessage, sink: AskSink) {
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
-        let _ = self.inbox.send(Message::HookAsks(Box::new(request), message, sink));
+        let _ = self.inbox.send(Message::HookAsks(Box::new(request.clone()), message, sink));
+        let (inbox, fs) = (self.inbox.clone(), Arc::clone(&self.fs));
+        // A dead mount may keep this thread for ever. The request is shown, and its process is listened to, all the same.
+        std::thread::spawn(move || {
+            let files = named_files::of(&request, &*fs);
+            if !files.is_empty() {
+                let _ = inbox.send(Message::FilesSeen(request.session, request.id, files));
+            }
+        });
     }
 
     /// Reports that a hook process has printed its answer.
@@ -112,7 +120,7 @@ impl Handle {
             visible_line(&paths.join(", "), 400)
         );
         // If the loop has ended, the request has ended with it.
-        let _ = self.inbox.send(Message::FilesChanged(session.clone(), id.clone(), files));
+        let _ = self.inbox.send(Message::FilesSeen(session.clone(), id.clone(), files));
         Err(ApiError::new(ErrorCode::Conflict, message))
     }
 
