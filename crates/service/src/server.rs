@@ -38,12 +38,14 @@ pub struct Service {
     thread: Option<JoinHandle<()>>,
     /// Dropped after the thread has ended, which has the ways to it.
     _storing: Option<Storing>,
-    _address_file: AddressFile,
+    address_file: Option<AddressFile>,
 }
 
 impl Drop for Service {
     /// Waits until the port is free again. Then the events that were accepted are stored, as far as the disk is fast enough.
     fn drop(&mut self) {
+        // First, so that the file names no port that is closed.
+        self.address_file = None;
         self.end = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -96,7 +98,7 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
         end: Some(end),
         thread: Some(thread),
         _storing: storing,
-        _address_file: address_file,
+        address_file: Some(address_file),
     })
 }
 
