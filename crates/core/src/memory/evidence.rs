@@ -212,13 +212,15 @@ pub fn gather(evidence: &[Evidence], edits: &[Edit]) -> Vec<Memory> {
     evidence.iter().for_each(|one| by_id.entry(one.memory).or_default().push(one));
     let edits: BTreeMap<u64, &Edit> = edits.iter().map(|edit| (edit.memory, edit)).collect();
     let mut memories = Vec::new();
-    for (id, shown) in by_id {
-        let edit = edits.get(&id);
+    for (id, shown) in &by_id {
+        let edit = edits.get(id);
         if edit.is_none_or(|edit| edit.what != EditKind::Forgotten) {
-            memories.extend(of_evidence(id, &shown, edit.copied()));
+            memories.extend(of_evidence(*id, shown, edit.copied()));
         }
     }
-    memories.extend(edits.values().filter_map(|edit| of_hand(edit)));
+    // The user may add what a rule has found: that is one memory, with its evidence.
+    let alone = edits.values().filter(|edit| !by_id.contains_key(&edit.memory));
+    memories.extend(alone.filter_map(|edit| of_hand(edit)));
     memories.sort_by_key(|memory| memory.id);
     memories
 }

@@ -87,6 +87,30 @@ const PLACES: [Place<'_>; 4] = [
     Place::File("a.rs"),
 ];
 
+/// Found by a law: the memory was there twice, and the replaced one was told.
+#[test]
+fn a_memory_that_is_added_and_has_evidence_is_one_memory() {
+    let shown = Evidence {
+        memory: 7,
+        session: "s0".into(),
+        batch: "b".into(),
+        byte: None,
+        at: NOW,
+        times: 1,
+        kind: Kind::Note,
+        text: "times are in UTC".into(),
+        path: None,
+        symptom: None,
+        importance: Importance::Medium,
+        suspect: false,
+    };
+    let text = Some("times are in UTC".to_owned());
+    let added = Edit { memory: 7, what: EditKind::Added, at: NOW, text, path: None };
+    let memories = gather(&[shown], &[added]);
+    assert_eq!(memories.len(), 1);
+    assert_eq!((memories[0].sessions, memories[0].decision), (1, Some(EditKind::Added)));
+}
+
 proptest! {
     #[test]
     fn the_order_of_the_rows_changes_no_byte(all in several(), edits in edits(), turn in 0..30usize) {
@@ -97,6 +121,7 @@ proptest! {
         }
         let (a, b) = (gather(&all, &edits), gather(&turned, &edits));
         prop_assert_eq!(&a, &b);
+        prop_assert!(a.is_sorted_by(|one, next| one.id < next.id), "each id once");
         let none = BTreeMap::new();
         let budget = Budget { lost: (0..14).collect(), ..budget() };
         for place in PLACES {

@@ -60,7 +60,7 @@ fn csi(body: &[u8]) -> Option<TerminalQuery> {
         (b't', _) => {
             let first = params.split(';').next()?.parse::<u16>().ok()?;
             // Reports; and what moves, resizes or raises the window of a view.
-            (first <= 21 && !matches!(first, 22 | 23)).then_some(TerminalQuery::Unanswered)
+            (first <= 21).then_some(TerminalQuery::Unanswered)
         }
         (b'x', "" | "0" | "1") => Some(TerminalQuery::Unanswered),
         (b'y', _) if params.ends_with('*') => Some(TerminalQuery::Unanswered),

@@ -10,7 +10,7 @@ export type MemoryDetail = {
  */
 evidence: Array<MemoryEvidence>, 
 /**
- * How often a line of it was said.
+ * How often an agent was told a line of it.
  */
 timesSaid: number, 
 /**

@@ -25,11 +25,11 @@ memories: Array<MemoryEntry>,
  */
 context: string, 
 /**
- * Nothing is said to any agent until then.
+ * Agents are told nothing until then.
  */
 pausedUntil?: string, 
 /**
- * What was said to the sessions of the chain, in their order. Sessions that were told nothing are left out.
+ * The lines that agents were told in the sessions of the chain, in their order. Sessions without a line are left out.
  */
 said: Array<SaidList>, 
 /**

@@ -2,7 +2,7 @@
 import type { FilePreview } from "./FilePreview";
 
 /**
- * `memory try --json`: what an agent would be told, without telling it.
+ * `memory try --json`: the lines that an agent would be told.
  */
 export type MemoryPreview = { 
 /**

@@ -2,7 +2,7 @@
 import type { SaidLine } from "./SaidLine";
 
 /**
- * `memory said --json`: what was said to one session.
+ * `memory said --json`: the lines that an agent was told in one session.
  */
 export type SaidList = { 
 /**
