@@ -237,8 +237,9 @@ fn a_running_program_serves_as_long_as_the_settings_want_it() {
     until("the new service", || service.read_note().is_some() && service.token != old);
     assert_eq!(service.post("/api/sessions/complete", &end), 403, "the user takes it back");
     service.configure("[service]\nhttp = false\n");
-    until("the end of the service", || !service.note().exists());
-    assert!(TcpStream::connect(service.address).is_err());
+    // The note goes before the port is closed, so that a reader of the note finds a service.
+    until("the end of the note", || !service.note().exists());
+    until("the end of the service", || TcpStream::connect(service.address).is_err());
     assert!(service.program.try_wait().unwrap().is_none(), "the program keeps watch");
 }
 
