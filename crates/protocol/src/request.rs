@@ -210,7 +210,7 @@ pub struct AnswerRecord {
 
 /// The digest as it leaves the process.
 pub fn hex(digest: Digest) -> String {
-    format!("{:016x}", digest.0)
+    digest.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The digest of an answer.
@@ -219,5 +219,10 @@ pub fn hex(digest: Digest) -> String {
 /// When the text is none.
 pub fn seen(text: &str) -> Result<Digest, ApiError> {
     let wrong = || ApiError::new(ErrorCode::Invalid, "`seen` is not the digest of a request");
-    u64::from_str_radix(text, 16).map(Digest).map_err(|_| wrong())
+    let byte = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();
+    let mut digest = Digest::default();
+    for (place, into) in digest.0.iter_mut().enumerate() {
+        *into = byte(place).ok_or_else(wrong)?;
+    }
+    if hex(digest) == text { Ok(digest) } else { Err(wrong()) }
 }
