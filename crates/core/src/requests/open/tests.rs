@@ -25,8 +25,9 @@ fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request
         suggestions: "null".into(),
         mode: None,
         cwd: None,
+        project: None,
         opened_at: Timestamp::from_millis(at),
-        digest: Digest(id as u64),
+        digest: Digest::of(&id.to_le_bytes()),
         files: Vec::new(),
         changed: Vec::new(),
     }
@@ -66,7 +67,7 @@ fn an_answer_that_takes_effect_closes_the_request() {
 fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
     let file = |length| NamedFile {
         path: "/p/a.sh".into(),
-        state: Some(FileState { length, modified: at(1), hash: Some(length) }),
+        state: Some(FileState { length, modified: at(1), hash: Some(Digest::of(&length.to_le_bytes())) }),
     };
     let mut all = OpenRequests::default();
     let before = request(1, "s", None, 0);
@@ -128,6 +129,25 @@ fn a_decision_in_the_terminal_releases_the_hook() {
 }
 
 #[test]
+fn a_result_closes_the_request_of_its_call_while_a_subagent_asks() {
+    for witness in [CallWitness::Hooks, CallWitness::Transcript] {
+        let (mut all, first) = one_open();
+        let id = first.session.clone();
+        assert_eq!(all.take_calls(&id, witness, |_| false), [], "it did not see the call yet");
+        all.take_calls(&id, witness, |request| &*request.tool == "Bash");
+        all.verdict(&id, true, at(1_000));
+        let closed = Effect::Closed(id.clone(), first.id.clone(), Closing::Elsewhere);
+        assert_eq!(all.take_calls(&id, witness, |_| false), [Effect::Release(first.id.clone()), closed]);
+        let answered = request(2, "s", None, 2_000);
+        all.ask(answered.clone());
+        all.take_calls(&id, witness, |_| true);
+        assert_eq!(answer(&mut all, &answered, 3_000), Ok(true));
+        let effects = all.take_calls(&id, witness, |_| false);
+        assert_eq!(effects[0], Effect::Outcome(answered.id, Outcome::Effect));
+    }
+}
+
+#[test]
 fn a_session_that_never_waits_asks_nothing_after_two_seconds() {
     let (mut all, request) = one_open();
     assert_eq!(all.deadline(&request.session, at(0)), Some(at(500)));
@@ -161,12 +181,30 @@ fn an_answer_without_effect_fails_after_five_seconds_and_is_not_sent_again() {
     let failed = all.verdict(&request.session, true, at(6_000));
     assert_eq!(failed, [Effect::Outcome(request.id.clone(), Outcome::NoEffect)]);
     assert_eq!(answer(&mut all, &request, 6_001), Err(Refusal::Answered));
+    // The user decides in the terminal. That is no effect of the answer.
+    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Elsewhere);
+    assert_eq!(all.verdict(&request.session, false, at(9_000)), [closed]);
+}
+
+#[test]
+fn the_end_of_the_session_or_of_watchbill_says_nothing_of_an_answer_on_its_way() {
+    for is_printed in [false, true] {
+        for ends in [OpenRequests::session_ended, |all: &mut OpenRequests, _: &SessionId| all.release_all()] {
+            let (mut all, request) = one_open();
+            assert_eq!(answer(&mut all, &request, 1_000), Ok(true));
+            if is_printed {
+                all.printed(&request.id, at(1_010));
+            }
+            let closed = Effect::Closed(request.session.clone(), request.id, Closing::Answered);
+            assert_eq!(ends(&mut all, &request.session), [closed]);
+        }
+    }
 }
 
 #[test]
 fn a_card_that_showed_something_else_is_refused() {
     let (all, request) = one_open();
-    let checked = all.check(&request.session, &request.id, Digest(request.digest.0 + 1), &Decision::Allow);
+    let checked = all.check(&request.session, &request.id, Digest::of(b"another"), &Decision::Allow);
     assert_eq!(checked.unwrap_err(), Refusal::Changed);
 }
 
@@ -189,6 +227,8 @@ enum Act {
     Verdict(usize, bool),
     Ended(usize),
     Undelivered(usize),
+    HostCloses(usize),
+    Calls(usize, bool),
     ReleaseAll,
 }
 
@@ -201,13 +241,58 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
         1 => (0..3usize).prop_map(Act::Ended),
         1 => (0..40usize).prop_map(Act::Undelivered),
+        1 => (0..40usize).prop_map(Act::HostCloses),
+        2 => (0..3usize, any::<bool>()).prop_map(|(session, open)| Act::Calls(session, open)),
         1 => Just(Act::ReleaseAll),
     ]
 }
 
+/// What the outcomes of one request may be, judged by the acts alone.
+#[derive(Default)]
+struct Judged {
+    sent_at: Option<i64>,
+    taken: bool,
+    failed: bool,
+}
+
+impl Judged {
+    /// Whether this outcome is true after this act.
+    fn is_true(&mut self, outcome: Outcome, act: &Act, now: i64) -> bool {
+        let since = self.sent_at.map(|at| now - at);
+        let is_true = match (outcome, act) {
+            (Outcome::Taken, Act::Printed(_)) => !self.taken && !self.failed,
+            (
+                Outcome::Effect,
+                Act::Verdict(_, false) | Act::Ask(..) | Act::HostCloses(_) | Act::Calls(_, false),
+            ) => !self.failed,
+            (Outcome::NoEffect, Act::Verdict(_, true)) => !self.failed && since >= Some(EFFECT.0),
+            (Outcome::Lost, Act::Gone(_) | Act::Undelivered(_)) => !self.taken && !self.failed,
+            _ => false,
+        };
+        self.taken |= outcome == Outcome::Taken;
+        self.failed |= outcome == Outcome::NoEffect;
+        let was_sent = self.sent_at.is_some();
+        if matches!(act, Act::Undelivered(_)) {
+            // It can be answered again.
+            *self = Self::default();
+        }
+        is_true && was_sent
+    }
+
+    /// The closing that is true after this act, and whether the effect is known with it.
+    fn closing(&self, act: &Act) -> (Closing, bool) {
+        let goes_on = matches!(act, Act::Verdict(..) | Act::Ask(..) | Act::HostCloses(_) | Act::Calls(..));
+        match self.sent_at {
+            _ if matches!(act, Act::Gone(_)) => (Closing::Withdrawn, false),
+            Some(_) if !self.failed => (Closing::Answered, goes_on),
+            _ => (Closing::Elsewhere, false),
+        }
+    }
+}
+
 proptest! {
     /// In every order of events each request is answered at most once, closed at most once, and never answered after that.
-    /// A hook process that got no answer is released or ends by itself.
+    /// A hook process that got no answer is released or ends by itself. No outcome is told that its facts do not show.
     #[test]
     fn each_request_is_decided_at_most_once(acts in prop::collection::vec((act(), 0..2_000i64), 1..120)) {
         let mut all = OpenRequests::default();
@@ -215,11 +300,12 @@ proptest! {
         let (mut sent, mut closed, mut released, mut gone) =
             (BTreeSet::new(), BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let mut lost = BTreeSet::new();
+        let mut judged: BTreeMap<RequestId, Judged> = BTreeMap::new();
         let mut now = 0;
         for (act, passed) in acts {
             now += passed;
             let of = |which: usize| asked.get(which % asked.len().max(1)).cloned();
-            let effects = match act {
+            let effects = match act.clone() {
                 Act::Ask(session, subagent) => {
                     let subagent = subagent.map(|n| n.to_string());
                     let one = request(asked.len(), &session.to_string(), subagent.as_deref(), now);
@@ -229,6 +315,7 @@ proptest! {
                 Act::Answer(which) => {
                     if let Some(one) = of(which) && answer(&mut all, &one, now) == Ok(true) {
                         prop_assert!(sent.insert(one.id.clone()), "{} was answered twice", one.id);
+                        judged.insert(one.id.clone(), Judged { sent_at: Some(now), ..Judged::default() });
                         prop_assert!(!closed.contains_key(&one.id), "{} was answered after its end", one.id);
                         prop_assert!(!released.contains(&one.id) && !gone.contains(&one.id));
                     }
@@ -250,26 +337,33 @@ proptest! {
                     }
                     effects
                 }).unwrap_or_default(),
+                Act::Calls(session, open) => {
+                    all.take_calls(&SessionId::new(&session.to_string()), CallWitness::Hooks, |_| open)
+                }
+                Act::HostCloses(which) => of(which).map(|one| all.closed(&one.id)).unwrap_or_default(),
                 Act::ReleaseAll => all.release_all(),
             };
-            for effect in effects {
+            for effect in effects.clone() {
                 match effect {
                     Effect::Release(id) => {
                         prop_assert!(!sent.contains(&id), "{} has an answer on its way", id);
                         prop_assert!(released.insert(id));
                     }
                     Effect::Closed(_, id, closing) => {
-                        prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
+                        let (right, is_known) = judged.entry(id.clone()).or_default().closing(&act);
+                        prop_assert_eq!(closing, right, "{} after {:?}", &id, act);
+                        let says_effect = effects.contains(&Effect::Outcome(id.clone(), Outcome::Effect));
+                        prop_assert_eq!(says_effect, is_known, "{} after {:?}", &id, act);
                         prop_assert!(closed.insert(id, closing).is_none());
                     }
                     Effect::Expired(one) => prop_assert!(
                         !sent.contains(&one.id) && !lost.contains(&one.id),
                         "{} was answered", one.id
                     ),
-                    Effect::Outcome(id, _) => prop_assert!(
-                        sent.contains(&id) || lost.contains(&id),
-                        "{} was never answered", id
-                    ),
+                    Effect::Outcome(id, outcome) => {
+                        let is_true = judged.entry(id.clone()).or_default().is_true(outcome, &act, now);
+                        prop_assert!(is_true, "{} is {:?} after {:?}", id, outcome, act);
+                    }
                 }
             }
         }
