@@ -30,6 +30,7 @@ use watchbill_watch::fs::Fs;
 use crate::clock::{Clock, SystemClock};
 use crate::doctor::{self, scopes_with_timeout};
 use crate::engine::Engine;
+use crate::file_looks::FileLooks;
 use crate::focus;
 use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
@@ -63,6 +64,8 @@ pub struct Handle {
     store: Arc<OnceLock<Weak<SharedStore>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
+    /// Looks at the files that requests name.
+    file_looks: FileLooks,
     /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.
     _stopper: Option<Arc<Stopper>>,
 }
@@ -95,6 +98,7 @@ impl Handle {
             prompts: Arc::default(),
             store: Arc::default(),
             opens: Opener::default(),
+            file_looks: FileLooks::default(),
             _stopper: None,
         }
     }
@@ -161,7 +165,7 @@ impl Handle {
         Self { is_demo: true, ..self }
     }
 
-    /// Whether this is the demo. Its sessions need no alerts.
+    /// Whether this is the demo, which needs no alerts.
     pub fn is_demo(&self) -> bool {
         self.is_demo
     }
@@ -370,13 +374,24 @@ impl Handle {
         &self,
         message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
     ) -> Result<T, ApiError> {
+        self.wait_at_most(PATIENCE, message)?.ok_or_else(stopped)
+    }
+
+    /// The same with a limit of its own. `None`: no answer came in time.
+    fn wait_at_most<T: Send + 'static>(
+        &self,
+        at_most: Duration,
+        message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
+    ) -> Result<Option<T>, ApiError> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let reply = Box::new(move |answer| {
-            // The caller may have given up waiting.
-            let _ = sender.send(answer);
-        });
+        // The caller may have given up waiting.
+        let reply = Box::new(move |answer| drop(sender.send(answer)));
         self.inbox.send(message(reply)).map_err(|_| stopped())?;
-        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
+        match receiver.recv_timeout(at_most) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(stopped()),
+        }
     }
 }
 

@@ -4,12 +4,22 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
+use crate::input::Input;
+use crate::pressed::{self, Pressed};
 use crate::step::requests::Answer;
 
 impl Loop {
-    /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent.
+    /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent, and
+    /// neither is one that comes too late.
     /// `None`: another program holds the store, and the request.
-    pub(super) fn answer(&mut self, answer: &Answer) -> Result<Option<AnswerGiven>, ApiError> {
+    pub(super) fn answer(
+        &mut self,
+        answer: &Answer,
+        pressed: Pressed,
+    ) -> Result<Option<AnswerGiven>, ApiError> {
+        if pressed.is_late() {
+            return Err(pressed::too_late());
+        }
         if self.persist.as_ref().is_some_and(|persist| !persist.writes()) {
             return Ok(None);
         }
@@ -26,6 +36,11 @@ impl Loop {
                 format!("the answer was not sent, because it cannot be stored: {message}"),
             ));
         }
+        // A slow disk may have taken its time.
+        if pressed.is_late() {
+            self.engine.requests().drop_answer(&answer.request);
+            return Err(pressed::too_late());
+        }
         if !self.engine.requests().send(&answer.session, &answer.request) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
@@ -36,6 +51,8 @@ impl Loop {
             Some(output) => self.waiting_hooks.tell(&answer.request, Some(output)),
             None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
         }
+        // Schedules the look for its effect.
+        self.step(Input::Deadline);
         Ok(Some(AnswerGiven {
             request_id: answer.request.to_string(),
             decision: fitting.decision,
