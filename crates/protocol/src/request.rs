@@ -226,3 +226,20 @@ pub fn seen(text: &str) -> Result<Digest, ApiError> {
     }
     if hex(digest) == text { Ok(digest) } else { Err(wrong()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_as_it_was_written_and_no_other_text_is_one() {
+        let digest = Digest::of(b"ls");
+        let text = hex(digest);
+        assert_eq!((text.len(), seen(&text)), (64, Ok(digest)));
+        for other in
+            [&text[..62], &format!("{text}00"), &text.to_uppercase(), &"é".repeat(32), &"+1".repeat(32), ""]
+        {
+            assert!(seen(other).is_err(), "{other}");
+        }
+    }
+}
