@@ -35,17 +35,17 @@ use crate::focus;
 use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
 use crate::mute::MuteFile;
-use crate::publish::{AlertSink, Sink, Subscription, snapshot};
+use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
-use crate::socket::access::{Access, AccessError, CommandId};
-use crate::source::Source;
+use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::source::HintSource;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
 use watchbill_settings::{Configuration, Settings};
 
 /// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running engine. Clones share it. It stops on [`Handle::stop`], or when the last clone is dropped.
 #[derive(Clone)]
@@ -115,7 +115,7 @@ impl Handle {
     }
 
     /// Subscribes: the sink gets the snapshot first, then deltas without a gap. It returns `false` to unsubscribe.
-    pub fn subscribe(&self, wants: Subscription, sink: Sink) {
+    pub fn subscribe(&self, wants: Subscription, sink: RosterSink) {
         // If the loop has ended, the failed send drops the sink, and the owner of the sink notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
     }
@@ -360,10 +360,10 @@ impl Handle {
 
     fn ask_loop<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
+        question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.wait_for(|reply| {
-            Message::Ask(Box::new(move |engine: &Engine, source: &dyn Source| {
+            Message::Ask(Box::new(move |engine: &Engine, source: &dyn HintSource| {
                 reply(question(engine, source))
             }))
         })
@@ -374,7 +374,7 @@ impl Handle {
         &self,
         message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
     ) -> Result<T, ApiError> {
-        self.wait_at_most(PATIENCE, message)?.ok_or_else(stopped)
+        self.wait_at_most(TIMEOUT, message)?.ok_or_else(stopped)
     }
 
     /// The same with a limit of its own. `None`: no answer came in time.

@@ -6,7 +6,7 @@ use watchbill_protocol::request::AnswerGiven;
 use super::Loop;
 use crate::input::Input;
 use crate::pressed::{self, Pressed};
-use crate::step::requests::Answer;
+use crate::step::requests::UserAnswer;
 
 impl Loop {
     /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent, and
@@ -14,7 +14,7 @@ impl Loop {
     /// `None`: another program holds the store, and the request.
     pub(super) fn answer(
         &mut self,
-        answer: &Answer,
+        answer: &UserAnswer,
         pressed: Pressed,
     ) -> Result<Option<AnswerGiven>, ApiError> {
         if pressed.is_late() {

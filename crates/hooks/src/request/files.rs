@@ -6,9 +6,9 @@ use serde_json::Value;
 use watchbill_core::requests::request::Request;
 
 /// The most files that are looked at for one request.
-pub const MOST: usize = 8;
+pub const MAX_FILES: usize = 8;
 
-/// Paths that a request may mean, as it writes them or below the client's folder. Whether files are there is not looked at.
+/// Paths that a request may mean, as it writes them or below the agent's folder. Whether files are there is not looked at.
 pub fn named_paths(request: &Request) -> Vec<String> {
     let input: Value = serde_json::from_str(&request.input).unwrap_or_default();
     let text = |name: &str| input.get(name).and_then(Value::as_str);
@@ -22,7 +22,7 @@ pub fn named_paths(request: &Request) -> Vec<String> {
     let words = text("command").unwrap_or_default().split(separates);
     // A word without a letter is no name; an option and a variable are none either.
     let is_name = |word: &&str| word.contains(char::is_alphanumeric) && !word.starts_with(['-', '#', '{']);
-    // The client's folder follows `cd`; the project stays.
+    // The agent's folder follows `cd`; the project stays.
     let projects = [request.project.as_deref().unwrap_or_default(), cwd];
     let in_project = |path: &String| {
         projects.iter().any(|folder| !folder.is_empty() && Path::new(path).starts_with(folder))
@@ -30,7 +30,7 @@ pub fn named_paths(request: &Request) -> Vec<String> {
     let ran = words.filter(is_name).map(whole).filter(in_project);
     let mut paths: Vec<String> = Vec::new();
     for path in edited.chain(ran) {
-        if paths.len() < 16 * MOST && !paths.contains(&path) {
+        if paths.len() < 16 * MAX_FILES && !paths.contains(&path) {
             paths.push(path);
         }
     }

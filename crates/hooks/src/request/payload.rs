@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::request::{
-    Choice, Digest, Question, Request, RequestId, RequestKind, Standing, Via,
+    Choice, Digest, Question, Request, RequestId, RequestKind, SuggestedRule, Via,
 };
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
@@ -31,13 +31,13 @@ pub struct Asking<'a> {
     pub tool: &'a str,
     /// The tool's input.
     pub input: &'a Value,
-    /// The rules of "allow always", as the client suggests them.
+    /// The rules of "allow always", as the agent suggests them.
     pub suggestions: &'a Value,
     /// The permission mode of the session.
     pub mode: Option<&'a str>,
-    /// The client's folder, which follows `cd`.
+    /// The agent's folder, which follows `cd`.
     pub cwd: Option<&'a str>,
-    /// The folder of the client's project, which stays.
+    /// The folder of the agent's project, which stays.
     pub project: Option<&'a str>,
     /// When it asked.
     pub opened_at: Timestamp,
@@ -76,7 +76,7 @@ impl Asking<'_> {
     }
 }
 
-/// Reads a request. `None` for any other event, and for bytes that are no payload. `project`: the client's folder for project
+/// Reads a request. `None` for any other event, and for bytes that are no payload. `project`: the agent's folder for project
 /// settings, which the payload does not name.
 pub fn read_request(
     id: RequestId,
@@ -110,7 +110,7 @@ pub fn read_request(
 
 /// Whether a hook process with this payload waits for an answer.
 ///
-/// A subagent's does not: the client opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that waits
+/// A subagent's does not: the agent opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that waits
 /// would hide it from the user.
 pub fn waits_for_answer(payload: &[u8]) -> bool {
     let request = read_request(RequestId::new(""), payload, None, Timestamp::default());
@@ -198,7 +198,7 @@ fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
 }
 
 /// The suggested rules. Empty if one of them cannot be shown whole: the user must see each rule before allowing it.
-fn standing(suggestions: &Value, project: Option<&str>) -> Vec<Standing> {
+fn standing(suggestions: &Value, project: Option<&str>) -> Vec<SuggestedRule> {
     let Some(suggestions) = suggestions.as_array() else { return Vec::new() };
     suggestions
         .iter()
@@ -207,7 +207,7 @@ fn standing(suggestions: &Value, project: Option<&str>) -> Vec<Standing> {
         .map_or_else(Vec::new, |rules| rules.into_iter().flatten().collect())
 }
 
-fn standing_of(suggestion: &Value, project: Option<&str>) -> Option<Vec<Standing>> {
+fn standing_of(suggestion: &Value, project: Option<&str>) -> Option<Vec<SuggestedRule>> {
     let word = |name: &str| suggestion.get(name)?.as_str();
     let project = project.unwrap_or(".");
     let place: Arc<str> = match word("destination")? {
@@ -230,7 +230,7 @@ fn standing_of(suggestion: &Value, project: Option<&str>) -> Option<Vec<Standing
         "setMode" => vec![format!("permission mode {}", word("mode")?)],
         _ => return None,
     };
-    let standing = |rule: String| Standing { rule: visible(&rule).into(), place: Arc::clone(&place) };
+    let standing = |rule: String| SuggestedRule { rule: visible(&rule).into(), place: Arc::clone(&place) };
     Some(rules.into_iter().map(standing).collect())
 }
 

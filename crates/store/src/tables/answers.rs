@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{At, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V7: &str = "
 -- Answers that the user gave to requests of sessions. The session need not be stored.
@@ -48,7 +48,7 @@ pub struct AnswerRow {
     pub outcome_at: Option<Timestamp>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds an answer, and removes the oldest if there are too many.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a store of the test that cannot be used is a failure")]
 
     use super::*;
-    use crate::Mode;
+    use crate::OpenMode;
 
     fn row(number: i64) -> AnswerRow {
         AnswerRow {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_newest_answers_are_kept_and_listed_oldest_first() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();
         for number in [3, 1, 2, 5, 4] {
             step.put_answer(&row(number)).unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::Notify;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::handle::{Handle, real_world, start_in};
+use watchbill_engine::handle::{Handle, real_sources, start_in};
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::clock::since_boot;
 use watchbill_protocol::request::{AnswerCall, Request, RequestDecision};
@@ -104,7 +104,7 @@ impl Desk {
         let data = folder.root.parent().unwrap().join("data");
         let file = folder.root.parent().unwrap().join("script.sh");
         std::fs::write(&file, "echo harmless").unwrap();
-        let mut world = real_world();
+        let mut world = real_sources();
         let mount = Arc::new(Mount {
             below: Arc::clone(&world.fs),
             state: Mutex::default(),

@@ -69,7 +69,7 @@ fn a_rule_says_what_it_allows_and_where_it_is_kept() {
             "work in /srv in this session",
         ]
     );
-    // After `cd` the client still writes where its project is.
+    // After `cd` the agent still writes where its project is.
     asked["cwd"] = json!("/home/dev/work/sub");
     let bytes = asked.to_string();
     let request = read_request(

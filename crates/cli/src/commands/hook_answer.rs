@@ -1,7 +1,7 @@
-//! `watchbill hook --answer`: one request of the client, from its pipe to the program that holds the store, and the user's
+//! `watchbill hook --answer`: one request of the agent, from its pipe to the program that holds the store, and the user's
 //! answer back.
 //!
-//! The client shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
+//! The agent shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
 //! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and so
 //! does the end of the client, also while the engine hangs. The closed connection tells the engine.
 
@@ -14,7 +14,7 @@ use watchbill_engine::socket::client::Client;
 use watchbill_hooks::request::waits_for_answer;
 use watchbill_hooks::sender::HookArguments;
 use watchbill_hooks::{ancestors, clock, places};
-use watchbill_protocol::socket::{AskCall, ClientProcess, LONGEST_CALL};
+use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
 
 /// The option that makes `watchbill hook` wait for an answer.
 pub const ANSWER: &str = "--answer";
@@ -38,7 +38,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
     let mut payload = String::new();
     // Half of a line stays for the sender's own fields. A longer payload is cut, so it is not valid JSON, and only the
     // terminal asks.
-    std::io::stdin().lock().take(LONGEST_CALL / 2).read_to_string(&mut payload).ok()?;
+    std::io::stdin().lock().take(MAX_CALL_BYTES / 2).read_to_string(&mut payload).ok()?;
     // Before the connection: a program that hangs must not hold up a dialog that opens only when the hook has ended.
     if !waits_for_answer(payload.as_bytes()) {
         return None;
@@ -71,14 +71,14 @@ fn ask(errand: &HookArguments) -> Option<()> {
 /// How long an engine has for that.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Ends this process when the client has ended. A killed client signals nothing, and an engine that hangs would not end the wait.
+/// Ends this process when the agent has ended. A killed agent signals nothing, and an engine that hangs would not end the wait.
 #[cfg(target_os = "linux")]
 fn end_with(client: u32) {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
     let pid = i32::try_from(client).ok().and_then(Pid::from_raw);
-    // Without it, the engine notices the end of the client.
+    // Without it, the engine notices the end of the agent.
     let Some(descriptor) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return };
     let wait = move || {
         while poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
@@ -89,6 +89,6 @@ fn end_with(client: u32) {
     let _ = std::thread::Builder::new().spawn(wait);
 }
 
-/// Elsewhere the engine notices the end of the client.
+/// Elsewhere the engine notices the end of the agent.
 #[cfg(not(target_os = "linux"))]
 fn end_with(_client: u32) {}
