@@ -19,12 +19,12 @@ fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
         let words: Vec<_> = words.collect();
         // The exit code is always 0: the client takes any other for a veto.
-        if words.iter().any(|word| word == commands::ask::ANSWER) {
-            commands::ask::run(words);
+        if words.iter().any(|word| word == commands::hook_answer::ANSWER) {
+            commands::hook_answer::run(words);
             return std::process::ExitCode::SUCCESS;
         }
-        if words.iter().any(|word| word == commands::inject::CONTEXT) {
-            commands::inject::run(words);
+        if words.iter().any(|word| word == commands::hook_context::CONTEXT) {
+            commands::hook_context::run(words);
             // A thread may still wait for the holder.
             std::process::exit(0);
         }

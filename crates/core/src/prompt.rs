@@ -1,7 +1,7 @@
 //! A prompt of the user for a session in a terminal: which text may be typed, and whether it arrived whole.
 
 /// The longest prompt, in bytes.
-pub const LONGEST: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 
 /// A text that can be typed into a terminal: it holds no key that a terminal or a client would act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub enum NotTypable {
     /// Only white space.
     #[error("the prompt is empty")]
     Empty,
-    /// Longer than [`LONGEST`].
-    #[error("the prompt has {0} bytes; at most {LONGEST} can be typed into a terminal")]
+    /// Longer than [`MAX_BYTES`].
+    #[error("the prompt has {0} bytes; at most {MAX_BYTES} can be typed into a terminal")]
     TooLong(usize),
     /// A control character would leave the paste and act as a key: `ESC [ 201 ~` ends it, Ctrl-C and Ctrl-U act inside it.
     #[error(
@@ -37,7 +37,7 @@ impl PromptText {
         let acts = |c: &char| c.is_control() && !matches!(c, '\n' | '\t');
         match text.chars().find(acts) {
             _ if text.is_empty() => Err(NotTypable::Empty),
-            _ if text.len() > LONGEST => Err(NotTypable::TooLong(text.len())),
+            _ if text.len() > MAX_BYTES => Err(NotTypable::TooLong(text.len())),
             Some(key) => Err(NotTypable::Control(u32::from(key))),
             None if text.ends_with('\\') => Err(NotTypable::Continues),
             None => Ok(Self(text.to_owned())),
@@ -103,8 +103,8 @@ mod tests {
             assert_eq!(PromptText::new(empty), Err(NotTypable::Empty));
         }
         assert_eq!(PromptText::new("go on \\\n"), Err(NotTypable::Continues));
-        let long = "x".repeat(LONGEST + 1);
-        assert_eq!(PromptText::new(&long), Err(NotTypable::TooLong(LONGEST + 1)));
+        let long = "x".repeat(MAX_BYTES + 1);
+        assert_eq!(PromptText::new(&long), Err(NotTypable::TooLong(MAX_BYTES + 1)));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use watchbill_protocol::roster::Problem;
 use crate::engine::Engine;
 use crate::hook_setup::{ExpectedHooks, every_scope};
 use crate::mute::MuteFile;
-use crate::source::Source;
+use crate::source::HintSource;
 use watchbill_history::query;
 
 /// Returns how a root is watched.
@@ -158,7 +158,7 @@ fn limits(engine: &Engine) -> Vec<Limit> {
 }
 
 /// The longest wait for the folders of projects. A folder that needs longer is taken to lie on a dead mount.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The hooks in every scope. If a project's folder does not answer in time, the result has no project scopes.
 pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
@@ -169,7 +169,7 @@ pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathB
         let _ = sender.send(every_scope(&asked, &projects));
     };
     let spawned = std::thread::Builder::new().name("watchbill-scopes".to_owned()).spawn(look);
-    let found = spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+    let found = spawned.ok().and_then(|_| receiver.recv_timeout(TIMEOUT).ok());
     found.unwrap_or_else(|| every_scope(&judge, &BTreeSet::new()))
 }
 

@@ -31,7 +31,7 @@ pub struct HookSetup {
 }
 
 /// A change that is computed, but not made yet.
-struct Plan {
+struct PlannedChange {
     file: SettingsFile,
     after: Option<String>,
     preview: HooksPreview,
@@ -112,7 +112,7 @@ impl HookSetup {
         .map(drop)
     }
 
-    fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
+    fn plan(&self, step: HooksStep) -> Result<PlannedChange, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let before = file.text.as_deref();
@@ -150,7 +150,7 @@ impl HookSetup {
             client: self.client.map(|version| version.to_string()),
             token: format!("{:016x}", hasher.finish()),
         };
-        Ok(Plan { file, after, preview })
+        Ok(PlannedChange { file, after, preview })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::AttentionEvent;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
@@ -104,7 +104,7 @@ impl Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// News of the attention policy: an episode began or ended, or the counts changed.
-    Attention(Outcome),
+    Attention(AttentionEvent),
     /// Report the end of this process.
     WatchProcess(u32),
     /// Stop watching this process.

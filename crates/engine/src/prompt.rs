@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus, parse_registry};
 use watchbill_core::ids::Instance;
-use watchbill_core::prompt::{LONGEST, PromptText};
+use watchbill_core::prompt::{MAX_BYTES, PromptText};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_core::transcript::record::{Attachment, Body, PromptOrigin, QueueOperation};
@@ -27,7 +27,7 @@ const BOUND: Duration = Duration::from_secs(10);
 /// How long its record is awaited when the registry file says already that a turn runs.
 const RECORD: Duration = Duration::from_secs(3);
 /// Interval of looks at the client's files.
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Limit of a registry file, in bytes; none of the client is near it.
 const REGISTRY_LIMIT: u64 = 256 << 10;
 /// The most that is read of a transcript behind the prompt, in bytes.
@@ -165,7 +165,7 @@ impl PromptTyper<'_> {
             if let Some(entry) = self.target.roots.iter().find_map(read) {
                 return Some(entry);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         None
     }
@@ -202,7 +202,7 @@ impl PromptTyper<'_> {
             if began.elapsed() >= BOUND {
                 return left_idle.map(|_| Acknowledgement::Status);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 
@@ -225,10 +225,10 @@ impl PromptTyper<'_> {
             parse_line_in_full(line, &mut |record, full| {
                 let whole = match &record.body {
                     Body::Prompt(prompt) if prompt.origin == PromptOrigin::Human => {
-                        Some(text.is_whole(&full.prompt(prompt, 2 * LONGEST)))
+                        Some(text.is_whole(&full.prompt(prompt, 2 * MAX_BYTES)))
                     }
                     Body::Attachment(Attachment::QueuedCommand { .. }) => {
-                        Some(text.is_whole(&full.queued_prompt(2 * LONGEST).0))
+                        Some(text.is_whole(&full.queued_prompt(2 * MAX_BYTES).0))
                     }
                     // Cut, so only the beginning can be compared.
                     Body::Queue(QueueOperation::Enqueue { text: queued }) => {

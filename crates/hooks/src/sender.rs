@@ -29,7 +29,7 @@ pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 pub const PAYLOAD_BUDGET: Duration = Duration::from_millis(500);
 
 /// How long the second process waits for the rest of a payload.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The sender ends itself after this time, because a file system may hang (of a dead server, for instance). The time
 /// is long, so that a busy machine loses no event.
@@ -99,7 +99,7 @@ pub fn run(errand: &HookArguments) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));
     // Ends this process if a call for a file hangs. The pipe and the sockets have time limits of their own.
-    let watchdog = if errand.rest.is_some() { PATIENCE + WATCHDOG } else { WATCHDOG };
+    let watchdog = if errand.rest.is_some() { TIMEOUT + WATCHDOG } else { WATCHDOG };
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
         std::thread::sleep(watchdog);
         std::process::exit(0);
@@ -246,7 +246,7 @@ fn read_rest_and_send(
     let begun = read_ordinary(part).ok()?;
     let Decoded::Whole { mut envelope, payload, .. } = decode(&begun) else { return None };
     let mut payload = begun[payload].to_vec();
-    let extent = stdin::read(input, &mut payload, Instant::now() + PATIENCE).unwrap_or(Extent::Cut);
+    let extent = stdin::read(input, &mut payload, Instant::now() + TIMEOUT).unwrap_or(Extent::Cut);
     envelope.cut = extent != Extent::Whole;
     if !needs_terminal(&payload) {
         envelope.terminal = None;

@@ -51,7 +51,7 @@ pub struct ToolRow {
 
 /// The longest believable call, a year. A longer span is a mistake in the record, and the sum of a few of them
 /// would overflow.
-const LONGEST_CALL: i64 = 365 * 86_400_000;
+const MAX_CALL_TIME: i64 = 365 * 86_400_000;
 
 /// A request as one file records it, or merged from all files.
 struct RequestRecord {
@@ -214,7 +214,7 @@ impl Store {
                     FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY call, at
                  ) GROUP BY tool ORDER BY count(*) DESC, tool",
             )?
-            .query_map([at(since), Some(LONGEST_CALL)], |row| {
+            .query_map([at(since), Some(MAX_CALL_TIME)], |row| {
                 Ok(ToolRow {
                     tool: row.get(0)?,
                     calls: uncount(row.get(1)?),

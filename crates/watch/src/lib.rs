@@ -39,4 +39,4 @@ pub use open_file_cache::KeptOpen;
 pub use process::{Processes, SystemProcesses};
 pub use scan::{Found, Scan};
 pub use tail::{Cursor, ReadOutcome, Tail, TailError};
-pub use watcher::{RootHealth, RootMode, WatchMode, Watcher};
+pub use watcher::{RootHealth, RootMode, WatchMethod, Watcher};

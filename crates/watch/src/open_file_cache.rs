@@ -13,7 +13,7 @@ use crate::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, WalkC
 
 /// A file that was not read for this long is closed at the next call. An open file keeps its disk from being
 /// unmounted.
-const QUIET: Duration = Duration::from_secs(30);
+const CLOSE_AFTER: Duration = Duration::from_secs(30);
 
 /// The real file system, which keeps files open that are opened repeatedly.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl KeptOpen {
     /// Closes files that are not read any more, and the file at the path `gone`.
     fn close_quiet(&self, gone: Option<&Path>) {
         let now = Instant::now();
-        let is_over = |kept: &OpenFile| now.saturating_duration_since(kept.read_at) > QUIET;
+        let is_over = |kept: &OpenFile| now.saturating_duration_since(kept.read_at) > CLOSE_AFTER;
         self.files().retain(|kept| !is_over(kept) && gone.is_none_or(|gone| !kept.is_at(gone)));
     }
 }

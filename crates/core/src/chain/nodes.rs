@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::facts::{Facts, ManualLink};
+use super::facts::{LineageFacts, ManualLink};
 use super::lineage::{BeganBy, Lineage};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
@@ -56,7 +56,7 @@ pub(super) struct Nodes<'a> {
 
 impl<'a> Nodes<'a> {
     /// Numbers every session that has a transcript, is live, or is named as an origin.
-    pub fn collect(facts: &Facts<'a>) -> Self {
+    pub fn collect(facts: &LineageFacts<'a>) -> Self {
         let mut known: Vec<(u64, &'a SessionId, bool, Option<&'a Lineage>)> =
             Vec::with_capacity(facts.lineages.len() * 2);
         for &lineage in facts.lineages {

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-const OPEN: &str = "<system-reminder>";
+const OPEN_TAG: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
 /// Removes the client's reminders to the model. A reminder without an end is removed only from a text that was
 /// `cut`. In an uncut text it is the writer's own text about reminders.
 pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
-    let Some(first) = memmem::find(text.as_bytes(), OPEN.as_bytes()) else { return Cow::Borrowed(text) };
+    let Some(first) = memmem::find(text.as_bytes(), OPEN_TAG.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut at) = (text, first);
     loop {
@@ -27,7 +27,7 @@ pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
             }
             None => break,
         }
-        match rest.find(OPEN) {
+        match rest.find(OPEN_TAG) {
             Some(next) => at = next,
             None => break,
         }

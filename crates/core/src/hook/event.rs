@@ -28,20 +28,20 @@ pub enum HookEvent {
         task_notification: bool,
     },
     /// A tool is about to run, or to ask.
-    PreToolUse(ToolCall),
+    PreToolUse(HookToolCall),
     /// A tool has run.
-    PostToolUse(ToolCall),
+    PostToolUse(HookToolCall),
     /// A tool has failed.
     PostToolUseFailure {
         /// Its call.
-        call: ToolCall,
+        call: HookToolCall,
         /// `is_interrupt`: the user stopped it. Client 2.1.329 fires no hook at all for Escape.
         interrupted: bool,
     },
     /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
-    PermissionRequest(ToolCall),
+    PermissionRequest(HookToolCall),
     /// The auto mode refused a call. A refusal by the user fires no hook.
-    PermissionDenied(ToolCall),
+    PermissionDenied(HookToolCall),
     /// All calls of one answer are done, including refused ones.
     PostToolBatch {
         /// Their ids.
@@ -93,7 +93,7 @@ pub enum HookEvent {
 
 /// A tool call as a hook names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct HookToolCall {
     /// `tool_name`.
     pub tool: Arc<str>,
     /// What it acts on, one line.

@@ -13,7 +13,7 @@ pub mod terminal;
 pub mod texts;
 pub mod witness;
 
-pub use event::{HookEvent, ToolCall};
+pub use event::{HookEvent, HookToolCall};
 pub use fold::HookFold;
 pub use message::HookMessage;
 pub use moves::HookMoves;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Background, EndReason, HookEvent, NotificationKind, StartSource, ToolCall, Trigger};
+use super::event::{Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource, Trigger};
 use crate::history::boilerplate::without_quotes;
 use crate::ids::{SessionId, stable_hash};
 use crate::nesting::{Nesting, nesting};
@@ -208,13 +208,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn call(&self) -> ToolCall {
+    fn call(&self) -> HookToolCall {
         let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
         let input = match self.input {
             Raw::Absent => "",
             Raw::Str(raw) | Raw::Nested(raw) | Raw::Plain(raw) => raw,
         };
-        ToolCall {
+        HookToolCall {
             target: Arc::from(one_line(&target::of(&tool, self.input))),
             tool: Arc::from(tool),
             id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),

@@ -68,7 +68,7 @@ pub struct Choice {
 
 /// What "allow always" would change, as the client suggests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SuggestedRule {
     /// The rule in the client's notation: `Bash(npm run *)`.
     pub rule: Arc<str>,
     /// Where the client writes it, in words.
@@ -128,7 +128,7 @@ pub struct Request {
     /// The kind of request.
     pub kind: RequestKind,
     /// The rules of "allow always"; empty where the client suggests none.
-    pub always: Vec<Standing>,
+    pub always: Vec<SuggestedRule>,
     /// `permission_suggestions`, JSON. "Allow always" echoes it.
     pub suggestions: Arc<str>,
     /// The permission mode of the session.

@@ -16,10 +16,10 @@ use crate::roster::row::PendingTool;
 use crate::session::ancestry::Ancestry;
 use crate::session::background::BackgroundWork;
 use crate::session::effect::{Effect, Reading};
-use crate::session::facts::Facts;
+use crate::session::facts::TranscriptFacts;
 use crate::session::id_set::IdSet;
 use crate::session::machine::Machine;
-use crate::session::memory::RecordData;
+use crate::session::record_data::RecordData;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::turn::Turn;
 use crate::session::usage::RequestLedger;
@@ -53,7 +53,7 @@ pub struct SessionFold {
     client_counts_agents: bool,
     /// Hash of the message that ended the turn. A late block of it begins no new turn.
     ended_message: Option<u64>,
-    facts: Facts,
+    facts: TranscriptFacts,
     ancestry: Ancestry,
     ledger: RequestLedger,
     #[serde(skip)]
@@ -77,7 +77,7 @@ impl SessionFold {
             queue: Vec::new(),
             client_counts_agents: false,
             ended_message: None,
-            facts: Facts::default(),
+            facts: TranscriptFacts::default(),
             ancestry: Ancestry::new(id),
             ledger: RequestLedger::default(),
             scratch: Vec::new(),
@@ -225,7 +225,7 @@ impl SessionFold {
     }
 
     /// The facts that a row shows besides the state.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &TranscriptFacts {
         &self.facts
     }
 

@@ -199,7 +199,7 @@ pub enum StopReason {
     Other,
 }
 
-/// Tokens of one request. No count is greater than [`Usage::MOST`].
+/// Tokens of one request. No count is greater than [`Usage::MAX_TOKENS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// `input_tokens`.
@@ -215,11 +215,11 @@ pub struct Usage {
 impl Usage {
     /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
     /// over two billion requests still fits 63 bits.
-    pub const MOST: u64 = u32::MAX as u64;
+    pub const MAX_TOKENS: u64 = u32::MAX as u64;
 
-    /// Whether a count was cut to [`Usage::MOST`]. No correct count comes near it.
+    /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {
-        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MOST)
+        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MAX_TOKENS)
     }
 }
 

@@ -15,7 +15,7 @@ use watchbill_watch::process::Processes;
 
 /// Number of sessions in memory. Beyond it, the engine forgets the one that was silent for longest; its transcript has
 /// its state.
-const MOST_SESSIONS: usize = 4096;
+const MAX_SESSIONS: usize = 4096;
 
 /// All facts from hooks.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ impl Hooks {
     }
 
     fn make_room(&mut self) {
-        if self.sessions.len() < MOST_SESSIONS {
+        if self.sessions.len() < MAX_SESSIONS {
             return;
         }
         let oldest =

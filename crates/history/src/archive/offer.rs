@@ -7,7 +7,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_settings::Settings;
 use watchbill_store::archive::Archive;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::Found;
 
@@ -89,7 +89,8 @@ fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
     let mut found = transcripts(fs, &settings.roots);
     let exclude = &settings.history.exclude;
     let data_dir = settings.data_dir.as_deref();
-    let known = data_dir.and_then(|dir| Unarchivable::of(&Store::open(dir, Mode::Read).ok()?, exclude).ok());
+    let known =
+        data_dir.and_then(|dir| Unarchivable::of(&Store::open(dir, OpenMode::Read).ok()?, exclude).ok());
     let known = known.unwrap_or_default();
     found.retain(|found| !known.leaves_out(found, fs, exclude));
     let is_new = |found: &&Found| !known.files.contains(&*found.path.to_string_lossy());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use watchbill_core::time::Timestamp;
 
 use super::{At, SessionKey, bits, count, unbits, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V8: &str = "
 -- A line that was given to the agent. It goes with the session that was told, and with the one that the text is from.
@@ -51,7 +51,7 @@ pub struct SaidRow {
     pub lost: bool,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a line before it is given out, so that no other hook process gets it too.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 
 use super::{SessionKey, at, count, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One session: an id that the agent gave, with what the roster shows of it.
@@ -110,7 +110,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     })
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// The number of a session. A new session gets one.
     ///
     /// # Errors

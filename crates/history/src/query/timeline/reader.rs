@@ -20,7 +20,7 @@ const KEPT: usize = 2;
 /// Number of timelines of subagents that are kept beside them.
 const KEPT_AGENTS: usize = 8;
 /// Most items of one answer.
-const MOST_ITEMS: u64 = 10_000;
+const MAX_ITEMS: u64 = 10_000;
 /// Limit for subagents of subagents. The client itself stops earlier.
 const MAX_AGENT_DEPTH: usize = 8;
 
@@ -251,7 +251,7 @@ impl TimelineReader {
     ) -> Result<(u64, u64, Vec<TimelineItem>), ApiError> {
         let all = places(parts);
         let total = all.len() as u64;
-        let limit = if wanted.limit == u64::MAX { total } else { wanted.limit.min(MOST_ITEMS) };
+        let limit = if wanted.limit == u64::MAX { total } else { wanted.limit.min(MAX_ITEMS) };
         let from = wanted.from.unwrap_or(total.saturating_sub(limit)).min(total);
         let started = if plan.agents.is_empty() {
             None
