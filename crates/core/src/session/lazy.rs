@@ -33,7 +33,7 @@ pub struct StoredFold {
     timeouts: Timeouts,
     notes_new: bool,
     outside_activity_at: Option<Timestamp>,
-    /// The newest time of [`RestingFold::advance`].
+    /// The newest time of [`LazyFold::advance`].
     advanced_to: Option<Timestamp>,
     /// The targets of open calls are to be cleared.
     without_targets: bool,

@@ -150,7 +150,15 @@ impl Exclude {
                     json.contains("<ide_") && self.text_names_excluded(&unescape(json, usize::MAX), cwd)
                 }
                 Body::LocalCommand { .. } => output(&full.words(usize::MAX)),
-                _ => false,
+                // The words of the user or the model, which may name any path, and records without text.
+                Body::Interrupt { .. }
+                | Body::CompactSummary
+                | Body::Meta
+                | Body::ApiError { .. }
+                | Body::System(_) => false,
+                Body::Attachment(_) | Body::Queue(_) | Body::Title { .. } | Body::LastPrompt(_) => false,
+                Body::Progress | Body::PermissionMode(_) | Body::PullRequest { .. } => false,
+                Body::Irrelevant | Body::Unknown(_) => false,
             };
         });
         named
