@@ -339,7 +339,7 @@ test("a host that dies without a word ends the session, and a lost connection is
     await page.evaluate(`${own("own-held")}.die("the connection was reset")`);
     await page.locator(".state.bad:has-text('the connection was reset')").waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.locator(".state:has-text('It ended with its host, at 13:02 or later')").waitFor();
+    await page.locator(".state:has-text('It ended unexpectedly, at 13:02 or later')").waitFor();
   });
 });
 

@@ -53,7 +53,7 @@ pub enum Input {
     HolderRequests(BTreeMap<SessionId, Asked>),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
-    /// News of sessions of our own.
+    /// News of sessions of your own.
     Own(Vec<OwnInput>),
     /// All current problems of the watcher.
     Watching(Vec<Problem>),
@@ -89,7 +89,7 @@ impl Input {
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
             Self::Ask(..) | Self::HolderRequests(_) => "request",
-            Self::Own(_) => "sessions of our own",
+            Self::Own(_) => "sessions of your own",
             Self::Printed(_) | Self::HookGone(_) | Self::Undelivered(_) | Self::ReleaseAll => {
                 "end of a request"
             }

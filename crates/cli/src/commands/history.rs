@@ -124,7 +124,7 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
         match run_index(&settings, Options { full, cut })? {
             Indexed::Here(report) => break report,
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
-                "{} keeps the history up to date now, probably the window; quit it to use --full or --cut",
+                "{} keeps the history up to date now; quit it to use --full or --cut",
                 query::process_label(pid)
             ),
             Indexed::ByAnother { pid } => {
@@ -162,7 +162,7 @@ fn kept_by_holder(
     };
     if holder.hello().view != settings.view() {
         bail!(
-            "process {} keeps this history with other folders or settings; quit it to do it here",
+            "process {} uses this history with other settings; quit it first",
             holder.hello().pid
         );
     }

@@ -90,7 +90,7 @@ pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
         ("waiting_for_input", Some("error")) => "failed",
         ("waiting_for_input", Some("limit")) => "usage limit reached",
         ("waiting_for_input", _) => "your turn",
-        ("ended", Some("crashed")) => "ended without saying goodbye",
+        ("ended", Some("crashed")) => "ended unexpectedly",
         ("ended", _) => "ended",
         _ => "idle",
     }
