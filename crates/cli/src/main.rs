@@ -18,7 +18,7 @@ use clap::Parser;
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
         let words: Vec<_> = words.collect();
-        // The exit code is always 0: the client takes any other for a veto.
+        // The exit code is always 0: the agent takes any other for a veto.
         if words.iter().any(|word| word == commands::hook_answer::ANSWER) {
             commands::hook_answer::run(words);
             return std::process::ExitCode::SUCCESS;

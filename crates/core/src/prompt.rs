@@ -28,7 +28,7 @@ pub enum NotTypable {
 }
 
 impl PromptText {
-    /// Takes a text. White space at its end is left out: the client drops it as well.
+    /// Takes a text. White space at its end is left out: the agent drops it as well.
     ///
     /// # Errors
     /// When it cannot be typed as it is.
@@ -49,12 +49,12 @@ impl PromptText {
         &self.0
     }
 
-    /// Whether the client takes it for a command of its own: `/compact`, `!ls`. Such a text need not become a prompt.
+    /// Whether the agent takes it for a command of its own: `/compact`, `!ls`. Such a text need not become a prompt.
     pub fn is_command(&self) -> bool {
         self.0.starts_with(['/', '!'])
     }
 
-    /// Whether it goes as keys, and not as a paste: the client knows a command by its first key. A tab or line feed is no
+    /// Whether it goes as keys, and not as a paste: the agent knows a command by its first key. A tab or line feed is no
     /// plain key.
     pub fn is_typed(&self) -> bool {
         self.is_command() && !self.0.contains(['\n', '\t'])

@@ -26,7 +26,7 @@ use watchbill_history::query;
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 /// The whole report. Starts a watcher for a moment, to test how `watch` and the window would notice changes.
-/// `client_of` asks for the version of the client that uses a folder.
+/// `client_of` asks for the version of the agent that uses a folder.
 pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
     let watcher = crate::source::watch(engine.settings(), || {});
     watcher.ready();
@@ -87,7 +87,7 @@ fn own_sessions(engine: &Engine) -> Option<OwnSessionCounts> {
     (running + ended > 0).then(|| OwnSessionCounts { running: count(running), ended: count(ended) })
 }
 
-/// The working folders of running clients.
+/// The working folders of running agents.
 pub(crate) fn working_folders(engine: &Engine) -> BTreeSet<PathBuf> {
     let alive = engine.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
     alive.filter_map(|witness| witness.entry.cwd.as_deref().map(PathBuf::from)).collect()

@@ -39,7 +39,7 @@ pub enum Input {
     Deadline,
     /// The results of requested looks at working folders.
     Folders(Vec<FolderLook>),
-    /// Hook events of the client, in order of arrival.
+    /// Hook events of the agent, in order of arrival.
     Hooks(Vec<HookMessage>),
     /// A hook process has sent a request, and waits for the answer.
     Ask(Box<Request>, HookMessage),

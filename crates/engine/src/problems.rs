@@ -45,9 +45,8 @@ impl Problems {
         for kind in report.problems() {
             match (kind, report.unknown_type.as_deref()) {
                 (ProblemKind::UnknownRecord, Some(name)) => {
-                    let detail = format!(
-                        "record type `{name}` is new to this version of Watchbill; it was skipped"
-                    );
+                    let detail =
+                        format!("record type `{name}` is new to this version of Watchbill; it was skipped");
                     self.add(path, kind, 1, &detail);
                 }
                 _ => self.count(path, kind),

@@ -13,7 +13,7 @@ use watchbill_core::time::{Millis, Timestamp};
 /// The client's writes and the driver's actions, in order of time.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// The start of the recording, by the client's clock.
+    /// The start of the recording, by the agent's clock.
     pub begin: Timestamp,
     /// Operations in order.
     pub operations: Vec<(Millis, Operation)>,
@@ -120,7 +120,7 @@ impl Recording {
             match line.op.as_str() {
                 "append" => operations.push((at, Operation::Append { path, text: line.text })),
                 "write" => {
-                    // The stamp in a registry file gives the start of the recording by the client's clock. The client
+                    // The stamp in a registry file gives the start of the recording by the agent's clock. The agent
                     // makes the stamp before the recorder sees the write. So no guess is too late, and the latest guess
                     // is the best one.
                     if let Some(stamp) = number_after(&line.text, "\"updatedAt\":") {

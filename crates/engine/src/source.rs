@@ -33,7 +33,7 @@ pub trait HintSource: Send {
 /// The system's watcher of the roots, and a second one for working folders.
 ///
 /// A working folder may lie on a dead mount, where every call waits for ever. That must not block the thread that
-/// watches the client's own folders.
+/// watches the agent's own folders.
 pub struct SystemSource {
     roots: Watcher,
     folders: Option<Watcher>,

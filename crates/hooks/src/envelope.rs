@@ -1,7 +1,7 @@
-//! One hook event in transport: the sender's line about itself, and the client's payload unchanged.
+//! One hook event in transport: the sender's line about itself, and the agent's payload unchanged.
 //!
 //! The socket, the spool and the journal hold the same bytes: a line of JSON about the sender, the payload, a line
-//! end. Today's clients write payloads of one line, so ordinary tools can read the journal. The code does not depend
+//! end. Today's agents write payloads of one line, so ordinary tools can read the journal. The code does not depend
 //! on that.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Hooks of the client: the sender, which never delays the client, the receiver, and the installer, which can undo
+//! Hooks of the agent: the sender, which never delays the agent, the receiver, and the installer, which can undo
 //! its work.
 //!
 //! The client starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and

@@ -1,4 +1,4 @@
-//! The same hooks as a plugin folder of the client, for users who prefer a plugin to edited settings.
+//! The same hooks as a plugin folder of the agent, for users who prefer a plugin to edited settings.
 
 use crate::install::EVENTS;
 

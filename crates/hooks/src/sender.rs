@@ -1,8 +1,8 @@
-//! `watchbill hook`: sends one event from the client's pipe to the receivers, or puts it into the spool.
+//! `watchbill hook`: sends one event from the agent's pipe to the receivers, or puts it into the spool.
 //!
 //! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
 //! client has [`PAYLOAD_BUDGET`] to finish its payload; after that, a second process waits for the rest. The sender never
-//! prints: the client passes printed text to its model.
+//! prints: the agent passes printed text to its model.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -23,7 +23,7 @@ use crate::{ancestors, clock, marker, spool};
 /// The time that all ears together have to answer.
 pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 
-/// The time that the client has to write its payload, counted from the sender's start. This wait delays only the
+/// The time that the agent has to write its payload, counted from the sender's start. This wait delays only the
 /// client, which is slow to write on a busy machine. After a longer wait, receivers may get a later event before this
 /// one.
 pub const PAYLOAD_BUDGET: Duration = Duration::from_millis(500);
@@ -58,7 +58,7 @@ pub struct HookArguments {
 
 impl HookArguments {
     /// Reads the words after `hook`. It skips unknown words: another version may have written the command line, and
-    /// the client must not get an error for that.
+    /// the agent must not get an error for that.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
         let mut errand = Self::default();
         let mut words = words.into_iter();
@@ -94,7 +94,7 @@ pub enum Sent {
     Dropped,
 }
 
-/// Sends the event on standard input. It never fails and never panics, so that the client notices nothing.
+/// Sends the event on standard input. It never fails and never panics, so that the agent notices nothing.
 pub fn run(errand: &HookArguments) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));

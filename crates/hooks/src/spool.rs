@@ -39,7 +39,7 @@ pub struct Spooled {
 
 /// Writes an event into a spool. When this returns, the file is complete under its name.
 ///
-/// The file is not synced to the disk: the client would have to wait, and a power failure ends the client too.
+/// The file is not synced to the disk: the agent would have to wait, and a power failure ends the agent too.
 ///
 /// # Errors
 /// When the folder or the file cannot be written; then nothing is left there.

@@ -88,7 +88,7 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
     Ok(())
 }
 
-/// Whether a payload is complete although the client has not closed its pipe.
+/// Whether a payload is complete although the agent has not closed its pipe.
 fn is_object(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()

@@ -103,20 +103,20 @@ pub struct HooksHealth {
     /// The setting `memory.context`, if an agent is to be told something: `files`, `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The settings of each of the client's folders.
+    /// The settings of each of the agent's folders.
     #[serde(default)]
     pub settings: Vec<HookSettings>,
 }
 
-/// Our hooks in one settings file of the client.
+/// Our hooks in one settings file of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct HookSettings {
     /// The file.
     pub path: String,
-    /// `installed`, `absent`, `disabled` (the client runs no hooks), `program_missing`, `outdated` (events go to
-    /// another data folder, or are not those that the client knows) or `unreadable`.
+    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to
+    /// another data folder, or are not those that the agent knows) or `unreadable`.
     pub state: String,
     /// Events that could be heard as well; empty if no hook is installed.
     pub missing: Vec<String>,
@@ -138,7 +138,7 @@ pub struct HookSettings {
     pub answers: bool,
 }
 
-/// Versions of this program and of the clients.
+/// Versions of this program and of the agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Versions {

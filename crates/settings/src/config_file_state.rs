@@ -88,7 +88,7 @@ impl ConfigFileState {
     /// Reads the contents. Where they are wrong, the values of `before` stay in force.
     ///
     /// # Errors
-    /// When no folder of the client is known.
+    /// When no folder of the agent is known.
     pub(crate) fn of(
         surroundings: &FixedSources,
         contents: Contents,

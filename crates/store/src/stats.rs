@@ -88,7 +88,7 @@ fn day(at: Timestamp) -> String {
     text
 }
 
-/// Whether the client makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
+/// Whether the agent makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
 /// (its documentation, sessions.md; so in 96 of 96 folders of recorded sessions). It cuts names of more than 200
 /// characters, which are not recognised here.
 fn is_name_of(project: &str, cwd: &str) -> bool {

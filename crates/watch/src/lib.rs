@@ -1,4 +1,4 @@
-//! Discovers and follows the client's files: hints in, exact new bytes and facts out.
+//! Discovers and follows the agent's files: hints in, exact new bytes and facts out.
 //!
 //! A file event is a hint and carries no truth ([`hints`]). Truth is `stat` and the bytes at a cursor ([`tail`]).
 //! [`layout`] classifies paths, [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]

@@ -26,7 +26,7 @@ pub(crate) struct Planned {
     pub(crate) reach: WatchScope,
     /// The folder's identity when the plan was made. Another folder of the same name needs a new watch.
     pub(crate) id: FileId,
-    /// The canonical root that it belongs to, if it is one of the client's own folders.
+    /// The canonical root that it belongs to, if it is one of the agent's own folders.
     pub(crate) root: Option<PathBuf>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct WatchPlan {
     pub(crate) roots: Vec<PlannedRoot>,
 }
 
-/// Makes the plan for the client's `roots` and the single folders `dirs`. All paths are absolute.
+/// Makes the plan for the agent's `roots` and the single folders `dirs`. All paths are absolute.
 pub(crate) fn plan<'a>(
     fs: &dyn Fs,
     roots: &[PathBuf],

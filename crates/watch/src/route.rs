@@ -31,7 +31,7 @@ pub(crate) enum EventAction {
 pub(crate) struct Routes {
     /// Trees with their roots.
     trees: Vec<(PathBuf, PathBuf)>,
-    /// Flat folders of the client with their roots.
+    /// Flat folders of the agent with their roots.
     flats: BTreeMap<PathBuf, PathBuf>,
     /// Single folders with the spellings by which callers asked for them.
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,

@@ -1,4 +1,4 @@
-//! Watches the client's folders and gives hints where to look, also when the folders themselves change.
+//! Watches the agent's folders and gives hints where to look, also when the folders themselves change.
 //!
 //! There are two threads: notify's own, whose callback only sorts events (`route`), and a keeper, which alone adds
 //! and removes watches. The callback cannot do that itself, because notify answers on the thread that runs the

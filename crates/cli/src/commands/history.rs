@@ -161,10 +161,7 @@ fn kept_by_holder(
         return again();
     };
     if holder.hello().view != settings.view() {
-        bail!(
-            "process {} uses this history with other settings; quit it first",
-            holder.hello().pid
-        );
+        bail!("process {} uses this history with other settings; quit it first", holder.hello().pid);
     }
     let answer = holder
         .index(&mut |IndexProgress { bytes, total_bytes }| progress(&index::Progress { bytes, total_bytes }));

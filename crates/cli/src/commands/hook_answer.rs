@@ -1,4 +1,4 @@
-//! `watchbill hook --answer`: one request of the client, from its pipe to the program that holds the store, and the user's
+//! `watchbill hook --answer`: one request of the agent, from its pipe to the program that holds the store, and the user's
 //! answer back.
 //!
 //! The client shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it

@@ -1,4 +1,4 @@
-//! Plays the client for the hooks: starts a hook, writes a payload, waits for the end. Also a listener in this
+//! Plays the agent for the hooks: starts a hook, writes a payload, waits for the end. Also a listener in this
 //! process.
 
 use std::io::Write;
@@ -50,7 +50,7 @@ pub fn start(mut command: Command, payload: &[u8]) -> Child {
     child
 }
 
-/// Runs a hook as the client does. It must exit with 0 and print nothing.
+/// Runs a hook as the agent does. It must exit with 0 and print nothing.
 pub fn run(command: Command, payload: &[u8]) -> Duration {
     let begun = Instant::now();
     let output = start(command, payload).wait_with_output().expect("it ends");

@@ -66,7 +66,7 @@ fn takes_over(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, child: usize, parent:
     !facts.live.contains(from.id) || registry_lags(nodes, facts, child, parent, at)
 }
 
-/// Whether the registry still names the old session although its process went on: some clients do not rewrite the
+/// Whether the registry still names the old session although its process went on: some agents do not rewrite the
 /// file on `/clear`. This counts only if the caller gives the start time of the process and no other fact contradicts
 /// it.
 fn registry_lags(

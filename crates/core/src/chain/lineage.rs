@@ -144,14 +144,14 @@ pub struct HookMove {
     pub to: SessionId,
     /// When the later one began, by the clock of the hook's sender.
     pub at: Timestamp,
-    /// The cause that the client gave.
+    /// The cause that the agent gave.
     pub cause: MoveCause,
 }
 
 /// `source` of the SessionStart that named the later session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MoveCause {
-    /// A compaction into a new id: daemon and remote sessions do that, see the issues 87884 and 79830 of the client.
+    /// A compaction into a new id: daemon and remote sessions do that, see the issues 87884 and 79830 of the agent.
     Compact,
     /// `/clear`.
     Clear,

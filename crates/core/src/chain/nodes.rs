@@ -29,7 +29,7 @@ pub(super) struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// Some record carries `session_id`, so the client is 2.1.207 or newer. Such a client resumes in
+    /// Some record carries `session_id`, so the agent is 2.1.207 or newer. Such an agent resumes in
     /// the same file, so history that it copied can only be a fork.
     pub fn is_modern(&self) -> bool {
         self.lineage.is_some_and(|l| l.own_process_session || !l.process_sessions.is_empty())

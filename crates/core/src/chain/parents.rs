@@ -88,7 +88,7 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &LineageFa
     origins
 }
 
-/// The origin of forks, and of history that old clients copied.
+/// The origin of forks, and of history that old agents copied.
 fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
     let node = &nodes[number];
     let fork_of = |from| Origin::Known(Parent::branch(from, LinkReason::ForkedFrom, node.start));
@@ -118,7 +118,7 @@ fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
 
 /// The meaning of copied history whose origin is known.
 ///
-/// Clients since 2.1.207 resume in the same file, so a copy by them is a fork. Older clients also copied on resume
+/// Agents since 2.1.207 resume in the same file, so a copy by them is a fork. Older agents also copied on resume
 /// and on compaction: such a copy continues the original, unless the original went on too. Records that kept their
 /// old `sessionId` were copied by an old client, even if a new client has resumed the copy since.
 fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {

@@ -1,4 +1,4 @@
-//! Text in prompts and tool output that the user did not write: the client's reminders, an editor's quotes, the
+//! Text in prompts and tool output that the user did not write: the agent's reminders, an editor's quotes, the
 //! opening of a plan's prompt.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use memchr::memmem;
 const OPEN_TAG: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
-/// Removes the client's reminders to the model. A reminder without an end is removed only from a text that was
+/// Removes the agent's reminders to the model. A reminder without an end is removed only from a text that was
 /// `cut`. In an uncut text it is the writer's own text about reminders.
 pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
     let Some(first) = memmem::find(text.as_bytes(), OPEN_TAG.as_bytes()) else { return Cow::Borrowed(text) };

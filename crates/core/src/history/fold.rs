@@ -236,7 +236,7 @@ impl HistoryFold {
     fn agent_of(&self, envelope: &Envelope<'_>) -> Option<Arc<str>> {
         match &self.agent {
             Some(agent) => Some(Arc::clone(agent)),
-            // Clients of 1.0.x write a subagent's records into the session's file and do not name the subagent.
+            // Agents of 1.0.x write a subagent's records into the session's file and do not name the subagent.
             None => envelope.sidechain.then(|| envelope.agent_id.as_deref().unwrap_or("sidechain").into()),
         }
     }

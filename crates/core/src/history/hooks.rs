@@ -112,7 +112,7 @@ impl HistoryFold {
         }
     }
 
-    /// The batch of an event. Hooks of clients before 2.1.196 do not name it; then it is the newest one.
+    /// The batch of an event. Hooks of agents before 2.1.196 do not name it; then it is the newest one.
     fn hook_batch(&self, event: HookEventParts<'_>) -> Option<BatchId> {
         let newest = || {
             self.prompt_matches.newest(event.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)))

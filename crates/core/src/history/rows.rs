@@ -66,7 +66,7 @@ pub struct Text<'a> {
     /// The tool's name, for [`Role::ToolInput`] and [`Role::ToolResult`]. `None` for a result whose call is
     /// missing.
     pub tool: Option<&'a str>,
-    /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
+    /// The subagent it belongs to; `sidechain` for agents of 1.0.x, which do not name it.
     pub agent: Option<&'a str>,
     /// By its own fields, the record was copied from another session.
     pub copied: bool,
@@ -76,7 +76,7 @@ pub struct Text<'a> {
     pub cut: u64,
 }
 
-/// Id of a batch: the client's `promptId`, which hooks call `prompt_id`. For clients before 2.1.87, the id of the
+/// Id of a batch: the agent's `promptId`, which hooks call `prompt_id`. For agents before 2.1.87, the id of the
 /// prompt's record.
 pub type BatchId = Arc<str>;
 
@@ -87,7 +87,7 @@ pub struct Batch {
     pub id: BatchId,
     /// The source of the prompt.
     pub origin: Option<BatchOrigin>,
-    /// The prompt without private blocks and the client's wrappers, cut. `None` also when all of it was private.
+    /// The prompt without private blocks and the agent's wrappers, cut. `None` also when all of it was private.
     pub prompt: Option<String>,
     /// All of the prompt was private.
     pub private: bool,
@@ -114,7 +114,7 @@ pub struct Ended {
     pub status: BatchStatus,
     /// Since when.
     pub at: Timestamp,
-    /// For [`BatchStatus::Failed`]: the client's message.
+    /// For [`BatchStatus::Failed`]: the agent's message.
     pub error: Option<String>,
 }
 

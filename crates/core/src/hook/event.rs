@@ -63,7 +63,7 @@ pub enum HookEvent {
     StopFailure {
         /// `error`: `rate_limit`, `server_error`, ….
         error: Arc<str>,
-        /// First line of `last_assistant_message`, which holds the client's own words about the error.
+        /// First line of `last_assistant_message`, which holds the agent's own words about the error.
         message: Arc<str>,
     },
     /// A subagent begins.

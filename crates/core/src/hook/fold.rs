@@ -42,7 +42,7 @@ struct Window {
     now: HookReading,
     /// Wall clock of the newest event.
     newest: Timestamp,
-    /// Process ids of the client's ancestors, nearest first.
+    /// Process ids of the agent's ancestors, nearest first.
     outer: Arc<[u32]>,
 }
 

@@ -179,7 +179,7 @@ impl HookReading {
     }
 
     /// Whether the event belongs to a prompt before the newest one. Each hook is a process of its own, and two of
-    /// them may start in another order than the client fired them. Records a prompt that is new.
+    /// them may start in another order than the agent fired them. Records a prompt that is new.
     fn is_of_an_earlier_prompt(&mut self, prompt: Option<&Arc<str>>) -> bool {
         let Some(prompt) = prompt.filter(|prompt| self.prompt.as_ref() != Some(prompt)) else { return false };
         if self.prompts_before.contains(prompt) {

@@ -19,7 +19,7 @@ pub struct HookOrigin {
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first, bounded.
     pub ancestors: Arc<[u32]>,
-    /// The terminal that the client runs in.
+    /// The terminal that the agent runs in.
     pub terminal: Option<TerminalContext>,
 }
 

@@ -84,7 +84,7 @@ pub struct Row {
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.
     pub context_used: Option<u64>,
-    /// Tokens at which the client last compacted this work by itself: the size of the context. `None` if it never
+    /// Tokens at which the agent last compacted this work by itself: the size of the context. `None` if it never
     /// did, and if the context holds more tokens by now, because then its size is greater.
     pub context_size: Option<u64>,
     /// Subagents (running, all).

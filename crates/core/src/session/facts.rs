@@ -34,7 +34,7 @@ pub struct TranscriptFacts {
     pub model: Option<Arc<str>>,
     /// Client version.
     pub version: Option<Arc<str>>,
-    /// How the client was started.
+    /// How the agent was started.
     pub entrypoint: Option<Arc<str>>,
     /// Time of the first record.
     pub created_at: Option<Timestamp>,

@@ -26,7 +26,7 @@ use crate::session::usage::RequestLedger;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
 
-/// Clients write records out of order by minutes at most, never by more than this.
+/// Agents write records out of order by minutes at most, never by more than this.
 const SET_BACK: Millis = Millis::from_secs(600);
 
 /// One session, folded record by record.
@@ -47,7 +47,7 @@ pub struct SessionFold {
     ahead: Option<Box<Machine>>,
     turn: Turn,
     tasks: BackgroundWork,
-    /// The queued prompts in order; `true` for a notice of the client, which the user did not type.
+    /// The queued prompts in order; `true` for a notice of the agent, which the user did not type.
     queue: Vec<bool>,
     /// The client has reported running subagents once. From then on, no report means that none run.
     client_counts_agents: bool,

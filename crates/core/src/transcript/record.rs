@@ -1,7 +1,7 @@
 //! One parsed record of a transcript: the facts that state, lineage, title and usage need, and no more.
 //!
 //! A record borrows from its line. Payloads that no fold needs (tool output, file contents, prompt snapshots) are
-//! skipped, not copied; the timeline reads them on demand. Evidence for the shapes: clients 1.0.51 to 2.1.329.
+//! skipped, not copied; the timeline reads them on demand. Evidence for the shapes: agents 1.0.51 to 2.1.329.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub struct Envelope<'a> {
     pub cwd: Option<Cow<'a, str>>,
     /// `gitBranch`.
     pub branch: Option<Cow<'a, str>>,
-    /// `version` of the client.
+    /// `version` of the agent.
     pub version: Option<Cow<'a, str>>,
     /// `entrypoint`: `cli`, `sdk-cli`, …; an open set.
     pub entrypoint: Option<Cow<'a, str>>,
@@ -44,7 +44,7 @@ pub struct Envelope<'a> {
     pub agent_id: Option<Cow<'a, str>>,
     /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
     pub sidechain: bool,
-    /// `isMeta`: written by the client, not by the user.
+    /// `isMeta`: written by the agent, not by the user.
     pub meta: bool,
 }
 
@@ -55,7 +55,7 @@ pub enum Body<'a> {
     Prompt(Prompt<'a>),
     /// Results of one or more tool calls.
     ToolResults(Vec<ToolResult<'a>>),
-    /// `[Request interrupted by user]` as the client writes it: ends the turn. A pasted lookalike is a prompt.
+    /// `[Request interrupted by user]` as the agent writes it: ends the turn. A pasted lookalike is a prompt.
     Interrupt {
         /// The text said "for tool use".
         for_tool_use: bool,
@@ -170,7 +170,7 @@ pub struct Assistant<'a> {
     pub message_id: Option<Cow<'a, str>>,
     /// `requestId`.
     pub request_id: Option<Cow<'a, str>>,
-    /// `message.model`; `<synthetic>` for a message made by the client.
+    /// `message.model`; `<synthetic>` for a message made by the agent.
     pub model: Option<Cow<'a, str>>,
     /// `message.stop_reason`; null on most blocks before 2.1.87.
     pub stop: Option<StopReason>,

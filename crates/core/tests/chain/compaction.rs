@@ -1,4 +1,4 @@
-//! Compactions: inside a file, into a new id with a marker, and copied history by old clients.
+//! Compactions: inside a file, into a new id with a marker, and copied history by old agents.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::LinkReason;
@@ -231,7 +231,7 @@ fn a_boundary_after_hours_of_silence_explains_its_marker() {
 
 #[test]
 fn the_same_announcement_counts_once() {
-    // The hook's folder changes with the client's, and hooks of two settings files fire for one compaction.
+    // The hook's folder changes with the agent's, and hooks of two settings files fire for one compaction.
     let chains = World::of([session("a", &[(0, 300)])])
         .marker("a", 200)
         .marker("a", 200)

@@ -1,4 +1,4 @@
-//! Shapes that recordings do not hold, as the clients of all versions write them.
+//! Shapes that recordings do not hold, as the agents of all versions write them.
 
 use watchbill_core::history::{BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role};
 
@@ -42,7 +42,7 @@ fn a_turn_ends_by_its_last_answer_or_by_the_next_prompt() {
     assert_eq!(status(&lines(&begun), "go"), Some(BatchStatus::Active));
     let end = answer(2, 2, "\"end_turn\"", &said("done"));
     assert_eq!(status(&lines(&[&begun[..], &[end]].concat()), "go"), Some(BatchStatus::Completed));
-    // Clients before 2.1.87 gave no reason: the next prompt shows the end.
+    // Agents before 2.1.87 gave no reason: the next prompt shows the end.
     let next = user(2, 9, "\"more\"");
     assert_eq!(
         status(&lines(&[&begun[..], std::slice::from_ref(&next)].concat()), "go"),

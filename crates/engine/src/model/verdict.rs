@@ -120,7 +120,7 @@ pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<
     calls
 }
 
-/// The open calls of running subagents, newest first. If the client asks the user about one of them, it is the newest;
+/// The open calls of running subagents, newest first. If the agent asks the user about one of them, it is the newest;
 /// the earlier ones most likely run already.
 fn agents_calls(inputs: &RowInputs<'_>) -> Vec<PendingTool> {
     let Some(session) = inputs.session else { return Vec::new() };

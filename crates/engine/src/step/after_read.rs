@@ -61,7 +61,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
             chains.mark_all();
         }
         if says_nothing {
-            // The file was emptied, and the client is about to write it again.
+            // The file was emptied, and the agent is about to write it again.
             chains.mark_gone(id.clone());
         }
         chains.mark(id.clone());

@@ -114,7 +114,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
     rows.mark_all(witnesses.waits_for_child(pid));
 }
 
-/// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the client writes records
+/// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the agent writes records
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
     let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;

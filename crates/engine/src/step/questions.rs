@@ -21,7 +21,7 @@ use crate::prompt::PromptTarget;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
-/// `kind` of sessions that the client runs behind its own daemon (client 2.1.329).
+/// `kind` of sessions that the agent runs behind its own daemon (agent 2.1.329).
 const BACKGROUND: &str = "bg";
 
 /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A prefix
@@ -187,9 +187,8 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
 /// When the session is not known.
 pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
     let id = find(rooms, asked)?;
-    let row = row_of(rooms, &id).ok_or_else(|| {
-        ApiError::new(ErrorCode::NotFound, format!("session {id} is not known"))
-    })?;
+    let row = row_of(rooms, &id)
+        .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("session {id} is not known")))?;
     let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
     // Of several processes on one session, the user most likely left the last started one open.
     instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));

@@ -1,4 +1,4 @@
-//! The child processes of clients. The engine looks at them only if no other witness tells whether a call runs or asks.
+//! The child processes of agents. The engine looks at them only if no other witness tells whether a call runs or asks.
 //!
 //! A look is due when a call has had no result for the approval time, and again after twice as long each time. The
 //! engine waits for the end of a found child as for that of a client. No other timer is used.

@@ -26,7 +26,7 @@ const LONG: Millis = Millis(1_000);
 const MAX_MOVES: usize = 4096;
 /// Limit of sessions whose process has left.
 const MAX_GONE: usize = 16_384;
-/// No registry file of the client is near this size.
+/// No registry file of the agent is near this size.
 const SIZE_LIMIT: u64 = 256 << 10;
 
 /// All registry files, by path.

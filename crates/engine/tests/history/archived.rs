@@ -1,4 +1,4 @@
-//! A session whose transcript the client has removed is read from the archive as if its file still existed.
+//! A session whose transcript the agent has removed is read from the archive as if its file still existed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -325,7 +325,7 @@ fn nothing_is_archived_before_the_user_enables_it_and_the_offer_has_numbers() {
     assert_eq!((offer.files, offer.bytes, offer.cleanup_days), (1, text.len() as u64, 10));
     assert!(offer.expected > 0 && offer.expected * 4 < offer.bytes, "{offer:?}");
     assert!(!root.join("data").exists());
-    // Half of the client's cleanup period has passed: with the archive on, the transcript would be due.
+    // Half of the agent's cleanup period has passed: with the archive on, the transcript would be due.
     let on = ArchiveSettings { enabled: true, ..settings.archive };
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
     let due =

@@ -79,7 +79,7 @@ impl Dice {
     }
 }
 
-/// Simulated clients whose transcripts grow, whole lines and torn ones.
+/// Simulated agents whose transcripts grow, whole lines and torn ones.
 struct Clients {
     projects: PathBuf,
     authors: Vec<SessionWriter>,

@@ -325,7 +325,7 @@ impl House {
         self.catch_up()
     }
 
-    /// The line of a record, with the fields that the client adds to every record, and the current time.
+    /// The line of a record, with the fields that the agent adds to every record, and the current time.
     pub fn line(&mut self, session: &str, mut record: Value) -> String {
         let number = self.number();
         let fields = record.as_object_mut().unwrap();

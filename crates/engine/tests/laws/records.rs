@@ -1,4 +1,4 @@
-//! Lines as the client writes them, short enough for a test.
+//! Lines as the agent writes them, short enough for a test.
 
 use std::fmt::Write as _;
 

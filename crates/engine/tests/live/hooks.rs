@@ -22,7 +22,7 @@ use watchbill_watch::process::proc_start;
 use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
-/// A process that stands in for the client.
+/// A process that stands in for the agent.
 struct Agent(Child);
 
 impl Agent {

@@ -1,4 +1,4 @@
-//! Stand-ins for the client: real processes with correct registry files.
+//! Stand-ins for the agent: real processes with correct registry files.
 
 #![cfg(target_os = "linux")]
 

@@ -69,7 +69,7 @@ fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
     Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
 }
 
-/// The same for the window, with the transcripts that the client will remove soon.
+/// The same for the window, with the transcripts that the agent will remove soon.
 pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
     let found = wanted(settings, fs);
     let Offer { files, bytes, expected, cleanup_days } = offer_of(settings, fs, &found);

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// A version of the client.
+/// A version of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
@@ -36,7 +36,7 @@ pub struct Event {
     pub name: &'static str,
     /// The first version that is known to have it. If the release notes do not say, this may be a later version.
     pub since: Version,
-    /// Whether the client waits for the hook, which takes milliseconds. It does so only for events after which it may
+    /// Whether the agent waits for the hook, which takes milliseconds. It does so only for events after which it may
     /// end, because an ending client kills the hooks it does not wait for. Of eight `Stop` events of print mode two
     /// were lost (2.1.329; anthropics/claude-code#83396).
     pub waits: bool,

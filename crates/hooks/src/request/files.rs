@@ -6,7 +6,7 @@ use watchbill_core::requests::request::Request;
 /// The most files that are looked at for one request.
 pub const MAX_FILES: usize = 8;
 
-/// Paths that a request may mean, as it writes them or below the client's folder. Whether files are there is not looked at.
+/// Paths that a request may mean, as it writes them or below the agent's folder. Whether files are there is not looked at.
 pub fn named_paths(request: &Request) -> Vec<String> {
     let input: Value = serde_json::from_str(&request.input).unwrap_or_default();
     let text = |name: &str| input.get(name).and_then(Value::as_str);

@@ -31,7 +31,7 @@ pub struct Asking<'a> {
     pub tool: &'a str,
     /// The tool's input.
     pub input: &'a Value,
-    /// The rules of "allow always", as the client suggests them.
+    /// The rules of "allow always", as the agent suggests them.
     pub suggestions: &'a Value,
     /// The permission mode of the session.
     pub mode: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Archived transcripts: compressed before the client's own clean-up removes them.
+//! Archived transcripts: compressed before the agent's own clean-up removes them.
 
 use rusqlite::OptionalExtension;
 use watchbill_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! Plans that the client wrote: every version, its events, and the prompts that carried it out.
+//! Plans that the agent wrote: every version, its events, and the prompts that carried it out.
 
 use std::sync::Arc;
 

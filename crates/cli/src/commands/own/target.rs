@@ -82,9 +82,7 @@ pub fn folder(global: &Global, asked: &str, running: bool) -> anyhow::Result<Fol
     let row = row(global, asked)?;
     let id = one_line(&row.session_id);
     let Some(own) = &row.own_id else {
-        bail!(
-            "session {id} was not started by Watchbill: use its terminal"
-        );
+        bail!("session {id} was not started by Watchbill: use its terminal");
     };
     let folder = Folder::of(&data_dir, own)?;
     if running && HostClient::connect(&folder).is_err() {

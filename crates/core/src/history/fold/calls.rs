@@ -75,7 +75,7 @@ impl HistoryFold {
         self.calls.push(call, step.sink);
     }
 
-    /// The batch of a call that begins now. In a subagent's file it is the caller's batch, if the client names it.
+    /// The batch of a call that begins now. In a subagent's file it is the caller's batch, if the agent names it.
     fn batch_of(&self, step: &RecordContext<'_, '_>) -> Option<BatchId> {
         match (&self.agent, &self.turn) {
             (Some(_), _) => self.prompt_id.clone(),

@@ -58,7 +58,7 @@ impl HistoryFold {
     pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
         match &self.plan {
             Some(plan) => Arc::clone(plan),
-            // Clients without plan files: each turn that shows a plan has its own.
+            // Agents without plan files: each turn that shows a plan has its own.
             None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
         }
     }

@@ -10,7 +10,7 @@ use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::TitleKind;
 
 impl HistoryFold {
-    /// Gives the sink a text, without private blocks and without the client's reminders to the model.
+    /// Gives the sink a text, without private blocks and without the agent's reminders to the model.
     pub(super) fn emit_text(
         &mut self,
         role: Role,

@@ -33,7 +33,7 @@ impl HistoryFold {
         self.begin_prompt(&text, origin, full, step);
     }
 
-    /// A prompt that the client took into the running turn.
+    /// A prompt that the agent took into the running turn.
     pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         let (text, notice) = full.queued_prompt(step.settings.words);
         let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };

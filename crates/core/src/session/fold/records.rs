@@ -128,7 +128,7 @@ impl SessionFold {
                 let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
                     || self.fold_notice(&prompt.text, step.now);
                 if !known {
-                    // It may be a subagent that only the client counted: one that was woken again.
+                    // It may be a subagent that only the agent counted: one that was woken again.
                     self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
                 }
             }
@@ -210,7 +210,7 @@ impl SessionFold {
         match system {
             System::TurnDuration { pending_agents } => {
                 self.turn.pending.clear();
-                // Clients that count their subagents leave out a count of zero, as clients do that never count.
+                // Agents that count their subagents leave out a count of zero, as agents do that never count.
                 // After the first count, no count means zero, even if a notice was missed.
                 self.client_counts_agents |= *pending_agents > 0;
                 if self.client_counts_agents && *pending_agents == 0 {

@@ -54,7 +54,7 @@ fn edge_37_clear_continues_the_same_chain() {
 fn edge_37_a_registry_that_keeps_the_old_session_hides_neither() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
-    // Earlier clients went on naming the old session. The new file says which process wrote it.
+    // Earlier agents went on naming the old session. The new file says which process wrote it.
     let mut cleared = json!({"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}});
     let mut go = prompt("another thing");
     for record in [&mut cleared, &mut go] {
@@ -135,7 +135,7 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
         assert!(!house.row(A).has_pending_tool_use && house.row(A).pid.is_none());
         assert_eq!(state_of(&house.cold(), A), "ended/crashed", "{status}: so says who comes later");
     }
-    // The registry file may be gone with the client's whole machine: a later look finds no process that claims the
+    // The registry file may be gone with the agent's whole machine: a later look finds no process that claims the
     // session.
     let mut house = House::live();
     house.write_all(A, [prompt("go"), bash("t1", "make all")]).at(60.0);

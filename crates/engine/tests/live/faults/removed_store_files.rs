@@ -60,7 +60,7 @@ fn check_command_is_stored_without(begin: &str) {
     assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
     drop(other);
     assert_eq!(Store::open(&data, OpenMode::Read).unwrap().all_set_aside().unwrap().len(), 1);
-    // Later and earlier records of clients are stored as well.
+    // Later and earlier records of agents are stored as well.
     house.run_a_turn(1);
     house.run_a_turn(3);
     house.until_stored(1, 4);

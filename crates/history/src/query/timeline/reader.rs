@@ -139,7 +139,7 @@ impl TimelineReader {
         let all = places(parts);
         let asked = agent.and_then(|agent| plan.agents.iter().find(|file| &*file.agent == agent));
         let Some(mut file) = asked else {
-            // Also for clients 1.0.x, which wrote the subagent's records into the session's transcript.
+            // Also for agents 1.0.x, which wrote the subagent's records into the session's transcript.
             let index = index_of(&all, parts, &plan.session, offset).unwrap_or(0);
             return Ok(TimelinePlace { index: index as u64, within: Vec::new() });
         };
