@@ -74,7 +74,7 @@ impl Write for Messages {
     }
 }
 
-/// The words after `hook`, if that is the command. The client waits, so the program sets nothing else up before.
+/// The words after `hook`, if that is the command. The agent waits, so the program sets nothing else up before.
 fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != "hook" {

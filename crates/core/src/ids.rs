@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The client's own id of a session: the stem of the transcript's file name, usually a UUID.
+/// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::arc_str")] Arc<str>);
 

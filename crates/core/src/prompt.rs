@@ -22,7 +22,7 @@ pub enum NotTypable {
          feeds may stay)"
     )]
     Control(u32),
-    /// The client takes a backslash before Enter for a new line, and waits for more (client 2.1.329).
+    /// The agent takes a backslash before Enter for a new line, and waits for more (agent 2.1.329).
     #[error("the prompt ends in a backslash, which the agent takes for a new line; end it in another way")]
     Continues,
 }
@@ -60,7 +60,7 @@ impl PromptText {
         self.is_command() && !self.0.contains(['\n', '\t'])
     }
 
-    /// Whether a recorded prompt is this text, whole. The client puts a long paste between two lines of its own (recorded
+    /// Whether a recorded prompt is this text, whole. The agent puts a long paste between two lines of its own (recorded
     /// from client 2.1.329); it may write line feeds as carriage returns, and a tab as spaces.
     pub fn is_whole(&self, recorded: &str) -> bool {
         let is_mark = |line: &&str| {

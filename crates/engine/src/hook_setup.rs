@@ -64,7 +64,7 @@ impl HookSetup {
                 format!("{error}; install the command line program, or put it on the PATH"),
             )
         });
-        // The client does not set our environment variables. So each hook needs `--data-dir`, unless the data folder is
+        // The agent does not set our environment variables. So each hook needs `--data-dir`, unless the data folder is
         // the default of the platform.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());

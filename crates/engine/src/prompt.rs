@@ -19,7 +19,7 @@ use watchbill_watch::fs::{FileKind, Fs};
 
 use crate::clock::{Clock, SystemClock};
 
-/// Pause between a text and its Enter. The client takes everything that it reads at once for one paste, also an Enter. 0.3 s
+/// Pause between a text and its Enter. The agent takes everything that it reads at once for one paste, also an Enter. 0.3 s
 /// are enough (recorded from client 2.1.329).
 const PAUSE: Duration = Duration::from_millis(400);
 /// How long to wait until the agent's files show the prompt.
@@ -40,7 +40,7 @@ pub(crate) struct PromptTarget {
     pub session_location: SessionLocation,
     /// Its transcript, if it has one.
     pub transcript: Option<PathBuf>,
-    /// The client's folders.
+    /// The agent's folders.
     pub roots: Vec<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ struct Before {
     transcript_length: u64,
 }
 
-/// The client's word on a prompt.
+/// The agent's word on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Acknowledgement {
     /// Its transcript has a prompt; whether that is the whole text, where this can be compared.
@@ -160,7 +160,7 @@ impl PromptTyper<'_> {
             let entry = parse_registry(&self.fs.read_small(&root.join(&name), REGISTRY_LIMIT).ok()?).ok()?;
             (entry.instance == *self.instance).then_some(entry)
         };
-        // The client rewrites the file in place.
+        // The agent rewrites the file in place.
         for _ in 0..5 {
             if let Some(entry) = self.target.roots.iter().find_map(read) {
                 return Some(entry);

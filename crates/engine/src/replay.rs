@@ -10,7 +10,7 @@ use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 
-/// The client's writes and the driver's actions, in order of time.
+/// The agent's writes and the driver's actions, in order of time.
 #[derive(Debug, Clone)]
 pub struct Recording {
     /// The start of the recording, by the agent's clock.
@@ -234,7 +234,7 @@ fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     *operations = kept;
 }
 
-/// Finds the process that sent each hook. The client writes its registry file shortly before or after its hooks. So
+/// Finds the process that sent each hook. The agent writes its registry file shortly before or after its hooks. So
 /// the last write before the hook that names the session decides. Without such a write, the first one after it decides.
 fn find_senders(operations: &mut [(Millis, Operation)]) {
     let claims: Vec<(usize, String, Instance)> = operations

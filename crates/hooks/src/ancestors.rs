@@ -14,9 +14,9 @@ const LEVELS: usize = 16;
 pub struct Ancestry {
     /// Nearest first.
     pub ancestors: Vec<Ancestor>,
-    /// The client's process.
+    /// The agent's process.
     pub agent: Option<Instance>,
-    /// The terminal device of the nearest ancestor that has one. The client's hooks have none themselves.
+    /// The terminal device of the nearest ancestor that has one. The agent's hooks have none themselves.
     pub tty: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub struct Ancestry {
 pub struct ClientSigns {
     /// The process id that the agent gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
     pub pid: Option<u32>,
-    /// The client's folder, where it registers its live sessions.
+    /// The agent's folder, where it registers its live sessions.
     pub config: Option<PathBuf>,
 }
 

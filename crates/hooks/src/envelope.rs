@@ -35,7 +35,7 @@ pub struct Envelope {
     pub order: u64,
     /// The id of the boot that `order` counts from, where the system has one.
     pub boot: Option<Arc<str>>,
-    /// The client's process, if it is among the sender's ancestors.
+    /// The agent's process, if it is among the sender's ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first.
     pub ancestors: Vec<Ancestor>,

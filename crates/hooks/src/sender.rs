@@ -1,6 +1,6 @@
 //! `watchbill hook`: sends one event from the agent's pipe to the receivers, or puts it into the spool.
 //!
-//! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
+//! The agent waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
 //! client has [`PAYLOAD_BUDGET`] to finish its payload; after that, a second process waits for the rest. The sender never
 //! prints: the agent passes printed text to its model.
 
@@ -201,7 +201,7 @@ fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent
     Sent::Dropped
 }
 
-/// The client did not finish its payload in time: a second process reads the rest.
+/// The agent did not finish its payload in time: a second process reads the rest.
 ///
 /// The spool keeps the part that has come, so that a killed process loses only the rest.
 fn hand_to_second_process(

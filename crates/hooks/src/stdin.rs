@@ -57,7 +57,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
     }
 }
 
-/// Reads a payload that is too long to its end, and keeps a shortened form. The client must not meet a closed pipe,
+/// Reads a payload that is too long to its end, and keeps a shortened form. The agent must not meet a closed pipe,
 /// and the fields that identify the event may come last.
 fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
     let until = Instant::now() + DRAIN_LIMIT;

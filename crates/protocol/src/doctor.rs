@@ -123,7 +123,7 @@ pub struct HookSettings {
     /// The scope of the file: `user`, `project`, `local` or `managed`.
     #[serde(default)]
     pub scope: String,
-    /// The client's folder that it belongs to.
+    /// The agent's folder that it belongs to.
     #[serde(default)]
     pub root: String,
     /// The hook that tells the agent what was learned is there.

@@ -28,7 +28,7 @@ pub enum HooksStep {
 pub struct HooksPreview {
     /// The file.
     pub path: String,
-    /// The client's folder that it belongs to, as `hooksStatus` names it.
+    /// The agent's folder that it belongs to, as `hooksStatus` names it.
     pub root: String,
     /// The step that would be done.
     pub step: HooksStep,
@@ -36,7 +36,7 @@ pub struct HooksPreview {
     pub lines: Vec<DiffLine>,
     /// The program that the agent would start at each event.
     pub program: String,
-    /// The client's version, if it could be asked. Without it, only events that every client knows are installed.
+    /// The agent's version, if it could be asked. Without it, only events that every agent knows are installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Identifies exactly this change; another change is refused.

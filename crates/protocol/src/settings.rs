@@ -227,7 +227,7 @@ pub struct ArchiveOffer {
     pub bytes: u64,
     /// The bytes that the archive would take, estimated from some of them.
     pub expected: u64,
-    /// The client removes a transcript after this many days.
+    /// The agent removes a transcript after this many days.
     pub cleanup_days: i64,
     /// Transcripts that the agent will remove within a week.
     pub soon: u64,

@@ -181,7 +181,7 @@ impl Configuration {
             }
             let value = change.value.as_ref().map(|value| kind(key).of_wire(value)).transpose();
             let value = value.map_err(invalid)?;
-            // The client's own variable ranks after the file, so only a written default of `roots` overrides it.
+            // The agent's own variable ranks after the file, so only a written default of `roots` overrides it.
             let unsaid = key != SettingKey::Roots;
             Ok((key, value.filter(|value| !(unsaid && *value == default(key)))))
         };

@@ -66,7 +66,7 @@ impl FixedSources {
         }
     }
 
-    /// The client's folders, their source, and the option or variable that fixes them, if any.
+    /// The agent's folders, their source, and the option or variable that fixes them, if any.
     fn roots(
         &self,
         values: &FileValues,

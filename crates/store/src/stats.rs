@@ -26,7 +26,7 @@ pub enum TokenGroup {
 pub struct TokenRow {
     /// The day as `2026-11-21`, the project's folder or the model; `None` if it is unknown.
     ///
-    /// The client names a transcript folder after the folder in which a session was launched. The key of a project
+    /// The agent names a transcript folder after the folder in which a session was launched. The key of a project
     /// is the launch folder of the session itself, or else of another session, whose name matches. If neither
     /// matches, it is the session's launch folder, or else just the name.
     pub key: Option<String>,

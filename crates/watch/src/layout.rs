@@ -271,7 +271,7 @@ fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
 /// The name without its ending; `None` for hidden files and for files that the agent has set aside.
 fn stem<'a>(name: &'a OsStr, ending: &[u8]) -> Option<&'a [u8]> {
     let stem = name.as_encoded_bytes().strip_suffix(ending)?;
-    // The client's own names have no dot.
+    // The agent's own names have no dot.
     let set_aside =
         stem.contains(&b'.') && stem.windows(b".orphaned-".len()).any(|part| part == b".orphaned-");
     (!stem.is_empty() && !stem.starts_with(b".") && !set_aside).then_some(stem)

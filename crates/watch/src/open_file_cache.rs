@@ -1,6 +1,6 @@
 //! The real file system, with growing files kept open.
 //!
-//! The client writes line by line, and two threads read each line. Opening the file for each of them costs more than
+//! The agent writes line by line, and two threads read each line. Opening the file for each of them costs more than
 //! reading it. The system also reports each opening to all watchers of the folder, and so wakes the watcher's thread
 //! for nothing. notify 8 always asks for these events (9.0.0-rc has `EventKindMask`).
 

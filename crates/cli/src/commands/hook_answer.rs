@@ -1,7 +1,7 @@
 //! `watchbill hook --answer`: one request of the agent, from its pipe to the program that holds the store, and the user's
 //! answer back.
 //!
-//! The client shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
+//! The agent shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
 //! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and
 //! the closed connection tells the engine.
 

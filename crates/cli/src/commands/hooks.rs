@@ -85,7 +85,7 @@ impl Setting {
         let data_dir = absolute(settings.data_dir.as_deref().ok_or_else(|| {
             anyhow::anyhow!("no folder for Watchbill's own files is known; name one with --data-dir")
         })?)?;
-        // The client runs hooks without our variables, so a hook finds only the platform's own folder by itself.
+        // The agent runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
         let of = |root: &PathBuf| {

@@ -146,7 +146,7 @@ fn a_second_process_waits_for_a_late_payload() {
     drop(pipe);
     let heard = listener.next();
     assert_eq!((&*heard.payload, heard.cut), (&*sent_payload, false));
-    // The client was an ancestor of the first process. The second has another parent.
+    // The agent was an ancestor of the first process. The second has another parent.
     assert!(heard.origin.ancestors.contains(&std::process::id()));
     until("the part is gone", || std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count() == 0);
 }

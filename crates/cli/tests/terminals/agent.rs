@@ -12,7 +12,7 @@ pub struct Agent {
     pub pid: u32,
 }
 
-/// The client's folder of a test.
+/// The agent's folder of a test.
 pub fn claude_dir(desktop: &Desktop) -> PathBuf {
     desktop.home().join("claude")
 }

@@ -1,6 +1,6 @@
-//! The client's live registry: one file `sessions/<pid>.json` for each running process.
+//! The agent's live registry: one file `sessions/<pid>.json` for each running process.
 //!
-//! The vendor does not document it; measured with client 2.1.329. The client rewrites the file in place, so a reader
+//! The vendor does not document it; measured with agent 2.1.329. The agent rewrites the file in place, so a reader
 //! may see an empty file or the tail of a longer old text. `sessionId` changes in place on `/clear` and `/resume`.
 //! The file of a killed process stays, with its last status.
 

@@ -53,7 +53,7 @@ pub fn without_quotes(text: &str) -> Cow<'_, str> {
     rest
 }
 
-/// The client carries out a plan after it cleared the context. Its prompt begins with these words.
+/// The agent carries out a plan after it cleared the context. Its prompt begins with these words.
 const PLAN: &str = "Implement the following plan:";
 
 /// The plan in a prompt that carries one out.

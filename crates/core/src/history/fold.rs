@@ -45,7 +45,7 @@ pub struct HistoryFold {
     prompt_id: Option<Arc<str>>,
     pub(super) prompt_matches: PromptMatches,
     calls: Calls,
-    /// Hashes of the newest title of each kind. The client appends a title again, up to a hundred times.
+    /// Hashes of the newest title of each kind. The agent appends a title again, up to a hundred times.
     titles: [u64; 4],
     /// The plan that the session works on.
     plan: Option<Arc<str>>,

@@ -64,7 +64,7 @@ impl Role {
 pub enum BatchOrigin {
     /// The user.
     Human,
-    /// The user, while a turn ran. The client took the prompt into that turn.
+    /// The user, while a turn ran. The agent took the prompt into that turn.
     Queued,
     /// A background task or subagent has ended.
     TaskNotification,

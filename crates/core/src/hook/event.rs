@@ -24,7 +24,7 @@ pub enum HookEvent {
     UserPromptSubmit {
         /// Its first line.
         prompt: Arc<str>,
-        /// The client submitted it by itself: background work has ended.
+        /// The agent submitted it by itself: background work has ended.
         task_notification: bool,
     },
     /// A tool is about to run, or to ask.
@@ -47,7 +47,7 @@ pub enum HookEvent {
         /// Their ids.
         ids: Vec<Arc<str>>,
     },
-    /// The client notifies the user.
+    /// The agent notifies the user.
     Notification {
         /// `notification_type`.
         kind: NotificationKind,

@@ -1,4 +1,4 @@
-//! The client's hook events as facts: the sender, its terminal, and the content.
+//! The agent's hook events as facts: the sender, its terminal, and the content.
 
 mod calls;
 pub mod event;

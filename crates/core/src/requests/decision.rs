@@ -11,7 +11,7 @@ pub enum Decision {
     AllowAlways,
     /// Does not run the tool. The turn goes on, and the model reads the reason.
     Deny(String),
-    /// Does not run the tool, and ends the turn. The client drops a reason.
+    /// Does not run the tool, and ends the turn. The agent drops a reason.
     DenyAndStop,
     /// One answer for each question, in the order of the questions.
     Choose(Vec<Chosen>),

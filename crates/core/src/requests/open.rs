@@ -20,7 +20,7 @@ use super::decision::{Decision, Mismatch};
 use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
-/// Evidence from before this time belongs to the previous request. The client writes its registry file up to 0.7 s after
+/// Evidence from before this time belongs to the previous request. The agent writes its registry file up to 0.7 s after
 /// it starts the hook. It ignores keys in the first half second of a dialog (recorded from client 2.1.329).
 const SETTLES: Millis = Millis(500);
 
@@ -140,7 +140,7 @@ pub struct OpenRequests {
 impl OpenRequests {
     /// A hook process or a host asks.
     ///
-    /// The client runs the hooks of one turn after another: an older open request of the same turn is decided by then. A
+    /// The agent runs the hooks of one turn after another: an older open request of the same turn is decided by then. A
     /// host asks once, and says itself when a request is over.
     pub fn ask(&mut self, request: Request) -> Vec<RequestEffect> {
         let mut effects = Vec::new();

@@ -47,7 +47,7 @@ pub enum RequestKind {
 /// One question with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The whole question. The client names the answer by it.
+    /// The whole question. The agent names the answer by it.
     pub text: Arc<str>,
     /// A short heading.
     pub header: Option<Arc<str>>,
@@ -133,7 +133,7 @@ pub struct Request {
     pub suggestions: Arc<str>,
     /// The permission mode of the session.
     pub mode: Option<Arc<str>>,
-    /// The client's folder at that moment.
+    /// The agent's folder at that moment.
     pub cwd: Option<Arc<str>>,
     /// When the hook process started.
     pub opened_at: Timestamp,

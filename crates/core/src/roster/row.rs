@@ -17,7 +17,7 @@ pub use crate::roster::reason::{PendingTool, Reason, Source};
 /// A session as the roster shows it. The field names follow the TrackedSession schema of the contract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The client's id of the session.
+    /// The agent's id of the session.
     pub session_id: SessionId,
     /// What it is doing.
     pub state: State,

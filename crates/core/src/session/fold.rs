@@ -49,7 +49,7 @@ pub struct SessionFold {
     tasks: BackgroundWork,
     /// The queued prompts in order; `true` for a notice of the agent, which the user did not type.
     queue: Vec<bool>,
-    /// The client has reported running subagents once. From then on, no report means that none run.
+    /// The agent has reported running subagents once. From then on, no report means that none run.
     client_counts_agents: bool,
     /// Hash of the message that ended the turn. A late block of it begins no new turn.
     ended_message: Option<u64>,

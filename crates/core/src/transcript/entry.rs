@@ -54,7 +54,7 @@ pub enum What {
 pub enum Origin {
     /// The user.
     Human,
-    /// The user, while a turn ran. The client took the prompt into that turn.
+    /// The user, while a turn ran. The agent took the prompt into that turn.
     Queued,
     /// A background task or subagent that has ended.
     TaskNotification,

@@ -324,7 +324,7 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
 
 fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
     if let Some(kind) = f.denial_kind.word() {
-        // The client writes `interrupted` when it resumes a killed session: the call may have run.
+        // The agent writes `interrupted` when it resumes a killed session: the call may have run.
         if kind == "interrupted" {
             return None;
         }

@@ -85,7 +85,7 @@ fn with_a_known_terminal_only_its_sessions_are_candidates() {
 
 #[test]
 fn a_terminal_beats_the_folder() {
-    // The client changed its folder: the marker lies elsewhere, the terminal is the same.
+    // The agent changed its folder: the marker lies elsewhere, the terminal is the same.
     let chains = World::of([
         session("a", &[(0, 90)]),
         session("b", &[(111, 200)]),

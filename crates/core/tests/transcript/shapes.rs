@@ -196,7 +196,7 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
             r#""toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":"config"}"#,
             "t refused by a rule",
         ),
-        // The client writes this when it resumes a session that was killed in the middle of a call.
+        // The agent writes this when it resumes a session that was killed in the middle of a call.
         (r#""[Tool call interrupted: …]""#, r#""toolDenialKind":"interrupted""#, "t error"),
     ] {
         let line = result(content, more);

@@ -128,7 +128,7 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
             .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
             .or_else(|| own.and_then(OwnWitness::title)),
-        // The client writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
+        // The agent writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: inputs

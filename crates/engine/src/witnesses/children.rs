@@ -20,7 +20,7 @@ pub struct Children {
 /// The subject of a look: the newest open call, and its client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildQuestion {
-    /// The client's process.
+    /// The agent's process.
     pub agent: u32,
     /// `tool_use_id` of the newest open call.
     pub call: Arc<str>,

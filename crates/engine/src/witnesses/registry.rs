@@ -15,7 +15,7 @@ use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
 
-/// A torn file is read again after this time. The client rewrites it in place, in one write.
+/// A torn file is read again after this time. The agent rewrites it in place, in one write.
 const RETRY: Millis = Millis(50);
 /// After this many torn reads in a row, the file counts as malformed. It is still read after its next change.
 const RETRIES: u32 = 20;

@@ -24,7 +24,7 @@ fn path() -> PathBuf {
     Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{SESSION}.jsonl"))
 }
 
-/// The client's folder of that time, and a data folder.
+/// The agent's folder of that time, and a data folder.
 pub(crate) fn one_transcript(data: &Path) -> (Settings, Sources, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());

@@ -382,7 +382,7 @@ impl House {
         self.catch_up().kill(pid, &start_of(pid))
     }
 
-    /// The client with process `pid` sends a hook event now. `payload` needs only the event's own fields.
+    /// The agent with process `pid` sends a hook event now. `payload` needs only the event's own fields.
     pub fn hook(&mut self, pid: u32, session: &str, payload: Value) -> &mut Self {
         let message = self.hook_message(pid, session, payload);
         self.step(Input::Hooks(vec![message]));

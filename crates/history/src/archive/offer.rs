@@ -28,7 +28,7 @@ pub struct Offer {
     pub bytes: u64,
     /// Their bytes in the archive, estimated from some of them.
     pub expected: u64,
-    /// The client removes a transcript after this many days.
+    /// The agent removes a transcript after this many days.
     pub cleanup_days: i64,
 }
 

@@ -35,7 +35,7 @@ pub struct Asking<'a> {
     pub suggestions: &'a Value,
     /// The permission mode of the session.
     pub mode: Option<&'a str>,
-    /// The client's folder.
+    /// The agent's folder.
     pub cwd: Option<&'a str>,
     /// When it asked.
     pub opened_at: Timestamp,

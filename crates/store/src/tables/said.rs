@@ -39,7 +39,7 @@ pub struct SaidRow {
     pub answer: String,
     /// When.
     pub at: Timestamp,
-    /// The client's name of the hook.
+    /// The agent's name of the hook.
     pub event: String,
     /// The file.
     pub place: Option<String>,

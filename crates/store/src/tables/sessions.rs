@@ -40,7 +40,7 @@ CREATE INDEX sessions_active ON sessions (active_at);
 /// A session as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionRow {
-    /// The client's own id.
+    /// The agent's own id.
     pub session_id: String,
     /// Name of the transcript's folder.
     pub project: Option<String>,

@@ -140,7 +140,7 @@ impl Exclude {
             let output = |text: &str| self.output_names_excluded(None, text, cwd);
             named |= match &record.body {
                 Body::Assistant(_) => full.blocks().any(|block| self.is_called(block, cwd)),
-                // The client names the file that it read or wrote. The result holds nothing else.
+                // The agent names the file that it read or wrote. The result holds nothing else.
                 Body::ToolResults(_) if full.is_of_file() => false,
                 Body::ToolResults(_) => {
                     full.blocks().any(|block| output(block.result(usize::MAX, &mut buffer).text))
@@ -150,15 +150,7 @@ impl Exclude {
                     json.contains("<ide_") && self.text_names_excluded(&unescape(json, usize::MAX), cwd)
                 }
                 Body::LocalCommand { .. } => output(&full.words(usize::MAX)),
-                // The words of the user or the model, which may name any path, and records without text.
-                Body::Interrupt { .. }
-                | Body::CompactSummary
-                | Body::Meta
-                | Body::ApiError { .. }
-                | Body::System(_) => false,
-                Body::Attachment(_) | Body::Queue(_) | Body::Title { .. } | Body::LastPrompt(_) => false,
-                Body::Progress | Body::PermissionMode(_) | Body::PullRequest { .. } => false,
-                Body::Irrelevant | Body::Unknown(_) => false,
+                body => body.quotes_files(),
             };
         });
         named

@@ -17,7 +17,7 @@ pub(in crate::history) fn shows_plan(tool: &str) -> bool {
 }
 
 impl HistoryFold {
-    /// The client names the file of the session's plan.
+    /// The agent names the file of the session's plan.
     pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
             && !step.settings.exclude.excludes_in(self.folder.as_deref(), &path)

@@ -142,7 +142,7 @@ impl HistoryFold {
         }
     }
 
-    /// The client was killed. The client that resumed the session wrote the record of it, so the turn ends at its
+    /// The agent was killed. The agent that resumed the session wrote the record of it, so the turn ends at its
     /// own last event.
     pub(super) fn killed(&mut self, step: &mut RecordContext<'_, '_>) {
         if let (None, Some(Turn { over: false, last, .. })) = (&step.agent, &self.turn) {
@@ -185,7 +185,7 @@ impl HistoryFold {
         step: &mut RecordContext<'_, '_>,
     ) {
         if answer.model.as_deref() == Some(SYNTHETIC) {
-            // The client wrote this text itself.
+            // The agent wrote this text itself.
             return;
         }
         self.note_request(answer, step);

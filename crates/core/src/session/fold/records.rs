@@ -117,7 +117,7 @@ impl SessionFold {
     fn fold_prompt(&mut self, prompt: &Prompt<'_>, step: RecordContext<'_, '_>) {
         match prompt.origin {
             PromptOrigin::Human => {
-                // The client sends no prompt before every call has its result, so calls that are still open are
+                // The agent sends no prompt before every call has its result, so calls that are still open are
                 // orphaned.
                 self.turn.pending.clear();
                 if self.facts.goal.is_none() {
@@ -167,7 +167,7 @@ impl SessionFold {
     fn fold_answer(&mut self, answer: &Assistant<'_>, step: RecordContext<'_, '_>) {
         let is_synthetic = answer.model.as_deref() == Some(SYNTHETIC);
         if is_synthetic && !self.in_turn() {
-            // The client wrote this text itself, for example on a resume. No turn runs.
+            // The agent wrote this text itself, for example on a resume. No turn runs.
             return;
         }
         if !is_synthetic {

@@ -116,7 +116,7 @@ fn edge_40_a_forks_copied_history_is_counted_once() {
     house.append_bytes(&transcript(PROJECT, A), history.as_bytes());
     let before = house.row(A).tokens.unwrap();
     assert!(before.input > 0);
-    // The client copies every record under the new id; only the id of its process stays.
+    // The agent copies every record under the new id; only the id of its process stays.
     let copied = history.replace(&format!("\"sessionId\":\"{A}\""), &format!("\"sessionId\":\"{B}\""));
     house.at(60.0).append_bytes(&transcript(PROJECT, B), copied.as_bytes());
     house.write_all(B, [own(prompt("another way"), B), own(answer("there"), B)]);
@@ -146,7 +146,7 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
 fn edge_43_a_reused_process_id_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]);
-    // The client is gone and another program has its process id: the start time differs.
+    // The agent is gone and another program has its process id: the start time differs.
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("700".into()) }, Liveness::Dead);
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("999".into()) }, Liveness::Alive);
     house.step(Input::ProcessEnded(None));

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a store that cannot be made is a failure")]
 
-use std::time::{Duration, Instant};
-
 use watchbill_core::time::Timestamp;
 
 use super::*;

@@ -21,7 +21,7 @@ const KEPT: usize = 2;
 const KEPT_AGENTS: usize = 8;
 /// Most items of one answer.
 const MAX_ITEMS: u64 = 10_000;
-/// Limit for subagents of subagents. The client itself stops earlier.
+/// Limit for subagents of subagents. The agent itself stops earlier.
 const MAX_AGENT_DEPTH: usize = 8;
 
 /// Reads timelines and keeps the last ones, so that reading a growing one again costs only its appended lines.
