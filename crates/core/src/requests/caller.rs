@@ -33,7 +33,7 @@ pub struct Caller {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAllowed {
     /// It descends from an agent, or is one.
-    #[error("agents may not do this: this program was started by {0}")]
+    #[error("an agent may not answer or send prompts: the caller was started by {0}")]
     Agent(String),
     /// It bears an agent's environment.
     #[error("an agent may not answer or send prompts: the caller's environment has {0}")]
@@ -45,7 +45,7 @@ pub enum NotAllowed {
     AgentsTerminal,
     /// No key was pressed lately in its tmux pane.
     #[error(
-        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: press a key in this pane and try again"
+        "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
     )]
     NoKeyPress,
     /// It has no terminal.
