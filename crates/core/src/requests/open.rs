@@ -144,7 +144,7 @@ impl OpenRequests {
         effects
     }
 
-    /// The host of a session of our own says that nothing more can be answered: the agent has the answer, or withdrew.
+    /// The host of a session of your own says that nothing more can be answered: the agent has the answer, or withdrew.
     pub fn closed(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {

@@ -54,7 +54,7 @@ pub enum Closing {
 
 /// Why an answer was refused. The request is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum AnswerRefusal {
     /// Decided, withdrawn, or never there.
     #[error("nothing of that kind is asked any more; the session shows what it asks now")]
     NotOpen,
@@ -71,20 +71,20 @@ pub enum Refusal {
 
 /// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
+pub enum RequestEffect {
+    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of your own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
     /// The outcome of an answer, to be stored with it.
-    Outcome(RequestId, Outcome),
+    Outcome(RequestId, AnswerOutcome),
     /// It got no answer and can get none any more. The caller stores it as expired.
     Expired(Arc<Request>),
 }
 
 /// The outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum AnswerOutcome {
     /// The hook process has printed it.
     Taken,
     /// The turn went on after it.

@@ -25,7 +25,7 @@ use crate::pressed::{self, Pressed};
 use crate::run::message::{AskSink, Message};
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
-use crate::source::Source;
+use crate::source::HintSource;
 use crate::step::requests::{RefusedCaller, UserAnswer};
 
 impl Handle {
@@ -133,11 +133,11 @@ impl Handle {
         }
     }
 
-    /// Looks again at the files that an open request names. After a change it has to be shown anew.
+    /// Looks again at the files that an open request names. If one changed, the request must be shown again.
     fn check_files(&self, session: &SessionId, id: &RequestId, pressed: Pressed) -> Result<(), ApiError> {
         let asked = session.clone();
         let asked = self.wait_at_most(pressed.wait(), |reply| {
-            Message::Ask(Box::new(move |engine: &Engine, _: &dyn Source| reply(engine.asked(&asked))))
+            Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| reply(engine.asked(&asked))))
         })?;
         let asked = asked.ok_or_else(pressed::too_late)?;
         let Some(request) = asked.map(|asked| asked.request).filter(|request| request.id == *id) else {
