@@ -4,7 +4,6 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
-use crate::input::Input;
 use crate::pressed::{self, Pressed};
 use crate::step::requests::UserAnswer;
 
@@ -51,8 +50,6 @@ impl Loop {
             Some(output) => self.waiting_hooks.tell(&answer.request, Some(output)),
             None => self.own.deliver(answer, self.engine.settings().data_dir.as_deref()),
         }
-        // Schedules the look for its effect.
-        self.step(Input::Deadline);
         Ok(Some(AnswerGiven {
             request_id: answer.request.to_string(),
             decision: fitting.decision,
