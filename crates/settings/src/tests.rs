@@ -51,7 +51,7 @@ fn a_change_of_each_part_of_the_history_is_told_to_its_thread() {
         after.changes_the_history(&before)
     };
     assert!(changed(&|settings| settings.history.cut += 1));
-    assert!(changed(&|settings| settings.recovery.turn = Millis(1)));
+    assert!(changed(&|settings| settings.recovery.stuck = Millis(1)));
     assert!(changed(&|settings| settings.archive.enabled = true));
     assert!(changed(&|settings| settings.memory.enabled = false));
     assert!(!changed(&|settings| settings.recent = Millis(1)));
