@@ -17,7 +17,9 @@ use watchbill_protocol::socket::AskCall;
 use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, WalkChoice};
 
+use crate::processes::StandIn;
 use crate::records::SessionWriter;
+use crate::socket::waiting_client;
 use crate::subscriber::{Folder, Subscriber, now};
 use crate::until;
 
@@ -92,6 +94,7 @@ struct Desk {
     folder: Folder,
     author: SessionWriter,
     subscriber: Subscriber,
+    _client: StandIn,
     file: PathBuf,
     asks: JoinHandle<Option<String>>,
 }
@@ -113,7 +116,9 @@ impl Desk {
         world.fs = Arc::clone(&mount) as Arc<dyn Fs>;
         let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
         let handle = start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new())).unwrap();
-        let subscriber = Subscriber::of(handle);
+        let mut subscriber = Subscriber::of(handle);
+        let client = waiting_client(&folder, &author);
+        subscriber.until_state(&author, "waiting_for_approval");
         let payload = json!({ "session_id": author.session, "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
             "tool_name": "Write", "tool_input": { "file_path": file, "content": "x" } });
         let call = AskCall {
@@ -124,14 +129,14 @@ impl Desk {
             order: since_boot(),
             project: None,
         };
-        let mut client = None;
+        let mut connection = None;
         until("it to listen", || {
-            client = Client::connect(&data);
-            client.is_some()
+            connection = Client::connect(&data);
+            connection.is_some()
         });
-        let mut client = client.unwrap();
-        let asks = std::thread::spawn(move || client.ask(call).ok().flatten());
-        let desk = Self { mount, folder, author, subscriber, file, asks };
+        let mut connection = connection.unwrap();
+        let asks = std::thread::spawn(move || connection.ask(call).ok().flatten());
+        let desk = Self { mount, folder, author, subscriber, _client: client, file, asks };
         until("the request to be shown", || desk.request().is_some());
         until("its file to be looked at", || desk.mount.was_opened(&desk.file));
         // The look reads a few bytes more and reports them. Nothing shows when the loop has them.
@@ -175,9 +180,9 @@ fn an_answer_to_a_request_whose_file_cannot_be_read_is_refused_in_time() {
 fn an_answer_that_waited_for_a_loop_that_hung_counts_no_more() {
     let desk = Desk::new();
     let request = desk.request().unwrap();
-    let transcript = desk.folder.transcript("p", &desk.author.session);
-    desk.mount.dies(Some(&transcript));
-    desk.folder.append(&desk.author, &desk.author.prompt(2, now()));
+    let other = desk.folder.author(2);
+    desk.mount.dies(Some(&desk.folder.transcript("p", &other.session)));
+    desk.folder.append(&other, &other.prompt(2, now()));
     until("the loop to hang", || desk.mount.hangs());
     let call = AnswerCall {
         session: desk.author.session.clone(),
