@@ -2,7 +2,8 @@
 
 use super::errors::command_of;
 use super::finding::FindingParts;
-use super::session_rows::{SessionRows, is_edit};
+use super::session_rows::is_edit;
+use super::turns::Turns;
 use crate::history::rows::Outcome;
 use crate::memory::kind::{Importance, Kind};
 use crate::memory::likeness::normal_error;
@@ -19,9 +20,11 @@ const LOOKING: &[&str] = &[
 /// A longer command is a script of one occasion, in characters.
 const LONGEST: usize = 120;
 
-pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(Outcome::Ok)) {
-        let (Some(command), Some(batch)) = (command_of(call), rows.turn(call.batch.as_ref())) else {
+pub(super) fn commands(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    for call in
+        turns.rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(Outcome::Ok))
+    {
+        let (Some(command), Some(batch)) = (command_of(call), turns.turn(call.batch.as_ref())) else {
             continue;
         };
         let command = squeezed(command);
@@ -35,7 +38,7 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
         }
         tell(FindingParts {
             importance: Importance::Medium,
-            suspect: rows.has_foreign_text(&batch.id),
+            suspect: turns.has_foreign_text(&batch.id),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(Kind::Command, format!("`{command}` works here."), batch)
@@ -43,11 +46,11 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
     }
 }
 
-pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
+pub(super) fn hot_files(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut edited: Option<String> = None;
-    for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
+    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
         if is_edit(call) && call.outcome == Some(Outcome::Ok) {
-            edited = call.file.as_deref().and_then(|path| rows.relative(path));
+            edited = call.file.as_deref().and_then(|path| turns.rows.relative(path));
             continue;
         }
         let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
@@ -56,7 +59,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_
             edited = None;
         }
         let (Outcome::Error, Some(error)) = (outcome, &call.error) else { continue };
-        let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
+        let (Some(path), Some(batch)) = (edited.take(), turns.turn(call.batch.as_ref())) else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);
         tell(FindingParts {
@@ -64,7 +67,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_
             path: Some(path),
             symptom: Some(symptom),
             importance: Importance::Medium,
-            suspect: rows.has_foreign_text(&batch.id) || is_suspect(&error),
+            suspect: turns.has_foreign_text(&batch.id) || is_suspect(&error),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(Kind::HotFile, format!("Changes of this file often end in: {error}"), batch)

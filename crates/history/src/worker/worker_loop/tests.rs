@@ -21,6 +21,7 @@ use crate::history_progress::HistoryProgress;
 use crate::live_state::{ExcludeEffect, LiveState};
 use crate::shared_store::SharedStore;
 use crate::worker::grown_files::{GrownFiles, PAUSE};
+use crate::worker::hook_queue::{HookQueue, MOST_EVENTS};
 use crate::worker::queues::SLICE_FILES;
 use crate::worker::retry::SOON;
 
@@ -48,6 +49,7 @@ struct WorkerFixture {
     shared_store: Arc<SharedStore>,
     clock: ManualClock,
     grown: Arc<GrownFiles>,
+    hook_events: Arc<HookQueue>,
     reach: Arc<HistoryProgress>,
     folder: tempfile::TempDir,
 }
@@ -60,7 +62,9 @@ impl WorkerFixture {
         let shared_store = Arc::new(SharedStore::default());
         *shared_store.lock_urgent("test") = Some(store);
         let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
-        Self { fs: MemFs::new(), shared_store, clock, grown: Arc::default(), reach: Arc::default(), folder }
+        let reach = Arc::<HistoryProgress>::default();
+        let hook_events = Arc::new(HookQueue::new(Arc::clone(&reach)));
+        Self { fs: MemFs::new(), shared_store, clock, grown: Arc::default(), hook_events, reach, folder }
     }
 
     fn path(session: &str) -> PathBuf {
@@ -88,9 +92,11 @@ impl WorkerFixture {
             clock: Arc::new(self.clock.clone()),
             reach: Arc::clone(&self.reach),
             live: Arc::new(NoEngine),
+            journal: Box::new(|_| Vec::new()),
             on_trouble: Box::new(|| {}),
         };
-        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)))
+        let hook_events = HookQueueReceiver::new(Arc::clone(&self.hook_events));
+        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)), hook_events)
     }
 
     /// Takes turns until no work is left.
@@ -286,7 +292,8 @@ fn hook_events_before_a_removal_do_not_block_a_new_reading() {
         step.commit().unwrap();
     });
     let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);
-    worker.take(Task::HookEvents(vec![hook_message("s")]));
+    house.hook_events.add(vec![hook_message("s")]);
+    worker.take(Task::HookEvents);
     worker.run_slice();
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
@@ -297,6 +304,39 @@ fn hook_events_before_a_removal_do_not_block_a_new_reading() {
     house.exhaust(&mut worker);
     assert_eq!(house.texts("s"), ["first", "second"]);
     assert_eq!(house.shared_store.trouble(), None);
+}
+
+#[test]
+fn a_flood_of_hook_events_while_the_store_refuses_is_stored_whole_and_once() {
+    let house = WorkerFixture::new();
+    let event = |n: u64| {
+        let payload = format!(
+            r#"{{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"c{n}","cwd":"/home/dev/work"}}"#
+        );
+        let origin = hook_message("s").origin;
+        let at = Timestamp::from_millis(origin.at.as_millis() + n.cast_signed());
+        let id = n.to_string().into();
+        HookMessage::new(HookOrigin { id, at, order: n, ..origin }, payload.as_bytes())
+    };
+    let all = MOST_EVENTS as u64 + 600;
+    let mut worker = house.worker(&[]);
+    // The journal has what had no room, and some of what is stored.
+    worker.parts.journal = Box::new(move |_| (all - 1_000..all).map(event).collect());
+    worker.take(Task::Begin);
+    house.while_locked(|| {
+        for n in 0..all {
+            house.hook_events.add(vec![event(n)]);
+        }
+        worker.run_slice();
+        assert_eq!(house.reach.hook_events_waiting() + 512, MOST_EVENTS, "and one step is under way");
+    });
+    house.exhaust(&mut worker);
+    let stored = house.with_store(|store| {
+        let key = store.session_key(&SessionId::new("s")).unwrap().unwrap();
+        store.activities(key).unwrap().len() as u64
+    });
+    assert_eq!(stored, all);
+    assert_eq!((house.reach.hook_events_waiting(), house.shared_store.trouble()), (0, None));
 }
 
 #[test]
