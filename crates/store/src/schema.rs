@@ -38,8 +38,7 @@ const VERSIONS: &[&[&str]] = &[
     &[requests::V6],
     &[answers::V7],
     &[memories::V8, said::V8],
-    // Only views: those of the claude-recall document.
-    &[],
+    &[memories::V9],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

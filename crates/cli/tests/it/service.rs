@@ -336,6 +336,12 @@ fn the_document_s_own_requests_get_what_it_promises() {
         summary["nextSteps"] == json!(["write its tests"])
     });
     assert_eq!(summary["request"], "Add login feature");
+    let stored = service.get(&format!("/sessions/{session}")).json();
+    assert_eq!(
+        (&stored["status"], &stored["promptCounter"], &stored["firstUserPrompt"], &stored["cwd"]),
+        (&json!("completed"), &json!(1), &json!("Add login feature"), &Value::Null)
+    );
+    assert_eq!(service.get("/sessions/unknown").status, 404);
     let rows = service.get("/api/sessions?all=true");
     assert!(!rows.body.contains(session), "what a program says over HTTP changes no state: {}", rows.body);
     let stored = std::fs::read_dir(service.home.data()).unwrap().flatten();

@@ -107,7 +107,8 @@ fn stored(store: &mut Store) -> SessionKey {
     let found =
         [found(1, "rows begin at 0", false), found(2, "rejected", false), found(3, "a proposal", true)];
     step.put_evidence(key, &place, &found).unwrap();
-    let edit = Edit { memory: 2, what: EditKind::Rejected, at: at(3_000), text: None, path: None };
+    let edit =
+        Edit { memory: 2, what: EditKind::Rejected, at: at(3_000), text: None, path: None, mark: None };
     step.put_memory_edit(7, &edit).unwrap();
     step.commit().unwrap();
     key

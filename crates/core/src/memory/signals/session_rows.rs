@@ -35,6 +35,16 @@ pub struct PlanRow {
 }
 
 impl SessionRows {
+    /// Adds the rows of the session in which the work went on.
+    pub fn append(&mut self, later: Self) {
+        let Self { root, batches, calls, plans, refusals } = later;
+        self.root = root;
+        self.batches.extend(batches);
+        self.calls.extend(calls);
+        self.plans.extend(plans);
+        self.refusals.extend(refusals);
+    }
+
     /// A path as memories have it; `None` outside of the root, and for a file that may hold secrets.
     pub fn relative(&self, path: &str) -> Option<String> {
         let root = self.root.trim_end_matches(['/', '\\']);
