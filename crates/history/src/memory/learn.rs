@@ -8,7 +8,7 @@ use watchbill_watch::fs::Fs;
 
 use super::project::project_of;
 
-/// The client's words before what the user said when a tool was refused (Claude Code 2.1.329).
+/// The agent's words before what the user said when a tool was refused (Claude Code 2.1.329).
 const USER_SAID: &str = "the user said:";
 
 /// The most calls and turns of a session that the rules see, the newest. A program may make a session of any length.

@@ -2,8 +2,8 @@
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use watchbill_core::history::rows::{Activity, Batch, BatchStatus, Ended, Outcome, Role, Text};
-use watchbill_core::memory::{Edit, EditKind, Importance, Kind, Signal};
+use watchbill_core::history::rows::{Activity, Batch, BatchStatus, CallOutcome, Ended, Role, Text};
+use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal};
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::memories::ProjectPlace;
@@ -49,7 +49,7 @@ fn call(
         input: Some(format!(r#"{{"target":"{target}"}}"#)),
         at: Some(at(ms)),
         offset: Some(ms.unsigned_abs()),
-        outcome: Some(Outcome::Ok),
+        outcome: Some(CallOutcome::Ok),
         result_offset: Some(ms.unsigned_abs() + 1),
         ..Activity::default()
     };
@@ -92,7 +92,7 @@ fn stored(store: &mut Store) -> SessionKey {
     call(&mut step, key, 2_300, "p2", "Bash", None, "cargo test");
     let found = |id, text: &str, suspect| Signal {
         id,
-        kind: Kind::Correction,
+        kind: MemoryKind::Correction,
         text: text.to_owned(),
         path: None,
         symptom: None,
