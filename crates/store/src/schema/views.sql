@@ -72,7 +72,7 @@ SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_
        t.tool, t.text, t.cut, f.path, t.byte
 FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;
 
--- The tables of the claude-recall document as views. A table or view of yours with such a name stays, and hides ours.
+-- The tables of the claude-recall document as views. A table of yours with such a name stays, and hides ours.
 
 -- A session and where it stands: initialized (no prompt yet), active, completed.
 CREATE VIEW IF NOT EXISTS sdk_sessions AS
