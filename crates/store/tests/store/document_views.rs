@@ -8,7 +8,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::memories::ProjectPlace;
 use watchbill_store::tables::sessions::SessionRow;
-use watchbill_store::{SessionKey, Step, Store};
+use watchbill_store::{SessionKey, Store, WriteTransaction};
 
 use crate::rig::{Rig, session};
 
@@ -16,7 +16,7 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_795_262_400_000 + ms)
 }
 
-fn turn(step: &mut Step<'_>, key: SessionKey, id: &str, ms: i64, prompt: &str, answer: &str) {
+fn turn(step: &mut WriteTransaction<'_>, key: SessionKey, id: &str, ms: i64, prompt: &str, answer: &str) {
     let (_, file) = session(step, "s");
     let batch = Batch {
         id: id.into(),
@@ -31,7 +31,7 @@ fn turn(step: &mut Step<'_>, key: SessionKey, id: &str, ms: i64, prompt: &str, a
 }
 
 fn call(
-    step: &mut Step<'_>,
+    step: &mut WriteTransaction<'_>,
     key: SessionKey,
     ms: i64,
     batch: &str,
