@@ -338,6 +338,31 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
 }
 
 #[test]
+fn a_host_of_another_version_is_listed_and_refused_by_name() {
+    use std::os::unix::net::UnixListener;
+    let place = Place::new();
+    let own = place.starts("echo one");
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    // From here on, a host of a later version keeps it.
+    let folder = Folder::of(&place.home.data(), &own).unwrap();
+    let listener = UnixListener::bind(folder.socket()).unwrap();
+    let greeting = b"{\"hostProtocol\":99,\"watchbill\":\"9.9.9\",\"pid\":7,\"later\":1}\n";
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = stream.unwrap().write_all(greeting);
+        }
+    });
+    assert_eq!(place.row()["ownId"], own.as_str());
+    for words in [&["prompt", &own, "more"][..], &["stop", &own], &["interrupt", &own], &["attach", &own]] {
+        let said = place.say(words);
+        assert!(said.code == 1 && said.err.contains("9.9.9"), "{words:?}: {} {}", said.out, said.err);
+    }
+    assert!(folder.socket().exists(), "the socket is its owner's");
+    std::fs::remove_file(folder.socket()).unwrap();
+}
+
+#[test]
 fn a_host_that_is_killed_leaves_a_row_that_says_so_and_a_session_that_goes_on() {
     let place = Place::new();
     let serve = Serve::of(&place.home);

@@ -7,6 +7,7 @@ mod agent;
 mod agent_lifecycle;
 mod commands;
 mod control_sequences;
+mod conversation;
 mod environment;
 mod exec;
 mod grid;

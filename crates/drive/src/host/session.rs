@@ -57,6 +57,10 @@ pub struct Session {
 pub(super) struct State {
     /// A turn runs.
     pub turn: bool,
+    /// The agent has said that it is ready.
+    pub ready: bool,
+    /// When the turn that runs was interrupted, in the time of the loop.
+    pub interrupted: Option<Duration>,
     /// Requests that are open.
     pub requests: Vec<String>,
     /// Outputs of the agent that are still open.
@@ -148,10 +152,13 @@ impl Session {
         }
     }
 
-    /// How long the loop may sleep. Only an end, the moment after the agent's exit, and work have a time.
+    /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, and an interrupt have a time.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
-        if timed { Some(LOOK) } else { self.next_look() }
+        if timed {
+            return Some(LOOK);
+        }
+        [self.next_look(), self.reaction_due()].into_iter().flatten().min()
     }
 
     /// The time of the loop.
@@ -249,7 +256,9 @@ impl Session {
     pub(super) fn note(&mut self, event: &OwnWhat) {
         match event {
             OwnWhat::TurnStart => (self.state.turn, self.state.works) = (true, true),
-            OwnWhat::TurnEnd { .. } => self.state.turn = false,
+            OwnWhat::TurnEnd { .. } => (self.state.turn, self.state.interrupted) = (false, None),
+            OwnWhat::Init { .. } => self.state.ready = true,
+            OwnWhat::Error { text, cause } if matches!(&**cause, "start" | "login") => self.not_started(text),
             OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
             OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
             _ => {}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use watchbill_drive::client::HostClient;
+use watchbill_drive::client::{HostClient, HostError};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::host_program;
 use watchbill_engine::engine::Outlook;
@@ -36,13 +36,25 @@ pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
     }
     let is_meant = |folder: &Folder| {
         let name = folder.path().file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| name.starts_with(asked)) && HostClient::connect(folder).is_ok()
+        name.is_some_and(|name| name.starts_with(asked)) && !matches!(has_ended(folder), Ok(true))
     };
     let mut found: Vec<Folder> = Folder::all(data_dir).into_iter().filter(is_meant).collect();
     if found.len() > 1 {
         bail!("several sessions begin with `{}`: write more of the id", one_line(asked));
     }
     Ok(found.pop())
+}
+
+/// Whether no host keeps a session any more.
+///
+/// # Errors
+/// When a host runs, and this program cannot talk to it: one of another version.
+pub fn has_ended(folder: &Folder) -> Result<bool, HostError> {
+    match HostClient::connect(folder) {
+        Ok(_) => Ok(false),
+        Err(HostError::NotRunning) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// The row of a session, as a running Watchbill or a look of our own shows it. `None`: it has no row yet, for example because its
@@ -87,7 +99,7 @@ pub fn folder(global: &Global, asked: &str, running: bool) -> anyhow::Result<Fol
         );
     };
     let folder = Folder::of(&data_dir, own)?;
-    if running && HostClient::connect(&folder).is_err() {
+    if running && has_ended(&folder)? {
         bail!("session {id} has ended; `watchbill resume {id}` goes on with it");
     }
     Ok(folder)
