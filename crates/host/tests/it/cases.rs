@@ -225,3 +225,14 @@ fn an_agent_that_refuses_to_open_a_session_is_ended_and_its_words_stay() {
     let place = |what: &OwnWhat| matches!(what, OwnWhat::Prompt { id: of, place: PromptPlace::Queued, .. } if *of == id);
     assert!(told.iter().any(|event| place(&event.what)), "the prompt waits for the next try: {told:?}");
 }
+
+#[test]
+fn a_command_that_ends_its_session_is_answered() {
+    let stage = Stage::new();
+    for _ in 0..20 {
+        // Nothing can start there, so the host ends with the first prompt. No reader is attached that holds it up.
+        let session = stage.start(&OwnSpec { cwd: "/nowhere".to_owned(), ..spec(&stage) });
+        session.prompt("one", PromptWhen::Queue);
+        session.wait_for_end();
+    }
+}
