@@ -7,6 +7,7 @@ mod events;
 mod resume;
 mod run;
 mod steer;
+mod switch;
 mod target;
 #[cfg(unix)]
 mod terminal;
