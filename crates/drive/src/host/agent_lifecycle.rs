@@ -42,9 +42,11 @@ impl Session {
                 }
                 continue;
             }
-            for event in self.replay.fold(record.at, record.direction, &record.bytes) {
-                self.queue.note(&event);
-                self.note(&event);
+            let events = self.replay.fold(record.at, record.direction, &record.bytes);
+            self.transcribe(record.n, record.at, &events);
+            for event in &events {
+                self.queue.note(event);
+                self.note(event);
             }
         }
         self.queue.recalled();

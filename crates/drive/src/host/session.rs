@@ -24,6 +24,7 @@ use super::shutdown_plan::ShutdownPlan;
 use crate::folder::Folder;
 use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
+use crate::transcript::TranscriptWriter;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
 const LOG_PATIENCE: Duration = Duration::from_secs(30);
@@ -36,6 +37,7 @@ pub struct Session {
     pub(super) folder: Folder,
     pub(super) spec: OwnSpec,
     log: LogWriter,
+    pub(super) transcript: Option<TranscriptWriter>,
     pub(super) replay: Replay,
     pub(super) queue: PromptQueue,
     pub(super) agent: Option<Agent>,
@@ -105,10 +107,15 @@ impl Session {
         let log = LogWriter::open(&folder.log())?;
         let next = Arc::new(AtomicU64::new(log.next()));
         let replay = Replay::new(&spec);
+        let transcript = TranscriptWriter::open(&folder, &spec).unwrap_or_else(|error| {
+            tracing::warn!(%error, "no transcript is written");
+            None
+        });
         let mut session = Self {
             folder,
             spec,
             log,
+            transcript,
             replay,
             queue: PromptQueue::default(),
             agent: None,
@@ -205,6 +212,7 @@ impl Session {
         let at = wall_clock();
         let Some(n) = self.write(at, direction, bytes) else { return };
         let events = self.replay.fold(at, direction, bytes);
+        self.transcribe(n, at, &events);
         if events.is_empty() {
             return;
         }
@@ -215,6 +223,12 @@ impl Session {
         }
         self.tell(numbered(n, at, events));
         self.act(acts);
+    }
+
+    pub(super) fn transcribe(&mut self, n: u64, at: Timestamp, events: &[OwnWhat]) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.take(n, at, events);
+        }
     }
 
     /// Writes a record. While the disk is full, everything waits: nothing that was received is lost. `None`: it cannot be
