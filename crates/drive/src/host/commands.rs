@@ -14,7 +14,7 @@ use crate::driver::Refusal;
 use crate::log::Direction;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
-const REMEMBERED: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ impl Session {
             }
             self.carry_out(command)
         });
-        if self.done.len() == REMEMBERED {
+        if self.done.len() == MAX_REMEMBERED {
             self.done.pop_front();
         }
         self.done.push_back(Done { id: id.to_owned(), answer: answer.clone() });

@@ -27,10 +27,10 @@ use crate::replay::{Replay, numbered};
 use crate::transcript::TranscriptWriter;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
-const LOG_PATIENCE: Duration = Duration::from_secs(30);
+const LOG_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often an end looks at the processes.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A session that this process keeps.
 pub struct Session {
@@ -163,7 +163,7 @@ impl Session {
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
         if timed {
-            return Some(LOOK);
+            return Some(CHECK_INTERVAL);
         }
         [self.next_look(), self.reaction_due()].into_iter().flatten().min()
     }
@@ -243,7 +243,7 @@ impl Session {
                 }
                 Err(error) => error,
             };
-            if begun.elapsed() > LOG_PATIENCE {
+            if begun.elapsed() > LOG_TIMEOUT {
                 tracing::error!(%error, file = %self.folder.log().display(), "the log cannot be written");
                 self.give_up();
                 return None;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use watchbill_core::history::rows::Role;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 
 use super::named::find_stored;
 use crate::errors::{data_dir, store_api_error};
@@ -41,7 +41,7 @@ pub enum Speaker {
 /// # Errors
 /// When nothing is stored of the session, or the store cannot be read.
 pub fn words(settings: &Settings, session: &str, most: usize) -> Result<Vec<Words>, ApiError> {
-    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| store_api_error(&error))?;
+    let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
     let nothing = || ApiError::new(ErrorCode::NotFound, "nothing is stored of this session");
     let id = find_stored(settings, session).ok_or_else(nothing)?;
     words_of(&store, &id, most).map_err(|error| store_api_error(&error))
