@@ -5,9 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::{resume as start_again, start};
-use watchbill_engine::SessionId;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::engine::Outlook;
 use watchbill_engine::worktree;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
@@ -16,7 +14,7 @@ use watchbill_protocol::roster::TrackedSession;
 use super::attach::attach_terminal;
 use super::run::started;
 use super::switch::switch;
-use super::target::{self, new_id, program};
+use super::target::{self, guard, new_id, program};
 use crate::args::{Fork, Global, Resume};
 use crate::terminal_text::one_line;
 
@@ -68,19 +66,6 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
         return attach_terminal(&folder);
     }
     started(global, &folder, &spec, wanted.json)
-}
-
-/// The agents do not guard a session against a second client. The look is made right before the start.
-///
-/// # Errors
-/// When a process has the session.
-pub fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
-    let engine = crate::commands::engine(global, Outlook::LIVE)?;
-    let terminal = row.terminal.as_ref().map(|terminal| format!(" (in {})", one_line(&terminal.kind)));
-    let session = SessionId::new(&row.session_id);
-    engine
-        .resume_guard(&session)
-        .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
 }
 
 /// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume

@@ -10,9 +10,8 @@ use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
-use super::resume::guard;
 use super::run::started;
-use super::target::{self, first_prompt_id, new_id, program};
+use super::target::{self, first_prompt_id, guard, new_id, program};
 use crate::args::{Agent, Global, Resume, Switch};
 use crate::commands::emit;
 use crate::commands::history::{bring_up_to_date_anywhere, reading_settings};

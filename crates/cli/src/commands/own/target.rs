@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use watchbill_drive::client::{HostClient, HostError};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::host_program;
+use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::socket::access::EngineAccess;
@@ -80,6 +81,19 @@ pub fn found_row(global: &Global, asked: &str) -> anyhow::Result<Option<TrackedS
 /// As [`found_row`], or when it has none.
 pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
     found_row(global, asked)?.with_context(|| format!("session {} is not in the roster", one_line(asked)))
+}
+
+/// The agents do not guard a session against a second client. The look is made right before the start.
+///
+/// # Errors
+/// When a process has the session.
+pub fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
+    let engine = crate::commands::engine(global, Outlook::LIVE)?;
+    let terminal = row.terminal.as_ref().map(|terminal| format!(" (in {})", one_line(&terminal.kind)));
+    let session = SessionId::new(&row.session_id);
+    engine
+        .resume_guard(&session)
+        .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
 }
 
 /// The folder of a session of your own. `running`: its host has to run.
