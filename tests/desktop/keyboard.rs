@@ -188,7 +188,7 @@ async fn detail(hands: &KeyboardUser) -> Result<()> {
     shows(hands.page(), "Answer in its terminal.").await?;
     hands.focus_is(API).await?;
     let passed = hands.tab_to("Timeline").await?;
-    let wanted = ["Focus terminal", "More", "Close", "Why?"];
+    let wanted = ["Close", "Why?", "Focus terminal", "Copy resume", "More"];
     let places: Vec<_> =
         wanted.iter().map(|name| passed.iter().position(|at| at.starts_with(name))).collect();
     ensure!(places.iter().all(Option::is_some) && places.is_sorted(), "{passed:?}");
