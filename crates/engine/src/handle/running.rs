@@ -5,10 +5,11 @@ mod memory;
 mod prompts;
 mod requests;
 mod timelines;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -29,7 +30,6 @@ use watchbill_watch::fs::Fs;
 
 use crate::clock::{Clock, SystemClock};
 use crate::doctor::{self, scopes_with_timeout};
-use crate::engine::Engine;
 use crate::file_looks::FileLooks;
 use crate::focus;
 use crate::hook_setup::ExpectedHooks;
@@ -38,7 +38,6 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::socket::access::{AccessError, CommandId, EngineAccess};
-use crate::source::HintSource;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
@@ -210,7 +209,7 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.chain(&session))?
     }
 
-    /// Carries out a user command. Sessions may be named as for [`Engine::find`]. On return, the command is in force
+    /// Carries out a user command. Sessions may be named as for [`crate::engine::Engine::find`]. On return, the command is in force
     /// and stored: by this engine, or by the holder of the store.
     ///
     /// # Errors
@@ -364,42 +363,6 @@ impl Handle {
             && thread.join().is_err()
         {
             tracing::error!("the engine's thread had panicked");
-        }
-    }
-
-    fn ask_loop<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
-        self.wait_for(|reply| {
-            Message::Ask(Box::new(move |engine: &Engine, source: &dyn HintSource| {
-                reply(question(engine, source))
-            }))
-        })
-    }
-
-    /// Sends a message that carries the callback `reply`, and waits until the engine calls it with the answer.
-    fn wait_for<T: Send + 'static>(
-        &self,
-        message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
-    ) -> Result<T, ApiError> {
-        self.wait_at_most(TIMEOUT, message)?.ok_or_else(stopped)
-    }
-
-    /// The same with a limit of its own. `None`: no answer came in time.
-    fn wait_at_most<T: Send + 'static>(
-        &self,
-        at_most: Duration,
-        message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
-    ) -> Result<Option<T>, ApiError> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        // The caller may have given up waiting.
-        let reply = Box::new(move |answer| drop(sender.send(answer)));
-        self.inbox.send(message(reply)).map_err(|_| stopped())?;
-        match receiver.recv_timeout(at_most) {
-            Ok(answer) => Ok(Some(answer)),
-            Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err(stopped()),
         }
     }
 }
