@@ -7,7 +7,9 @@ mod plans;
 mod repeated;
 mod session_rows;
 
-use finding::{FindingParts, join};
+pub(super) use errors::command_of;
+pub(super) use finding::FindingParts;
+use finding::join;
 pub use finding::{Signal, memory_id};
 pub(super) use session_rows::is_edit;
 pub use session_rows::{PlanRow, SessionRows};

@@ -44,7 +44,7 @@ impl SessionRows {
     }
 
     /// The turns that ended and may be looked at.
-    pub(super) fn finished(&self) -> impl Iterator<Item = &Batch> {
+    pub(in crate::memory) fn finished(&self) -> impl Iterator<Item = &Batch> {
         let is_over = |batch: &&Batch| {
             batch.ended.as_ref().is_some_and(|ended| ended.status != BatchStatus::Active) && !batch.private
         };
@@ -52,18 +52,21 @@ impl SessionRows {
     }
 
     /// The turn of an id, if it ended and is not private.
-    pub(super) fn turn(&self, id: Option<&BatchId>) -> Option<&Batch> {
+    pub(in crate::memory) fn turn(&self, id: Option<&BatchId>) -> Option<&Batch> {
         let id = id?;
         self.finished().find(|batch| batch.id == *id)
     }
 
     /// The calls of the session's own agent in a turn.
-    pub(super) fn calls_of<'r>(&'r self, batch: &'r BatchId) -> impl Iterator<Item = &'r Activity> {
+    pub(in crate::memory) fn calls_of<'r>(
+        &'r self,
+        batch: &'r BatchId,
+    ) -> impl Iterator<Item = &'r Activity> {
         self.calls.iter().filter(move |call| call.batch.as_ref() == Some(batch) && call.agent.is_none())
     }
 
     /// Whether text of others was in the turn: a page of the web, a subagent, a server of tools.
-    pub(super) fn has_foreign_text(&self, batch: &BatchId) -> bool {
+    pub(in crate::memory) fn has_foreign_text(&self, batch: &BatchId) -> bool {
         self.calls.iter().filter(|call| call.batch.as_ref() == Some(batch)).any(|call| {
             let tool = call.tool.as_deref().unwrap_or_default();
             call.agent.is_some()
