@@ -22,6 +22,6 @@ pub mod summary;
 pub use choose::{Budget, Chosen, Place, choose, render};
 pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Memory, Standing, gather, standings};
 pub use kind::{Importance, Kind};
-pub use settings::{ContextChoice, MemorySettings};
+pub use settings::{ContextChoice, MemorySettings, ModelSettings};
 pub use signals::{PlanRow, SessionRows, Signal, signals};
 pub use summary::{Summary, hand_over, summarize};

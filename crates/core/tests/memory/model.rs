@@ -146,7 +146,7 @@ fn what_a_reply_invents_repeats_or_leaks_is_refused() {
     assert_eq!(again.refused, [Refused::Repeated], "what the agent was told is not learned again");
     let one = reply(TRUE, "", "a1");
     let one = one.strip_prefix("{\"memories\":[").and_then(|one| one.strip_suffix("]}")).unwrap();
-    let many = format!("{{\"memories\":[{}]}}", vec![one; 10].join(","));
+    let many = format!("{{\"memories\":[{}]}}", [one; 10].join(","));
     let checked = check(7, &writer.rows, &asked, &many, &[]);
     assert_eq!(checked.found.len(), 1);
     assert_eq!(checked.refused, [Refused::Repeated, Refused::Repeated, Refused::TooMany]);
