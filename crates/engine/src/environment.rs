@@ -18,7 +18,7 @@ const SMALL_CORRECTION: Millis = Millis::from_secs(5);
 
 /// The sources of the engine's facts.
 #[derive(Clone)]
-pub struct World {
+pub struct Sources {
     /// The file system.
     pub fs: Arc<dyn Fs>,
     /// The system's processes.
@@ -35,7 +35,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// The present, with every witness.
+    /// Live: no time limit, all sources.
     pub const LIVE: Self = Self { live: true, until: None };
 }
 
@@ -50,23 +50,23 @@ pub(crate) enum ClockStep {
     CaughtUp,
 }
 
-/// The surroundings of a step: it depends on them and does not derive them.
-pub(crate) struct Environment {
+/// Inputs that a step reads but does not compute.
+pub(crate) struct StepContext {
     settings: Settings,
-    world: World,
+    world: Sources,
     outlook: Outlook,
     /// Canonical paths.
     roots: Vec<Arc<Path>>,
     now: Timestamp,
     /// The latest time that the clock showed before it was set back.
     clock_behind: Option<Timestamp>,
-    /// Other threads look at working folders and scan everything. Their results come as inputs.
+    /// Whether other threads look at working folders and do the scans. Their results come as inputs.
     looks_elsewhere: bool,
 }
 
-impl Environment {
+impl StepContext {
     /// At time `now`.
-    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+    pub fn new(settings: Settings, world: Sources, outlook: Outlook, now: Timestamp) -> Self {
         let roots = roots_of(&world, &settings);
         Self { settings, world, outlook, roots, now, clock_behind: None, looks_elsewhere: false }
     }
@@ -206,6 +206,6 @@ impl Environment {
 }
 
 /// The canonical paths of the roots.
-fn roots_of(world: &World, settings: &Settings) -> Vec<Arc<Path>> {
+fn roots_of(world: &Sources, settings: &Settings) -> Vec<Arc<Path>> {
     canonical_roots(&*world.fs, &settings.roots).into_iter().map(Arc::from).collect()
 }

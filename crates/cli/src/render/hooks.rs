@@ -15,9 +15,9 @@ use crate::terminal_text::{Paint, Tone, lines, one_line};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The version of the client that a shell would start, if known.
+    /// The version of the agent that a shell would start, if known.
     pub client: Option<String>,
-    /// Each settings file that the client reads.
+    /// Each settings file that the agent reads.
     pub scopes: Vec<ScopeReport>,
     /// Ears, spool and journal.
     pub health: Health,
@@ -123,7 +123,7 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     }
     let health = &report.health;
     out.push_str(&format!(
-        "\n{} listening, {} waiting, {} of journal\n",
+        "\n{} receiving, {} waiting, {} of events kept\n",
         plural(health.receivers, "program"),
         plural(health.waiting, "event"),
         size(health.journal_bytes)
@@ -171,7 +171,7 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
                 Some(command) => format!("run `{}`", typed(&command)),
                 None => "their administrator has to change them".to_owned(),
             };
-            paint.tone(Tone::Error, &format!("not as they should be; {what}"))
+            paint.tone(Tone::Error, &format!("outdated; {what}"))
         }
         State::Unreadable => paint.tone(Tone::Error, "unreadable"),
     };

@@ -2,7 +2,7 @@
 
 /// The rule that found a memory, or what a model calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
     Fix,
     /// The user corrected the agent.
@@ -29,7 +29,7 @@ pub enum Kind {
     Discovery,
 }
 
-impl Kind {
+impl MemoryKind {
     /// Every kind.
     pub const ALL: [Self; 12] = [
         Self::Fix,

@@ -1,15 +1,15 @@
-//! Turns a text into one plain line, and tells whether the line may be an instruction by someone else than the user.
+//! Turns a text into one plain line, and tells whether the line may be an instruction by someone other than the user.
 
 use crate::history::strip_private;
 use crate::steering::is_steering;
 
 /// The longest text of a memory, in characters.
-pub const LONGEST: usize = 240;
+pub const MAX_CHARS: usize = 240;
 
-/// The text as one line of at most [`LONGEST`] characters: without private blocks, control and invisible characters, and tags of
+/// The text as one line of at most [`MAX_CHARS`] characters: without private blocks, control and invisible characters, and tags of
 /// context. Empty if nothing is left.
 pub fn plain_line(text: &str) -> String {
-    cut(&squeezed(text), LONGEST)
+    cut(&squeezed(text), MAX_CHARS)
 }
 
 /// The same without a limit.
@@ -30,7 +30,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text, cut at a word, with a mark where something is missing.
+/// The text, cut at a word, with `…` at the cut.
 pub(super) fn cut(text: &str, longest: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(longest) else { return text.to_owned() };
     let (end, _) = text[..end].char_indices().next_back().unwrap_or((0, ' '));
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn a_long_line_ends_at_a_word() {
         let line = plain_line(&"word ".repeat(100));
-        assert!(line.chars().count() <= LONGEST && line.ends_with("word…"), "{line}");
-        assert!(plain_line(&"ä".repeat(500)).chars().count() <= LONGEST);
+        assert!(line.chars().count() <= MAX_CHARS && line.ends_with("word…"), "{line}");
+        assert!(plain_line(&"ä".repeat(500)).chars().count() <= MAX_CHARS);
     }
 
     #[test]

@@ -63,8 +63,8 @@ pub enum NotAllowed {
 const AGENTS: [&str; 9] =
     ["claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"];
 
-/// Variables that agents set for what they start. Source: environments of hooks and tool calls of clients 2.1.329 and
-/// 2.1.330, and the clients' documents.
+/// Variables that agents set for what they start. Source: environments of hooks and tool calls of agents 2.1.329 and
+/// 2.1.330, and the agents' documents.
 const MARKERS: [&str; 7] =
     ["CLAUDECODE", "CLAUDE_PID", "AI_AGENT", "GEMINI_CLI", "COPILOT_CLI", "OPENCODE", "CURSOR_AGENT"];
 

@@ -18,7 +18,7 @@ const SESSION_LIMIT: usize = 64;
 /// The lineage of one session while its records come in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ancestry {
-    /// Stored apart from the other fields: a start needs it of every session (see [`crate::session::resting`]).
+    /// Stored apart from the other fields: a start needs it of every session (see [`crate::session::lazy`]).
     #[serde(skip, default = "unknown")]
     lineage: Lineage,
     #[serde(skip)]
@@ -97,7 +97,7 @@ impl Ancestry {
                 self.summary_expected = true;
             }
             Body::CompactSummary => {
-                // Clients of 1.0.x wrote the summary without a boundary. At the head of a file it continues another
+                // Agents of 1.0.x wrote the summary without a boundary. At the head of a file it continues another
                 // session, and there is nothing to cut.
                 if !self.summary_expected && self.segment_used {
                     let trigger = CompactTrigger::Unknown;

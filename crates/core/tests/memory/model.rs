@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use watchbill_core::history::rows::{BatchOrigin, BatchStatus, Outcome};
 use watchbill_core::ids::stable_hash;
 use watchbill_core::memory::model::{Job, LONGEST_INPUT, Refused, SYSTEM, check, job, schema};
-use watchbill_core::memory::{AcceptRule, Evidence, Kind, SessionRows, Standing, gather, standings};
+use watchbill_core::memory::{AcceptRule, Evidence, MemoryKind, SessionRows, Standing, gather, standings};
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::rows::{ROOT, Writer};
@@ -114,7 +114,10 @@ fn a_right_reply_gives_proposals_with_their_records() {
         let checked = check(7, &writer.rows, &asked, &spoken, &[]);
         assert_eq!(checked.refused, [], "{spoken}");
         let [one] = &checked.found[..] else { panic!("{checked:?}") };
-        assert_eq!((one.kind, &*one.text, one.path.as_deref()), (Kind::Gotcha, TRUE, Some("src/log.rs")));
+        assert_eq!(
+            (one.kind, &*one.text, one.path.as_deref()),
+            (MemoryKind::Gotcha, TRUE, Some("src/log.rs"))
+        );
         assert_eq!((one.suspect, one.times, &one.batch), (false, 1, &asked.batch));
         assert_eq!(one.byte, asked.labels[1].byte.or(writer.rows.batches[0].offset));
     }

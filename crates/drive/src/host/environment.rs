@@ -62,7 +62,7 @@ const BEGINNINGS: &[&str] = &[
     "APPIMAGE",
 ];
 
-/// `CLAUDE_CODE_…` is for what the client starts, but for these, which users set in their profiles.
+/// `CLAUDE_CODE_…` is for what the agent starts, but for these, which users set in their profiles.
 const CLAUDE_CODE: &str = "CLAUDE_CODE_";
 const OF_USERS: &[&str] = &[
     "API_KEY_HELPER_TTL_MS",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use watchbill_core::attention::{Attention, AttentionSettings, Counts, Need, Outcome, Sighting};
+use watchbill_core::attention::{Attention, AttentionEvent, AttentionSettings, Counts, Need, Sighting};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
@@ -25,8 +25,7 @@ impl Alerting {
         self.policy.set_settings(settings);
     }
 
-    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need is pending, returns the
-    /// time from which it counts.
+    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need has not lasted long enough yet, returns when it will.
     pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);
@@ -71,7 +70,7 @@ impl Alerting {
     }
 
     /// The present needs, for a subscriber that begins to listen now.
-    pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
+    pub fn already_so(&mut self, now: Timestamp) -> Option<AttentionEvent> {
         self.policy.standing_needs(now)
     }
 
@@ -81,7 +80,7 @@ impl Alerting {
     }
 
     /// The policy's news up to now.
-    pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
+    pub fn advance(&mut self, now: Timestamp) -> Vec<AttentionEvent> {
         self.policy.advance(now)
     }
 

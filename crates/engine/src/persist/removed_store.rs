@@ -1,7 +1,7 @@
 //! The store was removed while this program had it open. The user edits and the list of forgotten sessions exist
 //! nowhere else, so the engine stores them in a new store, with the pending changes.
 
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use super::write::Forgotten;
 use super::{NewStore, OpenedStore, Persist};
@@ -20,17 +20,17 @@ impl Persist {
         // The old store is still open, so restore evicted data from it.
         engine.requeue_everything();
         let old = self.shared_store.lock_urgent("removed").take();
-        // This engine may not know yet what another thread has removed.
+        // This engine may not know yet what another thread has removed. So also read the old store's list.
         let known = old.as_ref().and_then(|old| Forgotten::of(old).ok()).unwrap_or_default();
         let forgotten = self.forgotten.sessions().chain(known.sessions()).cloned().collect();
         if let Some(Err(error)) = old.as_ref().map(Store::checkpoint_removed_log) {
             tracing::warn!(%error, "the newest stored data is lost and will be read again");
         }
-        // Releases the lock too.
+        // Dropping the old store also releases the writer lock.
         drop(old);
         self.writes = false;
         let carried_out = std::mem::take(&mut self.carried_out);
-        self.try_open(Mode::WriteOrRead);
+        self.try_open(OpenMode::WriteOrRead);
         self.forgotten.add(&forgotten);
         self.carried_out.extend(carried_out);
         self.unsaved.merge(engine.take_changes());
@@ -53,7 +53,7 @@ impl Persist {
     pub(super) fn reopen_if_removed(&mut self) {
         let is_removed = |store: &Store| !self.writes && !store.is_in_place();
         if self.shared_store.lock_urgent("place").as_ref().is_some_and(is_removed)
-            && let Ok(known) = Store::open(&self.folder, Mode::Read).and_then(OpenedStore::of)
+            && let Ok(known) = Store::open(&self.folder, OpenMode::Read).and_then(OpenedStore::of)
         {
             self.opened(known);
         }

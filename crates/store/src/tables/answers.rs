@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{At, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V7: &str = "
 -- Answers that the user gave to requests of sessions. The session need not be stored.
@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS answers (
     tool       TEXT NOT NULL,
     shown      TEXT NOT NULL,    -- the text that the user saw
     decision   TEXT NOT NULL,    -- in words
-    surface    TEXT NOT NULL,    -- window, notification, tray, command
+    surface    TEXT NOT NULL,    -- window, notification, tray, command, none
     at         INTEGER NOT NULL,
     outcome    TEXT NOT NULL,    -- sent, taken, effect, no_effect, lost
     outcome_at INTEGER
@@ -45,7 +45,7 @@ pub struct AnswerRow {
     pub outcome_at: Option<Timestamp>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds an answer.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- Facts about the store itself, by name: settings that what is stored depends on.
@@ -12,7 +12,7 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes a fact about the store.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ const SAVERS: [(&str, &str); 5] = [
 ];
 
 /// A screen saver that has not answered by now hangs.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The member of the signal.
 pub const CHANGED: &str = "ActiveChanged";
@@ -50,7 +50,7 @@ pub async fn is_locked(connection: &Connection) -> bool {
         }
         false
     };
-    tokio::time::timeout(PATIENCE, asked).await.unwrap_or(false)
+    tokio::time::timeout(TIMEOUT, asked).await.unwrap_or(false)
 }
 
 async fn is_active(connection: &Connection, name: &str, path: &str) -> zbus::Result<Option<bool>> {

@@ -3,7 +3,7 @@
 use sonic_rs::{JsonContainerTrait, JsonValueTrait, Value};
 
 use super::{Job, MOST_FINDINGS, SYSTEM};
-use crate::memory::kind::{Importance, Kind};
+use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::likeness;
 use crate::memory::plain::{is_suspect, plain_line};
 use crate::memory::secrets::has_secret;
@@ -97,7 +97,8 @@ pub fn check(project: u64, rows: &SessionRows, job: &Job, reply: &str, told: &[S
 fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result<Signal, Refused> {
     let word = |name: &str| value.get(name).and_then(|field| field.as_str()).ok_or(Refused::OtherForm);
     let kind = word("type")?;
-    let kind = Kind::OF_MODEL.into_iter().find(|known| known.word() == kind).ok_or(Refused::OtherForm)?;
+    let kind =
+        MemoryKind::OF_MODEL.into_iter().find(|known| known.word() == kind).ok_or(Refused::OtherForm)?;
     let importance = match word("importance")? {
         "high" if !job.is_investigation => Importance::High,
         "high" | "medium" => Importance::Medium,

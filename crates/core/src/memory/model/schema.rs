@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::{Job, MOST_FINDINGS};
-use crate::memory::kind::{Importance, Kind};
+use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::plain::LONGEST;
 
 /// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities.
 pub fn schema(job: &Job) -> String {
-    let types = list(Kind::OF_MODEL.iter().map(|kind| kind.word()));
+    let types = list(MemoryKind::OF_MODEL.iter().map(|kind| kind.word()));
     let importance = list([Importance::Medium, Importance::High].iter().map(|one| one.word()));
     let files = list(job.files.iter().map(String::as_str).chain([""]));
     let evidence = list(job.labels.iter().map(|label| &*label.name));

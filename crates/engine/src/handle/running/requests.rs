@@ -22,7 +22,7 @@ use crate::named_files;
 use crate::run::message::{AskSink, Message};
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
-use crate::step::requests::{Answer, RefusedCaller};
+use crate::step::requests::{RefusedCaller, UserAnswer};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
@@ -30,7 +30,7 @@ impl Handle {
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request.clone()), message, sink));
         let (inbox, fs) = (self.inbox.clone(), Arc::clone(&self.fs));
-        // A dead mount may keep this thread for ever. The request is shown, and its process is listened to, all the same.
+        // This thread may hang on a dead mount. The request is shown anyway.
         std::thread::spawn(move || {
             let files = named_files::of(&request, &*fs);
             if !files.is_empty() {
@@ -55,7 +55,7 @@ impl Handle {
     /// # Errors
     /// When the request is no longer open, or when the answer does not fit or cannot be stored.
     pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
-        let answer = Answer {
+        let answer = UserAnswer {
             session: SessionId::new(&call.session),
             request: RequestId::new(&call.request_id),
             seen: watchbill_protocol::request::seen(&call.seen)?,
@@ -82,7 +82,7 @@ impl Handle {
     }
 
     /// Gives an answer to the host of its session, on a thread of its own.
-    pub(crate) fn deliver(&self, answer: &Answer, data_dir: Option<&Path>) {
+    pub(crate) fn deliver(&self, answer: &UserAnswer, data_dir: Option<&Path>) {
         let (inbox, request) = (self.inbox.clone(), answer.request.clone());
         let parts = split_request_id(request.as_str());
         let parts = parts.and_then(|(own, id)| Some((Folder::of(data_dir?, own).ok()?, id.to_owned())));
@@ -104,7 +104,7 @@ impl Handle {
         });
     }
 
-    /// Looks again at the files that an open request names. After a change it has to be shown anew.
+    /// Looks again at the files that an open request names. If one changed, the request must be shown again.
     fn check_files(&self, session: &SessionId, id: &RequestId) -> Result<(), ApiError> {
         let asked = session.clone();
         let asked = self.ask_loop(move |engine, _| engine.asked(&asked))?;

@@ -16,28 +16,28 @@ use watchbill_watch::tail::{Cursor, Fingerprint};
 use crate::model::session::RequestCounts;
 use crate::problems::Problems;
 
-/// The stored state of a transcript. A checksum seals its bytes. If they do not match, the file is read from its
+/// The stored state of a transcript. The bytes have a checksum. If they do not match, the file is read from its
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredFile<'a> {
+pub struct StoredTranscript<'a> {
     cursor: StoredCursor,
     /// The offset of the unfinished line. Nothing of the line itself is stored.
     pub line_start: u64,
     /// The unfinished line is too long already, and its problem was counted.
     pub endless: bool,
-    /// The stamp of the companion of a subagent's transcript at its last read.
+    /// Time and length of the companion file when it was read last.
     pub meta: Option<MetaStamp>,
     /// How the tokens were shared between this file and others.
-    pub counted: Counted,
+    pub counted: TokenSharing,
     problems: Vec<(ProblemKind, u64, Arc<str>)>,
-    /// The head of the fold. It has its own seal.
+    /// The encoded fold, with a checksum of its own.
     #[serde(skip)]
     pub fold: Cow<'a, [u8]>,
 }
 
 /// Tokens that depend on other files too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Counted {
+pub enum TokenSharing {
     /// A session: the tokens that it copied from another session, and the numbers behind them.
     Session {
         /// Counted in the other session.
@@ -73,9 +73,15 @@ struct StoredCursor {
     mtime: Timestamp,
 }
 
-impl<'a> StoredFile<'a> {
+impl<'a> StoredTranscript<'a> {
     /// Builds the state from its parts.
-    pub fn new(cursor: &Cursor, problems: &Problems, path: &Path, fold: Vec<u8>, counted: Counted) -> Self {
+    pub fn new(
+        cursor: &Cursor,
+        problems: &Problems,
+        path: &Path,
+        fold: Vec<u8>,
+        counted: TokenSharing,
+    ) -> Self {
         let (head, window) = cursor.fingerprint.hashes();
         let FileId { dev, ino } = cursor.id;
         let cursor = StoredCursor { dev, ino, head, window, offset: cursor.offset, mtime: cursor.mtime };
