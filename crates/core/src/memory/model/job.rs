@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::history::rows::{Activity, Batch, BatchId, Outcome};
+use crate::history::rows::{Activity, Batch, BatchId, CallOutcome};
 use crate::memory::plain::{cut, is_suspect, squeezed};
 use crate::memory::secrets::has_secret;
 use crate::memory::signals::{SessionRows, command_of, is_edit};
@@ -81,7 +81,7 @@ pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
     let turn = rows.turn(Some(batch))?;
     let (mut edits, mut reads, mut lines) = (0, 0, Vec::new());
     for (at, call) in rows.calls_of(batch).enumerate() {
-        edits += usize::from(is_edit(call) && call.outcome == Some(Outcome::Ok));
+        edits += usize::from(is_edit(call) && call.outcome == Some(CallOutcome::Ok));
         reads += usize::from(matches!(call.tool.as_deref(), Some("Read" | "Grep" | "Glob")));
         lines.extend(line(rows, call, at));
     }
@@ -160,14 +160,14 @@ fn line(rows: &SessionRows, call: &Activity, at: usize) -> Option<Line> {
         command_of(call).map(|command| cut(&squeezed(command), WORDS)).unwrap_or_default()
     };
     let how = match (outcome, call.error.as_deref().map(first_line)) {
-        (Outcome::Error, Some(error)) if !error.is_empty() => format!("error: {error}"),
+        (CallOutcome::Error, Some(error)) if !error.is_empty() => format!("error: {error}"),
         (outcome, _) => outcome.word().to_owned(),
     };
     let text = [&*tool, &*target, &*how].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     let text = text.join(" ");
     let rank = match outcome {
-        Outcome::Error => 0,
-        Outcome::Ok if is_edit(call) => 1,
+        CallOutcome::Error => 0,
+        CallOutcome::Ok if is_edit(call) => 1,
         _ => 2,
     };
     (!has_secret(&text)).then_some(Line { at, rank, text, file, byte: call.offset })

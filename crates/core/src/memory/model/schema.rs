@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Job, MOST_FINDINGS};
 use crate::memory::kind::{Importance, MemoryKind};
-use crate::memory::plain::LONGEST;
+use crate::memory::plain::MAX_CHARS;
 
 /// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities.
 pub fn schema(job: &Job) -> String {
@@ -16,7 +16,7 @@ pub fn schema(job: &Job) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
-        r#"{{"type":"object","properties":{{"memories":{{"type":"array","maxItems":{MOST_FINDINGS},"items":{{"type":"object","properties":{{"type":{{"type":"string","enum":{types}}},"text":{{"type":"string","maxLength":{LONGEST}}},"importance":{{"type":"string","enum":{importance}}},"file":{{"type":"string","enum":{files}}},"evidence":{{"type":"array","minItems":1,"maxItems":{most},"items":{{"type":"string","enum":{evidence}}}}}}},"required":["type","text","importance","file","evidence"],"additionalProperties":false}}}}}},"required":["memories"],"additionalProperties":false}}"#
+        r#"{{"type":"object","properties":{{"memories":{{"type":"array","maxItems":{MOST_FINDINGS},"items":{{"type":"object","properties":{{"type":{{"type":"string","enum":{types}}},"text":{{"type":"string","maxLength":{MAX_CHARS}}},"importance":{{"type":"string","enum":{importance}}},"file":{{"type":"string","enum":{files}}},"evidence":{{"type":"array","minItems":1,"maxItems":{most},"items":{{"type":"string","enum":{evidence}}}}}}},"required":["type","text","importance","file","evidence"],"additionalProperties":false}}}}}},"required":["memories"],"additionalProperties":false}}"#
     );
     out
 }
