@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::history::rows::{Activity, Batch, BatchId, CallOutcome};
 use crate::memory::plain::{cut, is_suspect, squeezed};
 use crate::memory::secrets::has_secret;
-use crate::memory::signals::{SessionRows, command_of, is_edit};
+use crate::memory::signals::{SessionRows, Turns, command_of, is_edit};
 
 /// The most bytes of a question: 1,500 tokens of 3.5 bytes.
 pub const LONGEST_INPUT: usize = 5_250;
@@ -78,9 +78,10 @@ struct Line {
 ///
 /// The same rows give the same bytes.
 pub fn job(rows: &SessionRows, batch: &BatchId) -> Option<Job> {
-    let turn = rows.turn(Some(batch))?;
+    let turns = Turns::of(rows);
+    let turn = turns.turn(Some(batch))?;
     let (mut edits, mut reads, mut lines) = (0, 0, Vec::new());
-    for (at, call) in rows.calls_of(batch).enumerate() {
+    for (at, call) in turns.calls_of(batch).enumerate() {
         edits += usize::from(is_edit(call) && call.outcome == Some(CallOutcome::Ok));
         reads += usize::from(matches!(call.tool.as_deref(), Some("Read" | "Grep" | "Glob")));
         lines.extend(line(rows, call, at));

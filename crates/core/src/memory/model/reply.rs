@@ -7,7 +7,7 @@ use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::likeness;
 use crate::memory::plain::{is_suspect, plain_line};
 use crate::memory::secrets::has_secret;
-use crate::memory::signals::{FindingParts, SessionRows, Signal};
+use crate::memory::signals::{FindingParts, SessionRows, Signal, Turns};
 use crate::nesting::{Nesting, nesting};
 
 /// The most bytes of a reply that are looked at, from its end.
@@ -129,8 +129,9 @@ fn finding(project: u64, rows: &SessionRows, job: &Job, value: &Value) -> Result
     if text.split(' ').any(|word| is_invented_path(word, job)) {
         return Err(Refused::InventedFile);
     }
-    let turn = rows.turn(Some(&job.batch)).ok_or(Refused::InventedEvidence)?;
-    let suspect = is_suspect(&text) || rows.has_foreign_text(&job.batch);
+    let turns = Turns::of(rows);
+    let turn = turns.turn(Some(&job.batch)).ok_or(Refused::InventedEvidence)?;
+    let suspect = is_suspect(&text) || turns.has_foreign_text(&job.batch);
     let parts = FindingParts {
         path,
         importance,
