@@ -25,3 +25,4 @@ pub mod replay;
 pub mod sessions;
 pub mod socket;
 pub mod start;
+pub mod transcript;
