@@ -1,4 +1,4 @@
-//! The lines between Watchbill and its program `watchbill-memory`: one job in, one result out.
+//! A model: the lines between Watchbill and its program `watchbill-memory`, one job in and one result out; and trials of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,4 +102,73 @@ pub struct ModelResult {
     /// Why there is no reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// `memory try --model --json`: what a model found in earlier sessions. Nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelTrial {
+    /// The turns that the model was asked about.
+    pub turns: Vec<TriedTurn>,
+    /// Turns of these sessions that it was not asked about.
+    pub left_out: u64,
+    /// Tokens of all questions.
+    pub tokens_in: u64,
+    /// Tokens of all answers.
+    pub tokens_out: u64,
+    /// What the agent says that it cost, in millionths of a dollar.
+    pub micro_usd: u64,
+    /// Tokens of this day, in UTC, with those of earlier trials.
+    pub tokens_today: u64,
+    /// Money of this day, in millionths of a dollar.
+    pub micro_usd_today: u64,
+    /// The setting whose limit ended the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
+}
+
+/// One turn of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TriedTurn {
+    /// The session.
+    pub session_id: String,
+    /// The turn.
+    pub batch: String,
+    /// What would be proposed.
+    pub found: Vec<ModelFinding>,
+    /// Why other findings were refused.
+    pub refused: Vec<String>,
+    /// Tokens of the question.
+    pub tokens_in: u64,
+    /// Tokens of the answer.
+    pub tokens_out: u64,
+    /// What the agent says that it cost, in millionths of a dollar.
+    pub micro_usd: u64,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// Why there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A finding of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFinding {
+    /// `gotcha`, `decision`, `bug_fix`, `trade_off`, `discovery`.
+    pub kind: String,
+    /// One line.
+    pub text: String,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `medium`, `high`.
+    pub importance: String,
+    /// It may hold text that the user did not write, or an order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspect: bool,
+    /// Where the record of its evidence begins in the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte: Option<u64>,
 }

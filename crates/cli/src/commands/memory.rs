@@ -6,7 +6,8 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
 use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder, model_program};
-use watchbill_protocol::memory::{MemoryChange, TriedTurn};
+use watchbill_protocol::memory::MemoryChange;
+use watchbill_protocol::model::TriedTurn;
 use watchbill_settings::Settings;
 
 use super::history::{bring_up_to_date_anywhere, reading_settings, stored_settings};

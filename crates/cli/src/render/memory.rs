@@ -1,8 +1,9 @@
 //! Memories, lines that agents were told, and summaries as text.
 
 use watchbill_protocol::memory::{
-    MemoryDetail, MemoryEntry, MemoryList, MemoryPreview, ModelTrial, SaidList, SessionSummary, TriedTurn,
+    MemoryDetail, MemoryEntry, MemoryList, MemoryPreview, SaidList, SessionSummary,
 };
+use watchbill_protocol::model::{ModelTrial, TriedTurn};
 
 use crate::terminal_text::{Paint, Tone, cut, one_line};
 

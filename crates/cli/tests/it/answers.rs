@@ -86,7 +86,7 @@ impl Drop for Hook {
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with_settings("[answers]\nscripts = true\n")
     }
 
@@ -99,7 +99,7 @@ impl Desk {
     }
 
     /// Starts a hook process, and waits until its request is shown and the agent has its dialog open.
-    fn asks(&self, tool: &str, input: Value, suggestions: Value) -> Hook {
+    pub fn asks(&self, tool: &str, input: Value, suggestions: Value) -> Hook {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
@@ -119,17 +119,59 @@ impl Desk {
         self.asks("Bash", json!({ "command": command }), Value::Null)
     }
 
-    fn row(&self) -> Option<Value> {
+    pub fn row(&self) -> Option<Value> {
         let answer = ask(&self.home, &json!({ "id": "1", "request": "roster", "all": true }))?;
         answer["reply"]["sessions"].as_array()?.iter().find(|row| row["sessionId"] == SESSION).cloned()
     }
 
-    fn request(&self) -> Option<Value> {
+    pub fn request(&self) -> Option<Value> {
         self.row()?.get("request").cloned()
     }
 
-    fn run(&self, words: &[&str]) -> Finished {
+    pub fn run(&self, words: &[&str]) -> Finished {
         detached(&self.home, words, &[], None)
+    }
+
+    /// `watchbill answer` for the request that is shown now, by its id if there is one.
+    pub fn answer(&self, words: &[&str]) -> Finished {
+        let request = self.request();
+        let id = request.iter().flat_map(|request| ["--request", request["id"].as_str().unwrap()]);
+        self.run(&["answer", SESSION].into_iter().chain(id).chain(words.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// Writes the agent's registry file.
+    pub fn writes_status(&self, status: &str) {
+        self.client.write_status(SESSION, status);
+    }
+
+    pub fn client_pid(&self) -> u32 {
+        self.client.process.id()
+    }
+
+    /// The agent runs an observer's hook.
+    pub fn tells_hook(&self, payload: &Value) {
+        let mut hook = self.home.command(&["hook"]);
+        hook.env("CLAUDE_PID", self.client_pid().to_string());
+        let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+    }
+
+    /// A call at the socket from a script that no agent started. Gives the reply.
+    pub fn calls(&self, call: &Value) -> Value {
+        const SCRIPT: &str = "import socket, sys\n\
+            lines = socket.socket(socket.AF_UNIX)\n\
+            lines.connect(sys.argv[1])\n\
+            file = lines.makefile('rw')\n\
+            file.readline()\n\
+            file.write(sys.argv[2] + '\\n')\n\
+            file.flush()\n\
+            print(file.readline())";
+        let mut script = Command::new("python3");
+        let socket = self.home.data().join("run/engine.sock");
+        script.args(["-c", SCRIPT]).arg(socket).arg(call.to_string()).env("PATH", "/usr/bin:/bin");
+        let said = detached_program(&self.home, &script, &[], None);
+        serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err))
     }
 
     fn run_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
@@ -150,6 +192,15 @@ impl Desk {
 /// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone. With environment
 /// variables, and below a shell of another name.
 pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
+    detached_program(home, &home.command(words), variables, shell)
+}
+
+fn detached_program(
+    home: &Home,
+    program: &Command,
+    variables: &[(&str, &str)],
+    shell: Option<&str>,
+) -> Finished {
     static RUN: AtomicUsize = AtomicUsize::new(0);
     let folder = home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
     std::fs::create_dir(&folder).unwrap();
@@ -160,7 +211,6 @@ pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: 
         }
         None => PathBuf::from("/bin/sh"),
     };
-    let program = home.command(words);
     // The shell stays above the program, and writes the exit code when everything else is written.
     let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
     let mut command = Command::new("setsid");
@@ -186,7 +236,7 @@ pub fn decision(out: &str) -> Value {
 fn an_answer_reaches_the_hook_and_is_listed() {
     let desk = Desk::new();
     let hook = desk.runs("echo hi");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!((output.code, &*output.out, &*output.err), (0, "echo hi\nallowed once\n", ""));
     let (out, code) = hook.end();
     assert_eq!((decision(&out), code), (json!({ "behavior": "allow" }), 0));
@@ -244,12 +294,12 @@ fn each_decision_is_said_in_the_clients_words() {
     ];
     for (tool, input, words, expected) in cases {
         let hook = desk.asks(tool, input.clone(), rule.clone());
-        let output = desk.run(&[&["answer", SESSION][..], &words].concat());
+        let output = desk.answer(&words);
         assert_eq!((output.code, &*output.err), (0, ""), "{tool} {words:?}");
         assert_eq!(decision(&hook.end().0), expected, "{tool} {words:?}");
     }
     let hook = desk.asks("Bash", bash, Value::Null);
-    let output = desk.run(&["answer", SESSION, "--stop"]);
+    let output = desk.answer(&["--stop"]);
     assert_eq!((output.code, decision(&hook.end().0)["interrupt"].clone()), (0, json!(true)));
 }
 
@@ -264,18 +314,22 @@ fn an_answer_that_does_not_fit_changes_nothing() {
         &["--choose", "2"],
         &["--choose", "0"],
         &["--choose", "1", "--text", "x"],
-        &["--request", "other", "--choose", "1"],
     ] {
-        let output = desk.run(&[&["answer", SESSION], words].concat());
+        let output = desk.answer(words);
         assert_eq!((output.code, &*output.out), (1, ""), "{words:?}: {}", output.err);
         assert!(output.err.starts_with("watchbill: "), "{}", output.err);
     }
+    let other = desk.run(&["answer", SESSION, "--request", "other", "--choose", "1"]);
+    assert_eq!((other.code, &*other.out), (1, ""), "{}", other.err);
     assert!(hook.waits() && desk.stored().is_empty());
     let stale = desk.request().unwrap();
-    let call = json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": stale["id"], "seen": "0000000000000001",
+    let call = json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": stale["id"], "seen": "01".repeat(32),
         "decision": { "do": "choose", "answers": [{ "options": [0] }] } });
-    let refused = ask(&desk.home, &call).unwrap();
-    assert!(refused["error"]["message"].is_string(), "{refused}");
+    let refused = desk.calls(&call);
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("not the one that was shown"),
+        "{refused}"
+    );
     assert!(hook.waits(), "a card that showed something else answers nothing");
 }
 
@@ -287,7 +341,7 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
     let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
     let seen = desk.request().unwrap();
     std::fs::write(&file, "rm -rf build").unwrap();
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!((output.code, &*output.out), (1, ""));
     assert!(output.err.contains("script.sh was changed after the session asked"), "{}", output.err);
     assert!(hook.waits());
@@ -295,7 +349,7 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
     let now = desk.request().unwrap();
     assert_eq!((&now["id"], &now["changedFiles"]), (&seen["id"], &json!([file])));
     assert_ne!(now["digest"], seen["digest"], "what was shown before counts no more");
-    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(desk.answer(&["--allow"]).code, 0);
     assert_eq!(decision(&hook.end().0)["behavior"], "allow");
 }
 
@@ -362,7 +416,8 @@ fn the_end_of_watchbill_lets_every_hook_go() {
 fn an_agent_may_not_answer() {
     let desk = Desk::new();
     let mut hook = desk.runs("rm -rf build");
-    let words = ["answer", SESSION, "--allow"];
+    let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
+    let words = ["answer", SESSION, "--allow", "--request", &id];
     let cases = [
         ("an agent's shell", desk.run_with(&words, &[], Some("claude"))),
         ("another agent's shell", desk.run_with(&words, &[], Some("codex"))),
@@ -387,7 +442,7 @@ fn an_agent_may_not_answer() {
 fn a_script_without_a_terminal_needs_the_setting() {
     let desk = Desk::with_settings("");
     let mut hook = desk.runs("ls");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!(output.code, 1);
     assert!(output.err.contains("no terminal") && output.err.contains("[answers]"), "{}", output.err);
     assert!(hook.waits());
@@ -397,7 +452,7 @@ fn a_script_without_a_terminal_needs_the_setting() {
 fn hidden_characters_are_drawn_and_private_text_is_not_stored() {
     let desk = Desk::new();
     let hook = desk.runs("echo \u{202e}x <private>secret</private>");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert!(output.out.starts_with("echo ⟨U+202E⟩x"), "{}", output.out);
     hook.end();
     assert!(!desk.stored()[0].0.contains("secret"), "{:?}", desk.stored());

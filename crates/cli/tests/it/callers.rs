@@ -56,7 +56,8 @@ impl Drop for Tmux {
 
 /// A line for a shell that answers, and then writes what was said into a file.
 fn allowing(desk: &Desk, file: &str) -> String {
-    let command = desk.home.command(&["answer", SESSION, "--allow"]);
+    let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
+    let command = desk.home.command(&["answer", SESSION, "--request", &id, "--allow"]);
     let words = [command.get_program()].into_iter().chain(command.get_args());
     let words: Vec<_> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
     let path = desk.home.path().join(file);

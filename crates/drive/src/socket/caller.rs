@@ -35,12 +35,17 @@ pub fn look(_stream: &Stream) -> Caller {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::path::Path;
-    use std::process::{Command, Stdio};
+    use std::process::Command;
     use std::sync::Arc;
-    use std::time::{SystemTime, UNIX_EPOCH};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use watchbill_core::requests::caller::{Caller, CallerProcess};
     use watchbill_hooks::ancestors::{self, terminal_of};
+
+    use crate::socket::bounded::output;
+
+    /// How long tmux may take.
+    const TMUX: Duration = Duration::from_secs(2);
 
     /// The program with the window, beside the other programs of an installation.
     const WINDOW: &str = "watchbill-desktop";
@@ -98,14 +103,11 @@ mod linux {
         // `socket,server pid,session`
         let socket = value("TMUX")?.split(',').next()?;
         let pane = value("TMUX_PANE").unwrap_or_default();
-        let listed = Command::new("tmux")
-            .args(["-S", socket, "list-clients", "-t", pane, "-F", "#{client_activity}"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let listed = listed.map(|output| output.stdout).unwrap_or_default();
-        let newest =
-            String::from_utf8_lossy(&listed).lines().filter_map(|line| line.trim().parse::<i64>().ok()).max();
+        let mut lists = Command::new("tmux");
+        lists.args(["-S", socket, "list-clients", "-t", pane, "-F", "#{client_activity}"]);
+        // The caller names the socket: perhaps no tmux answers there.
+        let listed = output(&mut lists, TMUX).unwrap_or_default();
+        let newest = listed.lines().filter_map(|line| line.trim().parse::<i64>().ok()).max();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs().cast_signed());
         Some(newest.map(|pressed| now - pressed))
     }

@@ -10,14 +10,12 @@ use watchbill_protocol::socket::AskCall;
 
 use crate::clock::{Clock, SystemClock};
 
-/// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait.
-///
-/// A subagent's request is none: the client opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that
-/// waits would hide it from the user.
+/// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait, as that of a
+/// subagent.
 pub(super) fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
     let at = started_at(call.order);
     let payload = call.payload.into_bytes();
-    let request = read_request(RequestId::new(&call.ask), &payload, at)?;
+    let request = read_request(RequestId::new(&call.ask), &payload, call.project.as_deref(), at)?;
     if request.subagent_id.is_some() {
         return None;
     }

@@ -10,6 +10,7 @@ pub(crate) mod holder;
 pub(crate) mod mailbox;
 pub mod server;
 mod surface;
+mod unreadable_call;
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interprocess::local_socket::prelude::*;
@@ -27,10 +27,12 @@ use watchbill_protocol::socket::{
 use super::access::{AccessError, CommandId, EngineAccess};
 use super::address_of;
 use super::ask::asked;
-use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
 use super::surface;
+use super::unreadable_call::{id_of, unknown_request};
+use crate::counter::Counter;
 use crate::handle::Handle;
+use crate::pressed::Pressed;
 use crate::publish::Subscription;
 
 /// Limit of open connections, more than one user's programs need.
@@ -52,7 +54,7 @@ pub struct Server {
 struct Shared {
     handle: Handle,
     is_closing: AtomicBool,
-    connections: AtomicUsize,
+    connections: Counter,
     /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
     /// The open connections' writers. The server closes them when it ends.
@@ -72,7 +74,7 @@ impl Server {
         let shared = Arc::new(Shared {
             handle,
             is_closing: AtomicBool::new(false),
-            connections: AtomicUsize::new(0),
+            connections: Counter::default(),
             followers: Mutex::default(),
             writers: Mutex::default(),
         });
@@ -144,22 +146,19 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 
 /// Serves a connection on its own thread.
 fn begin(stream: Stream, shared: &Arc<Shared>) {
-    if shared.connections.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
-        shared.connections.fetch_sub(1, Ordering::AcqRel);
+    let Some(counted) = shared.connections.count(MAX_CONNECTIONS) else {
         tracing::warn!("{MAX_CONNECTIONS} connections are open at the socket; one more is refused");
         return;
-    }
+    };
     let serving = Arc::clone(shared);
     let spawned = std::thread::Builder::new().name("watchbill-connection".into()).spawn(move || {
+        let _counted = counted;
         let mut connection = Connection::new(stream, &serving);
         if let Err(error) = connection.serve() {
             tracing::debug!(%error, "a connection has ended");
         }
-        drop(connection);
-        serving.connections.fetch_sub(1, Ordering::AcqRel);
     });
     if let Err(error) = spawned {
-        shared.connections.fetch_sub(1, Ordering::AcqRel);
         tracing::warn!(%error, "no thread for a connection");
     }
 }
@@ -254,11 +253,13 @@ impl<'s> Connection<'s> {
                 self.shared.handle.printed(RequestId::new(&request_id));
                 self.reply(&id, Ok(()))
             }
-            Request::Answer { call, surface } => {
+            Request::Answer { call, surface, pressed } => {
+                let pressed = pressed.map_or_else(Pressed::now, Pressed::at);
                 let stream = self.reader.stream();
                 let surface =
                     surface::allowed(&self.shared.handle, stream, &call.session, surface.as_deref());
-                let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
+                let given =
+                    surface.and_then(|surface| self.shared.handle.answer_pressed(&call, surface, pressed));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {
@@ -304,10 +305,13 @@ impl<'s> Connection<'s> {
         self.closers.push(Box::new(move || handle.hook_gone(name)));
         let (writer, id) = (self.writer.clone(), id.to_owned());
         let sink = Box::new(move |output: Option<String>| {
+            let closing = writer.clone();
             // A hook process that does not read must not stop the loop.
             let tell = move || writer.send(&Reply { id: &id, body: ReplyBody::Reply(&output) });
             if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
                 tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
+                // So the hook process ends, and the answer is listed as lost.
+                closing.close();
             }
         });
         self.shared.handle.ask(request, message, sink);
@@ -388,13 +392,4 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
 fn too_many() -> ApiError {
     let message = format!("a connection has at most {MAX_SUBSCRIPTIONS} subscriptions; open another one");
     ApiError::new(ErrorCode::Invalid, message)
-}
-
-/// The id of a call that cannot be parsed otherwise.
-fn id_of(line: &[u8]) -> String {
-    #[derive(serde::Deserialize)]
-    struct Id {
-        id: String,
-    }
-    serde_json::from_slice(line).map_or_else(|_| String::new(), |Id { id }| id)
 }

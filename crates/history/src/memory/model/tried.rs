@@ -4,8 +4,7 @@ use std::path::Path;
 
 use watchbill_core::memory::model::{Checked, check, job};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::memory::{ModelFinding, ModelTrial, TriedTurn};
-use watchbill_protocol::model::ReplyForm;
+use watchbill_protocol::model::{ModelFinding, ModelTrial, ReplyForm, TriedTurn};
 use watchbill_store::SessionKey;
 use watchbill_watch::clock::{Clock as _, SystemClock};
 
