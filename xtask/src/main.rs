@@ -12,6 +12,7 @@ mod demo;
 mod dist;
 mod fixtures;
 mod memory;
+mod model;
 mod node;
 mod options;
 mod packages;

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::model;
 use crate::node;
 use crate::options::TestOptions;
 use crate::packages;
@@ -73,6 +74,12 @@ const STEPS: &[Step] = &[
         shows: "the real client, driven: no false and no missed \"needs you\"",
         needs: &[Need::Compile, Need::Node, Need::Rig, Need::Headless],
         work: rig::step,
+    },
+    Step {
+        name: "model",
+        shows: "a real small model, asked: nothing invented passes, no process stays",
+        needs: &[Need::Compile, Need::Rig],
+        work: model::step,
     },
     Step {
         name: "ui-browser",

@@ -17,6 +17,10 @@ use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
+        // The agent is asked as a model: that is no session of the user.
+        if std::env::var_os("WATCHBILL_MEMORY").is_some_and(|word| word == "own") {
+            return std::process::ExitCode::SUCCESS;
+        }
         let words: Vec<_> = words.collect();
         // The exit code is always 0: the agent takes any other for a veto.
         if words.iter().any(|word| word == commands::hook_answer::ANSWER) {

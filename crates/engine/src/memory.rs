@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use watchbill_history::errors::{data_dir, store_api_error};
 use watchbill_history::memory::change::change;
+pub use watchbill_history::memory::model::child::program as model_program;
 pub use watchbill_history::memory::page::Wanted;
 pub use watchbill_history::memory::query::Reader;
 use watchbill_protocol::error::{ApiError, ErrorCode};

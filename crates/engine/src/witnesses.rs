@@ -20,6 +20,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
+use watchbill_history::memory::model::child::agent_folder;
 
 use crate::environment::StepContext;
 use crate::model::problem_report::ProblemReport;
@@ -73,6 +74,7 @@ impl Witnesses {
         problems: &mut ProblemReport,
     ) -> RegistryChange {
         problems.touch();
+        self.registry.hide(env.settings().data_dir.as_deref().map(agent_folder));
         self.registry.read(path, env.now(), env.fs(), env.processes(), problems.met_mut())
     }
 

@@ -68,7 +68,8 @@ pub struct Recall {
     pub file: Option<String>,
     /// A folder of the project. Without it, the folder in which this server was started.
     pub folder: Option<String>,
-    /// Only this kind: `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`.
+    /// Only this kind: `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`, `gotcha`, `decision`,
+    /// `bug_fix`, `trade_off`, `discovery`.
     pub kind: Option<String>,
     /// Most memories, up to 20.
     pub limit: Option<u32>,

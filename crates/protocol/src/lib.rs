@@ -18,6 +18,7 @@ pub mod export;
 pub mod focus;
 pub mod hooks;
 pub mod memory;
+pub mod model;
 pub mod own;
 pub mod prompt;
 pub mod request;

@@ -20,7 +20,8 @@ pub struct MemoryList {
 pub struct MemoryEntry {
     /// 16 hexadecimal digits.
     pub id: String,
-    /// `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`.
+    /// `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`; of a model: `gotcha`, `decision`, `bug_fix`,
+    /// `trade_off`, `discovery`.
     pub kind: String,
     /// One line.
     pub text: String,

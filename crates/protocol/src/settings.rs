@@ -103,6 +103,20 @@ keys! {
     MemoryContext = "memory.context",
     /// Tokens that one session is told at most.
     MemorySessionTokens = "memory.session_tokens",
+    /// The address of a model that looks at ended turns, such as http://127.0.0.1:11434/v1; empty: none.
+    ModelBaseUrl = "model.base_url",
+    /// The model's name at its address, or the agent's name for it.
+    ModelName = "model.name",
+    /// The file with the key for the address; empty: no key.
+    ModelKeyFile = "model.key_file",
+    /// Without an address, ask your own agent in print mode. It counts against your plan.
+    ModelAgent = "model.agent",
+    /// How long one answer may take.
+    ModelTimeout = "model.timeout",
+    /// The most tokens of a day, questions and answers together.
+    ModelDailyTokens = "model.daily_tokens",
+    /// The most cents (US) of a day, as far as the agent says what it costs.
+    ModelDailyCents = "model.daily_cents",
     /// Serve HTTP on loopback while Watchbill runs: true, false.
     ServiceHttp = "service.http",
     /// The port of the service; 0: a free one.

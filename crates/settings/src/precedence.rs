@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
-use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings};
+use watchbill_core::memory::{AcceptRule, ContextChoice, MemorySettings, ModelSettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
@@ -18,7 +18,7 @@ use crate::settings::{
     CommandLineOptions, Environment, ServiceSettings, Settings, SettingsError, Theme, TrayColours,
     WatchSetting, WindowSettings,
 };
-use crate::table::default;
+use crate::table::{MICROS_PER_CENT, default};
 use crate::values::Value;
 
 /// All sources of settings except the file. They stay as they were at the start.
@@ -219,6 +219,21 @@ fn memory(values: &FileValues) -> MemorySettings {
             _ => ContextChoice::Off,
         },
         session_tokens: usize::try_from(values.number(SettingKey::MemorySessionTokens)).unwrap_or_default(),
+        model: model(values),
+    }
+}
+
+fn model(values: &FileValues) -> ModelSettings {
+    let word = |key| values.word(key).trim().to_owned();
+    let number = |key| u64::try_from(values.number(key)).unwrap_or_default();
+    ModelSettings {
+        base_url: word(SettingKey::ModelBaseUrl),
+        name: word(SettingKey::ModelName),
+        key_file: word(SettingKey::ModelKeyFile),
+        agent: values.flag(SettingKey::ModelAgent),
+        timeout: values.span(SettingKey::ModelTimeout),
+        daily_tokens: number(SettingKey::ModelDailyTokens),
+        daily_micro_usd: number(SettingKey::ModelDailyCents).saturating_mul(MICROS_PER_CENT),
     }
 }
 

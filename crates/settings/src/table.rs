@@ -23,7 +23,8 @@ pub(crate) fn kind(key: SettingKey) -> ValueKind {
         | K::RecoveryStuck
         | K::RecoveryStale
         | K::RecoveryEvery
-        | K::AlertsDwell => ValueKind::Span,
+        | K::AlertsDwell
+        | K::ModelTimeout => ValueKind::Span,
         K::ArchiveKeep => ValueKind::SpanOrNever,
         K::WatchMode => ValueKind::OneOf(&["auto", "native", "poll"]),
         K::WindowTheme => ValueKind::OneOf(&["system", "light", "dark"]),
@@ -38,7 +39,9 @@ pub(crate) fn kind(key: SettingKey) -> ValueKind {
         K::StoreExclude => ValueKind::Patterns,
         K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => ValueKind::List,
         K::AlertsQuietHours => ValueKind::Hours,
-        K::WindowShortcut => ValueKind::Line,
+        K::WindowShortcut | K::ModelBaseUrl | K::ModelName | K::ModelKeyFile => ValueKind::Line,
+        K::ModelDailyTokens => ValueKind::Number(0, 1_000_000_000),
+        K::ModelDailyCents => ValueKind::Number(0, 100_000),
         K::ArchiveEnabled
         | K::AlertsApproval
         | K::AlertsQuestion
@@ -52,8 +55,16 @@ pub(crate) fn kind(key: SettingKey) -> ValueKind {
         | K::AnswersScripts
         | K::ServiceHttp
         | K::ServiceAccept
+        | K::ModelAgent
         | K::MemoryEnabled => ValueKind::Flag,
     }
+}
+
+/// The unit of sums in the program, against that of the setting.
+pub(crate) const MICROS_PER_CENT: u64 = 10_000;
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The default value.
@@ -84,7 +95,12 @@ pub(crate) fn default(key: SettingKey) -> Value {
         K::RecoveryEvery => Value::Span(recovery.every),
         K::WindowTheme => Value::Word("system".to_owned()),
         K::WindowTray => Value::Word("colour".to_owned()),
-        K::WindowShortcut => Value::Word(String::new()),
+        K::WindowShortcut | K::ModelBaseUrl | K::ModelName | K::ModelKeyFile => Value::Word(String::new()),
+        K::ModelTimeout => Value::Span(MemorySettings::default().model.timeout),
+        K::ModelDailyTokens => Value::Number(count(MemorySettings::default().model.daily_tokens)),
+        K::ModelDailyCents => {
+            Value::Number(count(MemorySettings::default().model.daily_micro_usd / MICROS_PER_CENT))
+        }
         K::AlertsApproval
         | K::AlertsQuestion
         | K::AlertsPlan
@@ -101,6 +117,7 @@ pub(crate) fn default(key: SettingKey) -> Value {
         | K::AlertsSound
         | K::WindowAlwaysOnTop
         | K::AnswersScripts
+        | K::ModelAgent
         | K::ServiceHttp
         | K::ServiceAccept => Value::Flag(false),
     }

@@ -18,6 +18,9 @@ use crate::tree::Tree;
 /// The newest version with published programs for every platform.
 const CLI: &str = "@tauri-apps/cli@2.12.3";
 
+/// The programs beside the main one.
+const PROGRAMS: [&str; 3] = ["watchbill", "watchbill-host", "watchbill-memory"];
+
 /// Makes every package of this platform and returns their paths.
 pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>> {
     let folder = tree.target(FOLDER);
@@ -70,7 +73,7 @@ fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let host =
         host.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
     // The bundler expects the platform in the name of a program beside the main one.
-    for name in ["watchbill", "watchbill-host"] {
+    for name in PROGRAMS {
         let beside = tree.target(FOLDER).join(format!("{name}-{host}{}", std::env::consts::EXE_SUFFIX));
         let own = tree.program(build.profile, name);
         fs::create_dir_all(tree.target(FOLDER))
@@ -83,7 +86,7 @@ fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let appimage = json!({ "files": { "/usr/share/metainfo": share.join("metainfo") } });
     Ok(json!({
         "bundle": {
-            "externalBin": [tree.target(FOLDER).join("watchbill"), tree.target(FOLDER).join("watchbill-host")],
+            "externalBin": PROGRAMS.map(|name| tree.target(FOLDER).join(name)),
             "linux": { "deb": deb, "appimage": appimage },
         }
     }))

@@ -10,11 +10,15 @@ use super::package::{FOLDER, MAINTAINER, version};
 use crate::call::Call;
 use crate::tree::Tree;
 
-const PROGRAMS: [&str; 3] =
-    ["usr/bin/watchbill", "usr/bin/watchbill-desktop", "usr/libexec/watchbill/watchbill-host"];
+const PROGRAMS: [&str; 4] = [
+    "usr/bin/watchbill",
+    "usr/bin/watchbill-desktop",
+    "usr/libexec/watchbill/watchbill-host",
+    "usr/libexec/watchbill/watchbill-memory",
+];
 
-/// The user does not start this one: it keeps an own session, and the others start it.
-const HOST: [&str; 2] = ["usr/bin/watchbill-host", "usr/libexec/watchbill/watchbill-host"];
+/// The user does not start these: one keeps an own session, one asks a model, and the others start them.
+const INNER: [&str; 2] = ["watchbill-host", "watchbill-memory"];
 
 /// Unpacks the bundler's package, and gives every file and folder its mode and its time. Returns the folder.
 pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
@@ -23,10 +27,12 @@ pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
         fs::remove_dir_all(&root).with_context(|| format!("could not empty {}", root.display()))?;
     }
     Call::new(tree.root(), "dpkg-deb").args(["--raw-extract"]).args([bundled, &root]).run()?;
-    let [bundled_host, host] = HOST.map(|path| root.join(path));
-    fs::create_dir_all(root.join("usr/libexec/watchbill"))
-        .and_then(|()| fs::rename(&bundled_host, &host))
-        .with_context(|| format!("could not move {}", bundled_host.display()))?;
+    fs::create_dir_all(root.join("usr/libexec/watchbill"))?;
+    for name in INNER {
+        let bundled = root.join("usr/bin").join(name);
+        fs::rename(&bundled, root.join("usr/libexec/watchbill").join(name))
+            .with_context(|| format!("could not move {}", bundled.display()))?;
+    }
     for file in files_below(&root, &root)? {
         let is_program = PROGRAMS.iter().any(|program| file == Path::new(program));
         set_mode(&root.join(&file), if is_program { 0o755 } else { 0o644 })?;
@@ -86,7 +92,7 @@ fn control_text(version: &str, architecture: &str, kib: u64, depends: &str) -> S
          Shows every Claude Code session on the machine in one small window and in\n \
          the tray: what each one is doing, since when, and which one needs you. The\n \
          command line \"watchbill\" tells the same to scripts and status bars.\n .\n \
-         Everything stays on the machine: there is no account and no telemetry.\n"
+         Nothing leaves the machine by itself: there is no account and no telemetry.\n"
     )
 }
 

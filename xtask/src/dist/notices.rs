@@ -44,6 +44,8 @@ fn crates(tree: &Tree) -> Result<Vec<(String, std::path::PathBuf)>> {
         "watchbill",
         "--package",
         "watchbill-host",
+        "--package",
+        "watchbill-memory",
         "--edges",
         "normal",
         "--prefix",

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-drive", &["watchbill-core", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-mcp", &["watchbill-core", "watchbill-protocol"]),
     ("watchbill-host", &["watchbill-drive", "watchbill-protocol"]),
+    ("watchbill-memory", &["watchbill-protocol"]),
     (
         "watchbill-service",
         &["watchbill-engine", "watchbill-hooks", "watchbill-protocol", "watchbill-settings"],
@@ -88,6 +89,8 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
     ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
     ("axum", &["watchbill-service"], "one crate listens for HTTP"),
+    ("ureq", &["watchbill-memory"], "one program has an HTTP client"),
+    ("rustls*", &["watchbill-memory"], "one program has an HTTP client"),
     ("hyper*", &["watchbill-service", "watchbill-testkit"], "one crate listens for HTTP"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
@@ -117,7 +120,7 @@ const NOT_IN_CORE: &[&str] = &[
 /// Crates that `watchbill` must not contain at any depth: it starts in a few milliseconds and links no web view.
 const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
 
-/// Crates that no program of ours may contain on any of these platforms: no data leaves the machine.
+/// Crates that no program that runs by itself may contain on any of these platforms: no data leaves the machine.
 const NOT_IN_PROGRAMS: &[&str] = &[
     "reqwest",
     "ureq",
@@ -131,9 +134,15 @@ const NOT_IN_PROGRAMS: &[&str] = &[
     "quinn*",
     "tungstenite*",
 ];
+/// The program that may hold a client: it starts only when the user has named a model, and speaks to that alone.
+const CLIENT: &str = "watchbill-memory";
+/// The crates of its client. It may contain no other one.
+const OF_CLIENT: &[&str] = &["ureq", "rustls", "rustls-pki-types", "rustls-webpki"];
 /// Crates that listen. A feature whose name begins with `client` would let them connect as well.
 const LISTENERS: &[&str] = &["hyper", "hyper-util"];
 const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop", "watchbill-host"];
+/// Programs of the tree that are no part of what a user installs.
+const NOT_INSTALLED: &[&str] = &["xtask", "watchbill-testkit", "watchbill-shell"];
 const PLATFORMS: &[&str] = &["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 fn matches(pattern: &str, name: &str) -> bool {
@@ -227,6 +236,29 @@ fn no_program_can_talk_to_the_network() {
                 format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` shows the path")
             }));
             complaints.extend(client_features(program, platform));
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_one_client_is_in_a_program_of_its_own() {
+    let mut complaints = Vec::new();
+    for platform in PLATFORMS {
+        let metadata = Metadata::load(root(), Some(platform));
+        let inside = contents_of(CLIENT, &metadata);
+        assert!(inside.contains("ureq"), "the walk found nothing: {inside:?}");
+        let others = inside.iter().filter(|name| {
+            NOT_IN_PROGRAMS.iter().chain(LISTENERS).any(|pattern| matches(pattern, name))
+                && !OF_CLIENT.contains(&name.as_str())
+        });
+        complaints.extend(others.map(|name| format!("{CLIENT} on {platform} contains {name}")));
+    }
+    // A program that is in neither list would be checked by no test.
+    for package in metadata().workspace_packages().filter(|package| package.has_program()) {
+        let name = package.name.as_str();
+        if !PROGRAMS.contains(&name) && name != CLIENT && !NOT_INSTALLED.contains(&name) {
+            complaints.push(format!("{name} is a program: add it to PROGRAMS"));
         }
     }
     no_complaints(complaints);

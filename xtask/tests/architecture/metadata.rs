@@ -49,6 +49,13 @@ pub struct Target {
     kind: Vec<String>,
 }
 
+impl Package {
+    /// True if it builds a program.
+    pub fn has_program(&self) -> bool {
+        self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "bin"))
+    }
+}
+
 impl Target {
     /// True for a target that is part of a program, or runs during its build.
     pub fn is_shipped(&self) -> bool {

@@ -81,6 +81,12 @@ pub enum MemoryCommand {
         /// Also with this prompt
         #[arg(long, value_name = "TEXT")]
         prompt: Option<String>,
+        /// Instead, ask the model of the settings about earlier turns here, and show what it would propose; nothing is stored
+        #[arg(long, conflicts_with_all = ["file", "prompt"])]
+        model: bool,
+        /// About turns of this many sessions, the newest
+        #[arg(long, value_name = "N", default_value_t = 5, requires = "model", value_parser = clap::value_parser!(u16).range(1..=200))]
+        sessions: u16,
     },
     /// Say nothing to any agent for a time
     Pause {

@@ -5,8 +5,9 @@ use watchbill_engine::Millis;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_sources;
-use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder};
+use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder, model_program};
 use watchbill_protocol::memory::MemoryChange;
+use watchbill_protocol::model::TriedTurn;
 use watchbill_settings::Settings;
 
 use super::history::{bring_up_to_date_anywhere, reading_settings, stored_settings};
@@ -59,7 +60,18 @@ pub fn memory(global: &Global, wanted: &Memory, paint: Paint) -> anyhow::Result<
             let said = reader.said(session)?;
             if wanted.json { to_json(&said)? } else { render::memory::said(&said, paint) }
         }
-        MemoryCommand::Try { file, prompt } => {
+        MemoryCommand::Try { model: true, sessions, .. } => {
+            let program = model_program()?;
+            let mut shown = |turn: &TriedTurn| {
+                if !wanted.json {
+                    // What was printed so far stays, should the rest be interrupted.
+                    let _ = emit(&render::memory::tried_turn(turn, paint));
+                }
+            };
+            let trial = reader.try_model(cwd, usize::from(*sessions), &program, &mut shown)?;
+            if wanted.json { to_json(&trial)? } else { render::memory::trial(&trial) }
+        }
+        MemoryCommand::Try { file, prompt, .. } => {
             let file = file.as_deref().map(std::path::absolute).transpose()?;
             let file =
                 file.as_ref().map(|file| file.to_str().context("the path of the file is not valid UTF-8"));

@@ -3,6 +3,7 @@
 use watchbill_protocol::memory::{
     MemoryDetail, MemoryEntry, MemoryList, MemoryPreview, SaidList, SessionSummary,
 };
+use watchbill_protocol::model::{ModelTrial, TriedTurn};
 
 use crate::terminal_text::{Paint, Tone, cut, one_line};
 
@@ -69,6 +70,57 @@ pub fn detail(detail: &MemoryDetail, _width: usize, paint: Paint) -> String {
         ));
     }
     out
+}
+
+/// A turn that a model was asked about.
+pub fn tried_turn(turn: &TriedTurn, paint: Paint) -> String {
+    let head = format!(
+        "session {}  {} + {} tokens{}  {:.1} s",
+        one_line(short(&turn.session_id)),
+        turn.tokens_in,
+        turn.tokens_out,
+        money(turn.micro_usd),
+        turn.millis as f64 / 1_000.0
+    );
+    let mut out = format!("{}\n", paint.tone(Tone::Dim, &head));
+    for found in &turn.found {
+        let about = found.path.as_deref().map(|path| format!("{}: ", one_line(path))).unwrap_or_default();
+        let warning = if found.suspect { " (it may hold an order, or text of others)" } else { "" };
+        out.push_str(&format!("  {}  {about}{}{warning}\n", found.kind, one_line(&found.text)));
+    }
+    turn.refused.iter().for_each(|why| out.push_str(&format!("  refused: {why}\n")));
+    match &turn.error {
+        Some(error) => out.push_str(&format!("  no answer: {}\n", one_line(error))),
+        None if turn.found.is_empty() && turn.refused.is_empty() => out.push_str("  nothing\n"),
+        None => {}
+    }
+    out
+}
+
+/// The sum of a trial.
+pub fn trial(trial: &ModelTrial) -> String {
+    let found: usize = trial.turns.iter().map(|turn| turn.found.len()).sum();
+    let refused: usize = trial.turns.iter().map(|turn| turn.refused.len()).sum();
+    let seconds = trial.turns.iter().map(|turn| turn.millis).sum::<u64>() as f64 / 1_000.0;
+    let mut out = format!(
+        "{} turns, {found} proposals, {refused} refused; {} + {} tokens{}, {seconds:.1} s; nothing was stored\n",
+        trial.turns.len(),
+        trial.tokens_in,
+        trial.tokens_out,
+        money(trial.micro_usd)
+    );
+    out.push_str(&format!("today: {} tokens{}\n", trial.tokens_today, money(trial.micro_usd_today)));
+    if let Some(limit) = &trial.stopped_by {
+        out.push_str(&format!("it stopped at the limit of {limit}\n"));
+    }
+    if trial.left_out > 0 {
+        out.push_str(&format!("{} older turns of these sessions were left out\n", trial.left_out));
+    }
+    out
+}
+
+fn money(micro_usd: u64) -> String {
+    if micro_usd == 0 { String::new() } else { format!(", ${:.4}", micro_usd as f64 / 1e6) }
 }
 
 /// The lines that an agent was told in a session.

@@ -321,3 +321,100 @@ fn doctor_and_the_status_of_the_hooks_say_whether_an_agent_is_told() {
         .unwrap();
     says(&off, "settings.json: claude-mem");
 }
+
+/// The program that asks models. It lies beside the command line, and belongs to another package.
+fn build_memory_program() {
+    static BUILT: std::sync::OnceLock<()> = std::sync::OnceLock::new();
+    BUILT.get_or_init(|| {
+        let mut cargo = std::process::Command::new(env!("CARGO"));
+        let built = cargo.args(["build", "--quiet", "--package", "watchbill-memory"]).status();
+        assert!(built.unwrap().success(), "the program that asks models is not built");
+    });
+}
+
+/// An endpoint that gives each question the same answer. Returns its address, and what it was sent.
+fn endpoint(text: &'static str) -> (String, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    use std::io::Read as _;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let kept = std::sync::Arc::clone(&seen);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+            let body = loop {
+                let read = stream.read(&mut piece).unwrap();
+                bytes.extend_from_slice(&piece[..read]);
+                let request = String::from_utf8_lossy(&bytes).into_owned();
+                let Some((head, body)) = request.split_once("\r\n\r\n") else { continue };
+                let head = head.to_lowercase();
+                let length = head.split("content-length: ").nth(1).unwrap().lines().next().unwrap();
+                if body.len() >= length.trim().parse().unwrap() {
+                    break body.to_owned();
+                }
+            };
+            kept.lock().unwrap().push(body);
+            let answer = json!({ "choices": [{ "message": { "content": text } }],
+                "usage": { "prompt_tokens": 300, "completion_tokens": 40 } });
+            let answer = answer.to_string();
+            let head =
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", answer.len());
+            let _ = stream.write_all((head + &answer).as_bytes());
+        }
+    });
+    (base, seen)
+}
+
+const FOUND: &str = "<think>hm</think>{\"memories\":[\
+    {\"type\":\"gotcha\",\"text\":\"Local times in the log break the nightly merge of both hosts.\",\"importance\":\"high\",\
+     \"file\":\"src/log.rs\",\"evidence\":[\"a1\"]},\
+    {\"type\":\"decision\",\"text\":\"The invented file is never there.\",\"importance\":\"high\",\"file\":\"src/none.rs\",\
+     \"evidence\":[\"a1\"]}]}";
+
+fn json_of(finished: &Finished) -> Value {
+    serde_json::from_str(&finished.out)
+        .unwrap_or_else(|error| panic!("{error}: {} {}", finished.out, finished.err))
+}
+
+#[test]
+fn a_model_is_tried_on_earlier_sessions_and_nothing_is_stored() {
+    build_memory_program();
+    let (base, seen) = endpoint(FOUND);
+    let home = corrected(&format!("[model]\nbase_url = \"{base}\"\nname = \"small\"\n"));
+    turn(&home, LATER, "mend <private>the bank</private> it", 0);
+    let tried = json_of(&memory(&home, &["try", "--model", "--json"]));
+    assert_eq!(tried["turns"].as_array().unwrap().len(), 4, "{tried}");
+    assert_eq!((&tried["tokensIn"], &tried["tokensOut"]), (&json!(1200), &json!(160)));
+    let turn = &tried["turns"][0];
+    assert_eq!((&turn["sessionId"], &turn["found"][0]["path"]), (&json!(LATER), &json!("src/log.rs")));
+    assert_eq!(turn["refused"][0], "names a file that the turn does not have");
+    let seen = seen.lock().unwrap().clone();
+    assert!(seen[0].contains("Edit src/log.rs ok") && !seen[0].contains("the bank"), "{}", seen[0]);
+    assert!(seen.iter().all(|body| !body.contains("old_string")), "no contents of files");
+    let listed = json_of(&memory(&home, &["list", "--all", "--json"]));
+    assert!(!listed.to_string().contains("nightly merge"), "{listed}");
+    let text = memory(&home, &["try", "--model", "--sessions", "1"]).out;
+    assert!(
+        text.contains("gotcha  src/log.rs: Local times") && text.contains("nothing was stored"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_trial_without_a_model_or_beyond_its_limit_says_so() {
+    build_memory_program();
+    let home = corrected("");
+    let refused = memory(&home, &["try", "--model"]);
+    assert!(refused.err.contains("no model is chosen"), "{}", refused.err);
+    let (base, seen) = endpoint(FOUND);
+    let config = format!("[model]\nbase_url = \"{base}\"\nname = \"small\"\ndaily_tokens = 1200\n");
+    let home = corrected(&config);
+    let tried = json_of(&memory(&home, &["try", "--model", "--json"]));
+    assert_eq!(tried["stoppedBy"], "model.daily_tokens");
+    assert_eq!((seen.lock().unwrap().len(), &tried["tokensToday"]), (1, &json!(340)));
+    memory(&home, &["try", "--model", "--json"]);
+    assert_eq!(seen.lock().unwrap().len(), 1, "the limit is that of a day, not of a trial");
+    let away = corrected("[model]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"small\"\n");
+    let tried = memory(&away, &["try", "--model"]).out;
+    assert!(tried.contains("no answer: there is no server at this address"), "{tried}");
+}

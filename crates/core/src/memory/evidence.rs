@@ -13,6 +13,8 @@ const ALIKE: f64 = 0.6;
 pub const LEAST_CONFIDENCE: f64 = 0.3;
 /// The confidence of what may hold text of others.
 const SUSPECT_CONFIDENCE: f64 = 0.4;
+/// The confidence of what a model said with two pieces of evidence.
+const OF_MODEL_TWICE: f64 = 0.6;
 /// The confidence of what the user accepted or wrote.
 const OF_USER: f64 = 0.95;
 const DAY: f64 = 86_400_000.0;
@@ -148,7 +150,7 @@ pub enum AcceptRule {
     /// Findings of the rules.
     #[default]
     Rules,
-    /// Also those that may hold text of others.
+    /// Also those that may hold text of others, and those of a model.
     All,
 }
 
@@ -189,7 +191,12 @@ impl Memory {
         if matches!(self.decision, Some(EditKind::Added | EditKind::Accepted | EditKind::Edited)) {
             return OF_USER;
         }
-        let base = if self.suspect { SUSPECT_CONFIDENCE } else { self.kind.confidence() };
+        let base = match self.kind {
+            _ if self.suspect => SUSPECT_CONFIDENCE,
+            // Two activities show more than one.
+            kind if kind.is_of_model() && self.times > 1 => OF_MODEL_TWICE,
+            kind => kind.confidence(),
+        };
         let days = (now.since(self.last_seen).0.max(0) as f64 / DAY).floor();
         base * 0.5_f64.powf(days / self.kind.half_life_days())
     }
@@ -209,7 +216,7 @@ impl Memory {
             Standing::Faded
         } else if match accept {
             AcceptRule::Person => self.suspect || !is_persons,
-            AcceptRule::Rules => self.suspect,
+            AcceptRule::Rules => self.suspect || self.kind.is_of_model(),
             AcceptRule::All => false,
         } {
             Standing::Proposed

@@ -1,6 +1,6 @@
 //! The kinds of memories, and how much each is trusted.
 
-/// The rule that found a memory.
+/// The rule that found a memory, or what a model calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
@@ -17,12 +17,42 @@ pub enum MemoryKind {
     Plan,
     /// The user asked to remember it, or wrote it by hand.
     Note,
+    /// A model: a trap with its symptom.
+    Gotcha,
+    /// A model: a decision, with the rejected alternative.
+    Decision,
+    /// A model: the cause of an error and its cure.
+    BugFix,
+    /// A model: a trade-off.
+    TradeOff,
+    /// A model: another finding.
+    Discovery,
 }
 
 impl MemoryKind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Fix, Self::Correction, Self::Refusal, Self::Command, Self::HotFile, Self::Plan, Self::Note];
+    pub const ALL: [Self; 12] = [
+        Self::Fix,
+        Self::Correction,
+        Self::Refusal,
+        Self::Command,
+        Self::HotFile,
+        Self::Plan,
+        Self::Note,
+        Self::Gotcha,
+        Self::Decision,
+        Self::BugFix,
+        Self::TradeOff,
+        Self::Discovery,
+    ];
+    /// The kinds that a model finds.
+    pub const OF_MODEL: [Self; 5] =
+        [Self::Gotcha, Self::Decision, Self::BugFix, Self::TradeOff, Self::Discovery];
+
+    /// Whether a model finds it. Then it is a proposal until the user accepts it.
+    pub fn is_of_model(self) -> bool {
+        Self::OF_MODEL.contains(&self)
+    }
 
     /// The word in JSON, on the command line and in the store.
     pub const fn word(self) -> &'static str {
@@ -34,6 +64,11 @@ impl MemoryKind {
             Self::HotFile => "hot_file",
             Self::Plan => "plan",
             Self::Note => "note",
+            Self::Gotcha => "gotcha",
+            Self::Decision => "decision",
+            Self::BugFix => "bug_fix",
+            Self::TradeOff => "trade_off",
+            Self::Discovery => "discovery",
         }
     }
 
@@ -51,13 +86,14 @@ impl MemoryKind {
             Self::Plan => 0.75,
             Self::Command => 0.7,
             Self::HotFile => 0.6,
+            Self::Gotcha | Self::Decision | Self::BugFix | Self::TradeOff | Self::Discovery => 0.4,
         }
     }
 
     /// After so many days without new evidence the confidence is halved.
     pub(super) const fn half_life_days(self) -> f64 {
         match self {
-            Self::Fix => 30.0,
+            Self::Fix | Self::BugFix => 30.0,
             _ => 90.0,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! [`mod@signals`] applies the rules to the rows of one session. [`evidence`] joins the findings of several sessions to
 //! memories, and decides which of them are in force. [`mod@choose`] selects the lines for one place within its budget. [`summary`] fills the
-//! five fields of a session's summary. [`secrets`] and [`plain`] keep out what must not be repeated.
+//! five fields of a session's summary. [`mod@model`] asks a model about a turn, if the user chose one, and
+//! checks its reply. [`secrets`] and [`plain`] keep out what must not be repeated.
 //!
 //! Text of tools never becomes a memory, except one line of an error. Texts come from the user, from the agent's answer and
 //! from plans that the user approved.
@@ -11,6 +12,7 @@ pub mod choose;
 pub mod evidence;
 pub mod kind;
 pub mod likeness;
+pub mod model;
 pub mod plain;
 pub mod secrets;
 pub mod settings;
@@ -20,6 +22,6 @@ pub mod summary;
 pub use choose::{Budget, Chosen, Place, choose, render};
 pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Mark, Memory, Standing, gather, standings};
 pub use kind::{Importance, MemoryKind};
-pub use settings::{ContextChoice, MemorySettings};
+pub use settings::{ContextChoice, MemorySettings, ModelSettings};
 pub use signals::{PlanRow, SessionRows, Signal, signals};
 pub use summary::{Summary, hand_over, summarize};

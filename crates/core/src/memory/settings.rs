@@ -2,6 +2,7 @@
 
 use super::choose::Budget;
 use super::evidence::AcceptRule;
+use crate::time::Millis;
 
 /// Which memories an agent is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -26,6 +27,48 @@ pub struct MemorySettings {
     pub context: ContextChoice,
     /// Tokens that one session is told at most, four characters each.
     pub session_tokens: usize,
+    /// The model that looks at ended turns.
+    pub model: ModelSettings,
+}
+
+/// The model that looks at ended turns, if the user chose one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSettings {
+    /// Its address; empty: none.
+    pub base_url: String,
+    /// Its name there.
+    pub name: String,
+    /// The file with the key; empty: none.
+    pub key_file: String,
+    /// Without an address, the user's own agent in print mode.
+    pub agent: bool,
+    /// How long one answer may take.
+    pub timeout: Millis,
+    /// The most tokens of a day.
+    pub daily_tokens: u64,
+    /// The most that a day may cost, in millionths of a dollar.
+    pub daily_micro_usd: u64,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            base_url: String::new(),
+            name: String::new(),
+            key_file: String::new(),
+            agent: false,
+            timeout: Millis::from_secs(180),
+            daily_tokens: 200_000,
+            daily_micro_usd: 200_000,
+        }
+    }
+}
+
+impl ModelSettings {
+    /// Whether the user chose a model.
+    pub fn is_chosen(&self) -> bool {
+        !self.base_url.is_empty() || self.agent
+    }
 }
 
 impl Default for MemorySettings {
@@ -35,6 +78,7 @@ impl Default for MemorySettings {
             accept: AcceptRule::default(),
             context: ContextChoice::default(),
             session_tokens: 3_000,
+            model: ModelSettings::default(),
         }
     }
 }

@@ -8,11 +8,13 @@ mod repeated;
 mod session_rows;
 mod turns;
 
-use finding::{FindingParts, join};
+pub(super) use errors::command_of;
+pub(super) use finding::FindingParts;
+use finding::join;
 pub use finding::{Signal, memory_id};
 pub(super) use session_rows::is_edit;
 pub use session_rows::{PlanRow, SessionRows};
-use turns::Turns;
+pub(super) use turns::Turns;
 
 /// All findings of one session, sorted by id. The same rows give the same findings.
 ///

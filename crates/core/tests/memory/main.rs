@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a broken test should fail loudly")]
 
 mod laws;
+mod model;
 mod rows;
 mod rules;
 mod summaries;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::chain::lineage::RegistryMove;
-use watchbill_core::evidence::registry::{Liveness, RegistryError, parse_registry};
+use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryError, parse_registry};
 use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
@@ -36,6 +36,8 @@ pub struct Registry {
     /// The last process that left each session.
     gone: BTreeMap<SessionId, GoneInstance>,
     moves: Vec<RegistryMove>,
+    /// The folder in which the agent works when we ask it as a model.
+    own_folder: Option<PathBuf>,
     /// Whether each root's folder `sessions/` could be listed.
     readable: BTreeMap<PathBuf, bool>,
 }
@@ -62,6 +64,18 @@ pub struct RegistryChange {
 }
 
 impl Registry {
+    /// A process that works in this folder is none of the user's sessions.
+    pub fn hide(&mut self, own_folder: Option<PathBuf>) {
+        self.own_folder = own_folder;
+    }
+
+    fn is_own(&self, entry: &RegistryEntry, fs: &dyn Fs) -> bool {
+        let (Some(own), Some(cwd)) = (&self.own_folder, entry.cwd.as_deref().map(Path::new)) else {
+            return false;
+        };
+        cwd == own || (cwd.file_name() == own.file_name() && fs.canonical(own).is_ok_and(|own| cwd == own))
+    }
+
     /// Reads one registry file, or removes one that is gone.
     pub fn read(
         &mut self,
@@ -99,6 +113,10 @@ impl Registry {
             // A copied or restored file names a process that does not write it.
             Ok(entry) if pid_of(path).is_some_and(|pid| pid != entry.instance.pid) => {
                 problems.set(misnamed(name, entry.instance.pid));
+                self.drop_content(path)
+            }
+            Ok(entry) if self.is_own(&entry, fs) => {
+                problems.forget(&name);
                 self.drop_content(path)
             }
             Ok(entry) => {

@@ -177,3 +177,27 @@ fn registry_moves_and_ended_sessions_are_bounded() {
     let left: Vec<usize> = left.collect();
     assert!(left.len() <= 16_384 && left.contains(&19_998), "{}", left.len());
 }
+
+#[test]
+fn the_agent_that_is_asked_as_a_model_is_no_session() {
+    let house = House::new();
+    let mut registry = Registry::default();
+    let mut problems = Problems::default();
+    let (fs, processes) = (&house.stage.fs, &house.stage.processes);
+    let own = SessionWriter::new(&session(3), "/data/memory-agent");
+    house.stage.fs.write(registry_file(7), registry_text(&own, &house).as_bytes());
+    let shown = registry.read(&registry_file(7), house.now, fs, processes, &mut problems);
+    assert_eq!(shown.sessions, [SessionId::new(&session(3))], "without a data folder nothing is ours");
+    registry.hide(Some("/data/memory-agent".into()));
+    registry.read(&registry_file(7), house.now, fs, processes, &mut problems);
+    let again = registry.read(&registry_file(7), house.now, fs, processes, &mut problems);
+    assert_eq!(again.sessions, []);
+    let other = SessionWriter::new(&session(4), "/srv/memory-agent");
+    house.stage.fs.write(registry_file(7), registry_text(&other, &house).as_bytes());
+    let shown = registry.read(&registry_file(7), house.now, fs, processes, &mut problems);
+    assert_eq!(shown.sessions, [SessionId::new(&session(4))]);
+}
+
+fn registry_text(writer: &SessionWriter, house: &House) -> String {
+    crate::records::registry(7, "1", writer, "busy", house.now, house.now)
+}

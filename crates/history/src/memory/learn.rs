@@ -58,7 +58,7 @@ pub fn learn_all(store: &mut Store, fs: &dyn Fs, settings: &HistorySettings) -> 
 
 /// Whether a program sent any part of the session over HTTP. Then all of it is text of others: a call of a program can make an
 /// agent's own turn show something else.
-fn is_over_http(rows: &SessionRows) -> bool {
+pub(super) fn is_over_http(rows: &SessionRows) -> bool {
     rows.batches.iter().any(|batch| batch.id.starts_with(HTTP_ID))
         || rows.calls.iter().any(|call| call.id.starts_with(HTTP_ID))
 }

@@ -8,6 +8,7 @@ pub mod change;
 pub mod context;
 mod ids;
 pub mod learn;
+pub mod model;
 pub mod page;
 mod project;
 pub mod query;

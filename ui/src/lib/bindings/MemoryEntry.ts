@@ -9,7 +9,8 @@ export type MemoryEntry = {
  */
 id: string, 
 /**
- * `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`.
+ * `fix`, `correction`, `refusal`, `command`, `hot_file`, `plan`, `note`; of a model: `gotcha`, `decision`, `bug_fix`,
+ * `trade_off`, `discovery`.
  */
 kind: string, 
 /**

@@ -10,6 +10,11 @@ const KINDS: Readonly<Record<string, string>> = {
   refusal: "You refused",
   command: "Command that works",
   hot_file: "Errors after changes here",
+  gotcha: "Trap",
+  decision: "Decision",
+  bug_fix: "Cause and cure",
+  trade_off: "Trade-off",
+  discovery: "Finding",
   plan: "Plan",
   note: "Note",
 };

@@ -16,7 +16,7 @@ const ERROR: usize = 90;
 const ANSWER: usize = 90;
 
 /// The command line of a call, without a change of folder before it.
-pub(super) fn command_of(call: &Activity) -> Option<&str> {
+pub(in crate::memory) fn command_of(call: &Activity) -> Option<&str> {
     let line =
         matches!(call.tool.as_deref(), Some("Bash" | "PowerShell")).then(|| call.target.as_deref())??.trim();
     match line.strip_prefix("cd ").and_then(|rest| rest.split_once("&& ")) {

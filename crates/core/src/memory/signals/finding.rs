@@ -61,23 +61,23 @@ pub(super) fn join(mut found: Vec<Signal>) -> Vec<Signal> {
     joined
 }
 
-/// The result of a rule, before it is checked.
-pub(super) struct FindingParts<'t> {
-    pub(super) kind: MemoryKind,
+/// A finding, before it is checked.
+pub(in crate::memory) struct FindingParts<'t> {
+    pub(in crate::memory) kind: MemoryKind,
     /// What makes two findings the same, beside kind and file; `None`: the text.
-    pub(super) key: Option<String>,
-    pub(super) text: String,
-    pub(super) path: Option<String>,
-    pub(super) symptom: Option<String>,
-    pub(super) importance: Importance,
-    pub(super) suspect: bool,
-    pub(super) batch: &'t Batch,
-    pub(super) byte: Option<u64>,
-    pub(super) at: Option<Timestamp>,
+    pub(in crate::memory) key: Option<String>,
+    pub(in crate::memory) text: String,
+    pub(in crate::memory) path: Option<String>,
+    pub(in crate::memory) symptom: Option<String>,
+    pub(in crate::memory) importance: Importance,
+    pub(in crate::memory) suspect: bool,
+    pub(in crate::memory) batch: &'t Batch,
+    pub(in crate::memory) byte: Option<u64>,
+    pub(in crate::memory) at: Option<Timestamp>,
 }
 
 impl<'t> FindingParts<'t> {
-    pub(super) fn new(kind: MemoryKind, text: String, batch: &'t Batch) -> Self {
+    pub(in crate::memory) fn new(kind: MemoryKind, text: String, batch: &'t Batch) -> Self {
         Self {
             kind,
             key: None,
@@ -92,7 +92,7 @@ impl<'t> FindingParts<'t> {
         }
     }
 
-    pub(super) fn signal(self, project: u64) -> Option<Signal> {
+    pub(in crate::memory) fn signal(self, project: u64) -> Option<Signal> {
         let text = plain_line(&self.text);
         let all = [Some(&*self.text), self.key.as_deref(), self.symptom.as_deref(), self.path.as_deref()];
         if text.is_empty() || all.into_iter().flatten().any(has_secret) {

@@ -6,8 +6,8 @@ use super::session_rows::SessionRows;
 use crate::history::rows::{Activity, Batch, BatchId, BatchStatus};
 
 /// The rows of one session, and where each is.
-pub(super) struct Turns<'r> {
-    pub(super) rows: &'r SessionRows,
+pub(in crate::memory) struct Turns<'r> {
+    pub(in crate::memory) rows: &'r SessionRows,
     /// The turns that ended and may be looked at.
     finished: HashMap<&'r str, &'r Batch>,
     /// The calls of each turn, in order, with those of subagents.
@@ -18,7 +18,7 @@ pub(super) struct Turns<'r> {
 }
 
 impl<'r> Turns<'r> {
-    pub(super) fn of(rows: &'r SessionRows) -> Self {
+    pub(in crate::memory) fn of(rows: &'r SessionRows) -> Self {
         let is_over = |batch: &&Batch| {
             batch.ended.as_ref().is_some_and(|ended| ended.status != BatchStatus::Active) && !batch.private
         };
@@ -42,23 +42,26 @@ impl<'r> Turns<'r> {
     }
 
     /// The turn of an id, if it ended and is not private.
-    pub(super) fn turn(&self, id: Option<&BatchId>) -> Option<&'r Batch> {
+    pub(in crate::memory) fn turn(&self, id: Option<&BatchId>) -> Option<&'r Batch> {
         self.finished.get(&**id?).copied()
     }
 
     /// The call of an id.
-    pub(super) fn call(&self, id: &str) -> Option<&'r Activity> {
+    pub(in crate::memory) fn call(&self, id: &str) -> Option<&'r Activity> {
         self.by_call.get(id).copied()
     }
 
     /// The calls of the session's own agent in a turn.
-    pub(super) fn calls_of(&self, batch: &BatchId) -> impl DoubleEndedIterator<Item = &'r Activity> {
+    pub(in crate::memory) fn calls_of(
+        &self,
+        batch: &BatchId,
+    ) -> impl DoubleEndedIterator<Item = &'r Activity> {
         let calls = self.calls.get(&**batch).map_or(&[][..], Vec::as_slice);
         calls.iter().copied().filter(|call| call.agent.is_none())
     }
 
     /// Whether text of others was in the turn: a page of the web, a subagent, a server of tools.
-    pub(super) fn has_foreign_text(&self, batch: &BatchId) -> bool {
+    pub(in crate::memory) fn has_foreign_text(&self, batch: &BatchId) -> bool {
         self.calls.get(&**batch).into_iter().flatten().any(|call| {
             let tool = call.tool.as_deref().unwrap_or_default();
             call.agent.is_some()
@@ -68,7 +71,7 @@ impl<'r> Turns<'r> {
     }
 
     /// The files of the session, relative to its root.
-    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::memory) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 }

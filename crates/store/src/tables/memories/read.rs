@@ -131,6 +131,21 @@ impl Store {
         })
     }
 
+    /// The sessions of a project that the rules have seen, the one with the newest prompt first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn newest_memory_sessions(&self, project: u64, most: usize) -> Result<Vec<SessionKey>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT m.session FROM memory_sessions m JOIN batches b ON b.session = m.session
+                 WHERE m.project = ?1 GROUP BY m.session ORDER BY max(b.started_at) DESC, m.session DESC LIMIT ?2",
+            )?
+            .query_map((bits(project), count(most as u64)), |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// The texts of the results of refused calls: the id of the call, and the text.
     ///
     /// # Errors

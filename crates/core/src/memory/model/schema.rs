@@ -1,0 +1,42 @@
+//! The schema of a reply: flat, with enums for all that can be named.
+
+use std::fmt::Write as _;
+
+use super::{Job, MOST_FINDINGS};
+use crate::memory::kind::{Importance, MemoryKind};
+use crate::memory::plain::MAX_CHARS;
+
+/// The schema as JSON text. `file` is one of the question's files or empty, and `evidence` names its activities.
+pub fn schema(job: &Job) -> String {
+    let types = list(MemoryKind::OF_MODEL.iter().map(|kind| kind.word()));
+    let importance = list([Importance::Medium, Importance::High].iter().map(|one| one.word()));
+    let files = list(job.files.iter().map(String::as_str).chain([""]));
+    let evidence = list(job.labels.iter().map(|label| &*label.name));
+    let most = job.labels.len().min(3);
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        r#"{{"type":"object","properties":{{"memories":{{"type":"array","maxItems":{MOST_FINDINGS},"items":{{"type":"object","properties":{{"type":{{"type":"string","enum":{types}}},"text":{{"type":"string","maxLength":{MAX_CHARS}}},"importance":{{"type":"string","enum":{importance}}},"file":{{"type":"string","enum":{files}}},"evidence":{{"type":"array","minItems":1,"maxItems":{most},"items":{{"type":"string","enum":{evidence}}}}}}},"required":["type","text","importance","file","evidence"],"additionalProperties":false}}}}}},"required":["memories"],"additionalProperties":false}}"#
+    );
+    out
+}
+
+/// A JSON list of strings.
+fn list<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let texts: Vec<String> = texts.map(quoted).collect();
+    format!("[{}]", texts.join(","))
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

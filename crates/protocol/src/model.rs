@@ -1,0 +1,174 @@
+//! A model: the lines between Watchbill and its program `watchbill-memory`, one job in and one result out; and trials of a model.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelJob {
+    /// The model.
+    pub to: ModelAddress,
+    /// The question; without one, the list of models is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<ModelQuestion>,
+    /// The whole time that it may take, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// Where a model is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum ModelAddress {
+    /// An OpenAI-compatible endpoint.
+    #[serde(rename_all = "camelCase")]
+    Endpoint {
+        /// Such as `http://127.0.0.1:11434/v1`.
+        base_url: String,
+        /// The model's name there.
+        name: String,
+        /// The file with the key. The program reads it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key_file: Option<String>,
+        /// The form that this endpoint is known to accept.
+        #[serde(default)]
+        form: ReplyForm,
+    },
+    /// The user's own agent in print mode.
+    #[serde(rename_all = "camelCase")]
+    Agent {
+        /// The program: a path, or a name in `PATH`.
+        program: String,
+        /// The model; empty: a small one.
+        name: String,
+        /// Its working folder.
+        folder: String,
+        /// The most that one reply may cost, in millionths of a dollar.
+        most_micro_usd: u64,
+    },
+}
+
+/// How an endpoint is told the form of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReplyForm {
+    /// By a schema.
+    #[default]
+    Schema,
+    /// As any JSON object.
+    Object,
+    /// By the instruction alone.
+    Text,
+}
+
+/// A question to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelQuestion {
+    /// The instruction.
+    pub system: String,
+    /// The text.
+    pub user: String,
+    /// The schema of the reply.
+    pub schema: Value,
+    /// The most tokens of the reply.
+    pub max_tokens: u64,
+}
+
+/// One result.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelResult {
+    /// The reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// The names of the models there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
+    /// Tokens of the question, as the model counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_in: Option<u64>,
+    /// Tokens of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_out: Option<u64>,
+    /// What it cost, in millionths of a dollar, if the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micro_usd: Option<u64>,
+    /// The time from the start of the program to this line.
+    pub millis: u64,
+    /// The form that the endpoint accepted.
+    #[serde(default)]
+    pub form: ReplyForm,
+    /// Why there is no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// `memory try --model --json`: what a model found in earlier sessions. Nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelTrial {
+    /// The turns that the model was asked about.
+    pub turns: Vec<TriedTurn>,
+    /// Turns of these sessions that it was not asked about.
+    pub left_out: u64,
+    /// Tokens of all questions.
+    pub tokens_in: u64,
+    /// Tokens of all answers.
+    pub tokens_out: u64,
+    /// What the agent says that it cost, in millionths of a dollar.
+    pub micro_usd: u64,
+    /// Tokens of this day, in UTC, with those of earlier trials.
+    pub tokens_today: u64,
+    /// Money of this day, in millionths of a dollar.
+    pub micro_usd_today: u64,
+    /// The setting whose limit ended the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
+}
+
+/// One turn of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TriedTurn {
+    /// The session.
+    pub session_id: String,
+    /// The turn.
+    pub batch: String,
+    /// What would be proposed.
+    pub found: Vec<ModelFinding>,
+    /// Why other findings were refused.
+    pub refused: Vec<String>,
+    /// Tokens of the question.
+    pub tokens_in: u64,
+    /// Tokens of the answer.
+    pub tokens_out: u64,
+    /// What the agent says that it cost, in millionths of a dollar.
+    pub micro_usd: u64,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// Why there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A finding of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFinding {
+    /// `gotcha`, `decision`, `bug_fix`, `trade_off`, `discovery`.
+    pub kind: String,
+    /// One line.
+    pub text: String,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `medium`, `high`.
+    pub importance: String,
+    /// It may hold text that the user did not write, or an order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspect: bool,
+    /// Where the record of its evidence begins in the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte: Option<u64>,
+}
