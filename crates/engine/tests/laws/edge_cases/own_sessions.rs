@@ -67,7 +67,7 @@ fn sent(id: &str, text: &str) -> Value {
 
 fn request(id: &str) -> Value {
     json!({"event": "request", "request": {
-        "id": id, "digest": "00000000000000ff", "kind": "permission", "tool": "Bash", "input": {"command": "ls"},
+        "id": id, "digest": "ff".repeat(32), "kind": "permission", "tool": "Bash", "input": {"command": "ls"},
         "shown": "ls", "summary": "Bash: ls", "openedAt": "2026-11-20T12:00:00.000Z", "answerable": "stream",
         "progress": "open"
     }})
@@ -147,7 +147,7 @@ fn a_request_of_a_host_is_open_until_the_host_says_otherwise() {
     let row = house.row(A);
     assert_eq!((&*row.state, row.state_kind.as_deref()), ("waiting_for_approval", Some("permission")));
     let card = row.request.unwrap();
-    assert_eq!((&*card.answerable, &*card.progress, &*card.digest), ("stream", "open", "00000000000000ff"));
+    assert_eq!((&*card.answerable, &*card.progress, &*card.digest), ("stream", "open", &*"ff".repeat(32)));
     house.events(A, &[json!({"event": "request_closed", "request": "r1", "by": "answered"})]);
     let row = house.row(A);
     assert_eq!((row.request, &*row.state), (None, "working"));
