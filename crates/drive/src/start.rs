@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use watchbill_core::requests::caller::check;
 use watchbill_hooks::places::private_dir;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::client::{HostClient, HostError};
 use crate::folder::{Folder, FolderError, unique};
+use crate::socket::caller;
 
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
@@ -100,6 +102,16 @@ pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, 
     run(data_dir, program, folder)
 }
 
+/// Notes an agent above this program before anything starts: nothing in the session may answer then. The host leaves the
+/// processes above it, and its environment has no marks.
+fn note_agent(folder: &Folder) -> Result<(), StartError> {
+    match check(&caller::look_at_self(), &[], true) {
+        Ok(()) => Ok(()),
+        Err(_) if !cfg!(target_os = "linux") => Ok(()),
+        Err(_) => Ok(folder.note_agent()?),
+    }
+}
+
 /// A host whose session has ended keeps the lock until its readers have read the end.
 fn wait_for_lock(folder: &Folder) {
     let begun = Instant::now();
@@ -115,6 +127,7 @@ fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartE
     if !cfg!(target_os = "linux") {
         return Err(StartError::Unsupported);
     }
+    note_agent(&folder)?;
     let failed = |error| StartError::Program { program: program.to_owned(), error };
     let copy = own_copy(data_dir, program).map_err(failed)?;
     let mut command = Command::new(&copy);

@@ -3,13 +3,13 @@
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::until;
 use crate::home::Home;
+use crate::people::{self, detached};
 use crate::program::Finished;
 use crate::with_serve::{Serve, ask};
 
@@ -91,6 +91,7 @@ impl Desk {
     }
 
     pub fn with_settings(settings: &str) -> Self {
+        people::begin();
         let folder = tempfile::tempdir().unwrap().keep();
         let home = Home::with(folder.join("data"), settings);
         let client = Client::start(&home, SESSION);
@@ -145,35 +146,6 @@ impl Desk {
             .map(|row| (text(row, "shown"), text(row, "decision"), text(row, "outcome")))
             .collect()
     }
-}
-
-/// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone. With environment
-/// variables, and below a shell of another name.
-pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
-    static RUN: AtomicUsize = AtomicUsize::new(0);
-    let folder = home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
-    std::fs::create_dir(&folder).unwrap();
-    let shell = match shell {
-        Some(name) => {
-            std::fs::copy("/bin/sh", folder.join(name)).unwrap();
-            folder.join(name)
-        }
-        None => PathBuf::from("/bin/sh"),
-    };
-    let program = home.command(words);
-    // The shell stays above the program, and writes the exit code when everything else is written.
-    let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
-    let mut command = Command::new("setsid");
-    command.arg("--fork").arg(shell).args(["-c", script, "script"]).arg(&folder).arg(program.get_program());
-    command
-        .args(program.get_args())
-        .env_clear()
-        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.envs(variables.iter().copied()).current_dir(home.path());
-    assert!(command.status().unwrap().success());
-    until("the command to end", || folder.join("rc").exists());
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
 }
 
 /// The decision in a hook's output.

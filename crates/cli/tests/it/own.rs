@@ -22,7 +22,7 @@ struct Place {
 }
 
 /// The program of hosts. It lies beside the command line, and belongs to another package.
-fn build_host() {
+pub fn build_host() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
         let built =

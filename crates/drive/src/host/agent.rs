@@ -17,9 +17,9 @@ use watchbill_protocol::own::spec::OwnSize;
 use super::environment::environment;
 use super::exec;
 use super::input::Input;
-use super::process_names::NAME;
 use super::processes::{self, Process};
 use crate::agents::Launch;
+use crate::host_process::NAME;
 use crate::log::{Direction, LONGEST};
 
 /// The most bytes of output of a terminal at once.

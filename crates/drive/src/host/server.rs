@@ -12,12 +12,11 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::host::{
     HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, LONGEST_HOST_LINE,
 };
-use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
+use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Answer, AnswerBody};
 
 use super::input::{Call, Input};
 use super::mailbox::{Mailbox, Next};
-use super::processes;
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
@@ -148,7 +147,7 @@ impl Connection {
     fn may_steer(&mut self) -> Result<(), ApiError> {
         let stream = self.reader.stream();
         let looked = self.may_steer.get_or_insert_with(|| {
-            check(&caller::look(stream), &keeps_an_agent, &|_| false, true)
+            check(&caller::look(stream), &[], true)
                 .map_err(|not| ApiError::new(ErrorCode::Refused, not.to_string()))
         });
         looked.clone()
@@ -174,12 +173,6 @@ impl Connection {
             following.shared.attached.fetch_sub(1, Ordering::AcqRel);
         })
     }
-}
-
-/// Whether a process is a host whose program is an agent. In a shell of ours the user types.
-fn keeps_an_agent(pid: u32) -> bool {
-    processes::host_folder(pid)
-        .is_some_and(|folder| Folder::at(&folder).spec().map_or(true, |spec| spec.agent != OwnAgent::Shell))
 }
 
 /// An attached reader.

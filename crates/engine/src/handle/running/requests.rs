@@ -11,7 +11,7 @@ use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
-use watchbill_hooks::ancestors::terminal_of;
+use watchbill_drive::socket::caller::agents;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::facts::split_request_id;
@@ -158,10 +158,8 @@ impl Handle {
     ) -> Result<(), ApiError> {
         // A window needs no terminal either.
         let scripts = is_window || self.settings().scripts_answer;
-        let agents = self.ask_loop(|engine, _| engine.running_processes())?;
-        let is_agents =
-            |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
-        check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
+        let agents = agents(&self.ask_loop(|engine, _| engine.running_processes())?);
+        check(caller, &agents, scripts).map_err(|refused| {
             let why = refused.to_string();
             self.caller_refused(session, what, &why);
             ApiError::new(ErrorCode::Refused, why)
