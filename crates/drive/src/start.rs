@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use watchbill_core::requests::caller::check;
 use watchbill_hooks::places::private_dir;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::client::{HostClient, HostError};
 use crate::folder::{Folder, FolderError, unique};
-use crate::socket::caller;
+use crate::socket::caller::why_no_person_started_this;
 
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
@@ -105,11 +104,10 @@ pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, 
 /// Notes an agent above this program before anything starts: nothing in the session may answer then. The host leaves the
 /// processes above it, and its environment has no marks.
 fn note_agent(folder: &Folder) -> Result<(), StartError> {
-    match check(&caller::look_at_self(), &[], true) {
-        Ok(()) => Ok(()),
-        Err(_) if !cfg!(target_os = "linux") => Ok(()),
-        Err(_) => Ok(folder.note_agent()?),
+    if why_no_person_started_this().is_some() {
+        folder.note_agent()?;
     }
+    Ok(())
 }
 
 /// A host whose session has ended keeps the lock until its readers have read the end.

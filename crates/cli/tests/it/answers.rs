@@ -1,6 +1,6 @@
 //! Answers to requests, through the real programs: a client's hook process waits, the user answers, the hook prints.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -22,7 +22,7 @@ pub struct Desk {
     serve: Option<Serve>,
 }
 
-/// A client: a process that runs, and its registry file.
+/// A client: a process that runs, and its registry file. It is a shell, which starts the hook processes.
 struct Client {
     process: Child,
     file: PathBuf,
@@ -30,7 +30,10 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, session: &str) -> Self {
-        let process = Command::new("sleep").arg("600").spawn().unwrap();
+        let lines = "while read -r line; do sh -c \"$line\" & done";
+        let mut command = Command::new("sh");
+        command.args(["-c", lines]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        let process = command.stdin(Stdio::piped()).spawn().unwrap();
         let file = home.claude().join(format!("sessions/{}.json", process.id()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let client = Self { process, file };
@@ -61,27 +64,49 @@ impl Drop for Client {
     }
 }
 
-/// A hook process that waits.
-pub struct Hook(Child);
+/// A hook process that waits, and the folder of its files.
+pub struct Hook(PathBuf);
 
 impl Hook {
-    /// What it printed, when it has ended.
-    pub fn end(mut self) -> (String, i32) {
-        until("the hook process to end", || self.0.try_wait().unwrap().is_some());
-        let mut out = String::new();
-        self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        (out, self.0.wait().unwrap().code().unwrap_or(-1))
+    /// Starts `watchbill hook --answer` below a client.
+    fn start(home: &Home, client: &mut Client, payload: &Value) -> Self {
+        let hook = Self(home.folder("hook"));
+        let folder = hook.0.display();
+        std::fs::write(hook.0.join("in"), payload.to_string()).unwrap();
+        let line = home.line(&["hook", "--answer"], &[("CLAUDE_PID", &client.process.id().to_string())]);
+        let script = format!(
+            "{line} <{folder}/in >{folder}/out & echo $! >{folder}/pid.part; mv {folder}/pid.part {folder}/pid\n\
+             wait $!; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n"
+        );
+        std::fs::write(hook.0.join("script"), script).unwrap();
+        writeln!(client.process.stdin.as_mut().unwrap(), "sh {folder}/script").unwrap();
+        until("the hook process", || hook.0.join("pid").exists());
+        hook
     }
 
-    pub fn waits(&mut self) -> bool {
-        self.0.try_wait().unwrap().is_none()
+    /// What it printed, when it has ended.
+    pub fn end(self) -> (String, i32) {
+        until("the hook process to end", || self.0.join("rc").exists());
+        let read = |name: &str| std::fs::read_to_string(self.0.join(name)).unwrap();
+        (read("out"), read("rc").trim().parse().unwrap())
+    }
+
+    pub fn waits(&self) -> bool {
+        !self.0.join("rc").exists()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = std::fs::read_to_string(self.0.join("pid")).unwrap().trim().parse().unwrap();
+        // It may have ended.
+        let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
     }
 }
 
 impl Drop for Hook {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        if self.waits() {
+            self.signal(Signal::KILL);
+        }
     }
 }
 
@@ -100,15 +125,12 @@ impl Desk {
     }
 
     /// Starts a hook process, and waits until its request is shown and the client has its dialog open.
-    fn asks(&self, tool: &str, input: Value, suggestions: Value) -> Hook {
+    fn asks(&mut self, tool: &str, input: Value, suggestions: Value) -> Hook {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
         let before = self.request().map(|request| request["id"].clone());
-        let mut command = self.home.command(&["hook", "--answer"]);
-        command.env("CLAUDE_PID", self.client.process.id().to_string());
-        let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
-        hook.0.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        let hook = Hook::start(&self.home, &mut self.client, &payload);
         self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
@@ -116,7 +138,7 @@ impl Desk {
         hook
     }
 
-    pub fn runs(&self, command: &str) -> Hook {
+    pub fn runs(&mut self, command: &str) -> Hook {
         self.asks("Bash", json!({ "command": command }), Value::Null)
     }
 
@@ -156,7 +178,7 @@ pub fn decision(out: &str) -> Value {
 
 #[test]
 fn an_answer_reaches_the_hook_and_is_listed() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let hook = desk.runs("echo hi");
     let output = desk.run(&["answer", SESSION, "--allow"]);
     assert_eq!((output.code, &*output.out, &*output.err), (0, "echo hi\nallowed once\n", ""));
@@ -169,7 +191,7 @@ fn an_answer_reaches_the_hook_and_is_listed() {
 
 #[test]
 fn each_decision_is_said_in_the_clients_words() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let rule = json!([{ "type": "addRules", "behavior": "allow", "destination": "localSettings",
         "rules": [{ "toolName": "Bash", "ruleContent": "npm run *" }] }]);
     let options = json!([{ "label": "Red" }, { "label": "Blue" }, { "label": "Green" }]);
@@ -227,9 +249,9 @@ fn each_decision_is_said_in_the_clients_words() {
 
 #[test]
 fn an_answer_that_does_not_fit_changes_nothing() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let question = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "Red" }] }] });
-    let mut hook = desk.asks("AskUserQuestion", question, Value::Null);
+    let hook = desk.asks("AskUserQuestion", question, Value::Null);
     for words in [
         &["--allow"][..],
         &["--always"],
@@ -253,10 +275,10 @@ fn an_answer_that_does_not_fit_changes_nothing() {
 
 #[test]
 fn a_file_that_was_changed_after_the_request_is_shown_anew() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let file = desk.home.path().join("script.sh");
     std::fs::write(&file, "echo harmless").unwrap();
-    let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
+    let hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
     let seen = desk.request().unwrap();
     std::fs::write(&file, "rm -rf build").unwrap();
     let output = desk.run(&["answer", SESSION, "--allow"]);
@@ -275,16 +297,17 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
 fn without_a_running_watchbill_the_hook_says_nothing() {
     let home = Home::empty();
     let mut command = home.command(&["hook", "--answer"]);
-    let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // It may have ended before it reads.
-    let _ = hook.0.stdin.take().unwrap().write_all(b"{}");
-    assert_eq!(hook.end(), (String::new(), 0));
+    let _ = hook.stdin.take().unwrap().write_all(b"{}");
+    let ended = hook.wait_with_output().unwrap();
+    assert_eq!((ended.stdout, ended.status.code()), (Vec::new(), Some(0)));
 }
 
 #[test]
 fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
-    let desk = Desk::new();
-    let mut hook = desk.runs("ls");
+    let mut desk = Desk::new();
+    let hook = desk.runs("ls");
     // After a second of waiting the row needs the user. By then the dialog takes keys, which it does after half a second.
     until("the need to have lasted", || desk.row().unwrap()["needs"] == "approval");
     assert!(hook.waits());
@@ -312,9 +335,9 @@ fn a_client_that_dies_takes_its_request_along() {
 
 #[test]
 fn a_hook_that_the_client_ends_takes_its_request_along() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let hook = desk.runs("ls");
-    kill_process(Pid::from_child(&hook.0), Signal::TERM).unwrap();
+    hook.signal(Signal::TERM);
     assert_eq!(hook.end().0, "");
     until("the card to go", || desk.request().is_none());
     assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 1);
@@ -331,9 +354,37 @@ fn the_end_of_watchbill_lets_every_hook_go() {
 }
 
 #[test]
+fn only_the_sessions_own_process_asks_for_it() {
+    let mut desk = Desk::new();
+    let hook = desk.runs("npm publish");
+    let request = desk.request().unwrap();
+    let payload = |session: &str| {
+        json!({ "session_id": session, "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash", "tool_input": { "command": "ls" } })
+        .to_string()
+    };
+    let call = |ask: &Value, session| json!({ "id": "1", "request": "ask", "ask": ask, "payload": payload(session) });
+    // It would withdraw the card, and take the answer.
+    let stranger = ask(&desk.home, &call(&json!("new"), SESSION)).unwrap();
+    assert_eq!(stranger, json!({ "id": "1", "reply": null }));
+    // The process of this session is not known, so only the id speaks.
+    let other = "eeeeeeee-0000-4000-8000-000000000005";
+    for id in [request["id"].clone(), json!("own/request")] {
+        let taken = ask(&desk.home, &call(&id, other)).unwrap();
+        assert_eq!(taken["error"]["code"], "invalid", "{id}: {taken}");
+    }
+    let printed = json!({ "id": "1", "request": "printed", "requestId": request["id"] });
+    assert_eq!(ask(&desk.home, &printed).unwrap()["error"]["code"], "invalid");
+    assert!(hook.waits());
+    assert_eq!(desk.request().unwrap()["id"], request["id"], "the card stays");
+    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
+}
+
+#[test]
 fn an_agent_may_not_answer() {
-    let desk = Desk::new();
-    let mut hook = desk.runs("rm -rf build");
+    let mut desk = Desk::new();
+    let hook = desk.runs("rm -rf build");
     let words = ["answer", SESSION, "--allow"];
     let cases = [
         ("an agent's shell", desk.run_with(&words, &[], Some("claude"))),
@@ -357,8 +408,8 @@ fn an_agent_may_not_answer() {
 
 #[test]
 fn a_script_without_a_terminal_needs_the_setting() {
-    let desk = Desk::with_settings("");
-    let mut hook = desk.runs("ls");
+    let mut desk = Desk::with_settings("");
+    let hook = desk.runs("ls");
     let output = desk.run(&["answer", SESSION, "--allow"]);
     assert_eq!(output.code, 1);
     assert!(output.err.contains("no terminal") && output.err.contains("[answers]"), "{}", output.err);
@@ -367,7 +418,7 @@ fn a_script_without_a_terminal_needs_the_setting() {
 
 #[test]
 fn hidden_characters_are_drawn_and_private_text_is_not_stored() {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
     let hook = desk.runs("echo \u{202e}x <private>secret</private>");
     let output = desk.run(&["answer", SESSION, "--allow"]);
     assert!(output.out.starts_with("echo ⟨U+202E⟩x"), "{}", output.out);

@@ -86,9 +86,9 @@ fn only_a_key_press_in_tmux_answers() {
     if Command::new("tmux").arg("-V").output().is_err() {
         return skipped("tmux is not installed");
     }
-    let (desk, person) = desk(true);
+    let (mut desk, person) = desk(true);
     let mut person = person.unwrap();
-    let mut hook = desk.runs("rm -rf build");
+    let hook = desk.runs("rm -rf build");
     let pane = Tmux::start(&desk, "pane", &["sh"]);
 
     // An agent's shell feeds a pane that no client shows.
@@ -153,8 +153,8 @@ fn only_a_key_press_in_tmux_answers() {
 
 #[test]
 fn a_terminal_that_an_agent_opened_unseen_answers_nothing() {
-    let (desk, person) = desk(true);
-    let mut hook = desk.runs("rm -rf build");
+    let (mut desk, person) = desk(true);
+    let hook = desk.runs("rm -rf build");
     // Without marks, without a parent, on a terminal of its own.
     let script = desk.home.path().join("script.sh");
     std::fs::write(&script, allowing(&desk, "unseen")).unwrap();
@@ -175,19 +175,23 @@ fn a_terminal_that_an_agent_opened_unseen_answers_nothing() {
 #[test]
 fn a_shell_that_an_agent_started_with_watchbill_answers_nothing() {
     build_host();
-    let (desk, _) = desk(false);
-    let mut hook = desk.runs("rm -rf build");
-    let run = |file: &str, variables: &[(&str, &str)]| {
+    let (mut desk, _) = desk(false);
+    let hook = desk.runs("rm -rf build");
+    let run = |file: &str, variables: &[(&str, &str)], shell: Option<&str>| {
         let line = allowing(&desk, file);
         let words = ["run", "--agent", "shell", "--pty", "--detach", "--", "sh", "-c", &line];
-        let started = detached(&desk.home, &words, variables, None);
+        let started = detached(&desk.home, &words, variables, shell);
         assert_eq!((started.code, &*started.err), (0, ""));
         said(&desk, file)
     };
-    let by_agent = run("by-agent", &[("CLAUDECODE", "1")]);
-    assert!(by_agent.contains("an agent may not answer"), "{by_agent}");
+    for (file, variables, shell) in
+        [("by-agent", &[][..], Some("codex")), ("by-its-daemon", &[("CLAUDECODE", "1")], None)]
+    {
+        let by_agent = run(file, variables, shell);
+        assert!(by_agent.contains("an agent may not answer"), "{file}: {by_agent}");
+    }
     assert!(hook.waits(), "nothing was decided");
-    let by_person = run("by-person", &[]);
+    let by_person = run("by-person", &[], None);
     assert!(by_person.contains("allowed once"), "{by_person}");
     assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
 }

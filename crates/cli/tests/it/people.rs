@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -72,9 +71,7 @@ pub fn begin() {
 
 /// Runs `watchbill` as a script of a person. With environment variables, and below a shell of another name.
 pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
-    static RUN: AtomicUsize = AtomicUsize::new(0);
-    let folder = home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
-    std::fs::create_dir(&folder).unwrap();
+    let folder = home.folder("run");
     let shell = match shell {
         Some(name) => {
             std::fs::copy("/bin/sh", folder.join(name)).unwrap();
@@ -82,29 +79,19 @@ pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: 
         }
         None => PathBuf::from("/bin/sh"),
     };
-    let program = home.command(words);
-    let own = program.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)));
-    let set = own.chain(variables.iter().copied()).map(|(name, value)| quoted(&format!("{name}={value}")));
-    let words = [program.get_program()].into_iter().chain(program.get_args());
-    let words = words.map(|word| quoted(word.to_str().unwrap()));
-    let line: Vec<_> = set.chain(words).collect();
     // The shell stays above the program, and writes the exit code when everything else is written.
     let script = format!(
-        "cd {}; env -i {} >{folder}/out 2>{folder}/err </dev/null; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n",
-        quoted(home.path().to_str().unwrap()),
-        line.join(" "),
+        "cd {}; {} >{folder}/out 2>{folder}/err </dev/null; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n",
+        home.path().display(),
+        home.line(words, variables),
         folder = folder.display(),
     );
     std::fs::write(folder.join("script"), script).unwrap();
     // The shell gets the variables too, as what an agent starts does.
-    let set: Vec<_> = variables.iter().map(|(name, value)| quoted(&format!("{name}={value}"))).collect();
+    let set: Vec<_> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let run = format!("env {} {} {} &", set.join(" "), shell.display(), folder.join("script").display());
     background().lock().unwrap().line(&run);
     until("the command to end", || folder.join("rc").exists());
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
-}
-
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,7 +1,9 @@
 //! The program at the other end of a connection, as the system shows it.
 
 use interprocess::local_socket::Stream;
-use watchbill_core::requests::caller::{Caller, RunningAgent};
+use watchbill_core::requests::caller::{Caller, RunningAgent, check};
+
+use crate::folder::Folder;
 
 /// Looks at the caller and the processes above it. Unknown where the system does not tell.
 #[cfg(target_os = "linux")]
@@ -15,6 +17,14 @@ pub fn look_at_self() -> Caller {
     linux::look(std::process::id())
 }
 
+/// Why this program itself may not answer, as far as the processes above it tell. Ask at the start: they may end.
+pub fn why_no_person_started_this() -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    check(&look_at_self(), &[], true).err().map(|why| why.to_string())
+}
+
 /// Looks at the processes of running agents. One that has ended is left out.
 #[cfg(target_os = "linux")]
 pub fn agents(pids: &[u32]) -> Vec<RunningAgent> {
@@ -23,21 +33,42 @@ pub fn agents(pids: &[u32]) -> Vec<RunningAgent> {
 
 /// Whether the caller is the window of this installation. It answers only by acts of the user, and has no terminal when the
 /// desktop starts it.
-#[cfg(target_os = "linux")]
 pub fn is_window(stream: &Stream) -> bool {
-    pid_of(stream).is_some_and(|pid| linux::is_window_of(pid, std::process::id()))
+    pid_of(stream).is_some_and(|pid| is_window_of(pid, std::process::id()))
 }
 
-#[cfg(target_os = "linux")]
-fn pid_of(stream: &Stream) -> Option<u32> {
+/// Whether the process `pid` is the window of the installation that the program of the process `of` belongs to.
+pub fn is_window_of(pid: u32, of: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    let is = linux::is_window_of(pid, of);
+    // Untried elsewhere.
+    #[cfg(not(target_os = "linux"))]
+    let is = pid == of && false;
+    is
+}
+
+/// Whether the caller is the host of this session.
+pub fn is_host_of(stream: &Stream, folder: &Folder) -> bool {
+    #[cfg(target_os = "linux")]
+    let kept = pid_of(stream).and_then(crate::host_process::folder_of);
+    #[cfg(not(target_os = "linux"))]
+    let kept = pid_of(stream).and(None::<Folder>);
+    kept.as_ref() == Some(folder)
+}
+
+/// The process at the other end, and those above it. Empty where the system does not show all of them.
+pub fn processes(stream: &Stream) -> Vec<u32> {
+    #[cfg(target_os = "linux")]
+    let line = pid_of(stream).map(linux::line).unwrap_or_default();
+    #[cfg(not(target_os = "linux"))]
+    let line = look(stream).line;
+    line.iter().map(|process| process.pid).collect()
+}
+
+/// The process at the other end.
+pub(super) fn pid_of(stream: &Stream) -> Option<u32> {
     use interprocess::local_socket::traits::StreamCommon as _;
     stream.peer_creds().ok().and_then(|peer| u32::try_from(peer.pid()?).ok())
-}
-
-/// Untried elsewhere.
-#[cfg(not(target_os = "linux"))]
-pub fn is_window(_stream: &Stream) -> bool {
-    false
 }
 
 /// Untried elsewhere: nothing is known of the caller.
@@ -110,7 +141,7 @@ mod linux {
     }
 
     /// A process and those above it. Empty if one of them cannot be seen.
-    fn line(pid: u32) -> Line {
+    pub fn line(pid: u32) -> Line {
         let mut line = Line::new();
         let mut at = pid;
         while at > 1 {

@@ -3,3 +3,4 @@
 pub mod address;
 pub mod caller;
 pub mod connection;
+pub mod engine;

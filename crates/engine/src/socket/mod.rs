@@ -11,11 +11,4 @@ pub(crate) mod mailbox;
 pub mod server;
 mod surface;
 
-use std::path::Path;
-
-use watchbill_drive::socket::address::Address;
-
-/// The engine's socket of a data folder. It need not exist.
-fn address_of(data_dir: &Path) -> Address {
-    Address::at(&data_dir.join("run").join("engine.sock"))
-}
+use watchbill_drive::socket::engine::address_of;

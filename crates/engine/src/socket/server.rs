@@ -2,6 +2,7 @@
 //!
 //! All of them sleep until a client sends a request or the engine has news.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,6 +20,7 @@ use watchbill_drive::socket::caller;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
 
@@ -53,6 +55,8 @@ struct Shared {
     connections: AtomicUsize,
     /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
+    /// The requests of hook processes that are connected.
+    asking: Mutex<BTreeSet<RequestId>>,
     /// The open connections' writers. The server closes them when it ends.
     writers: Mutex<Vec<Writer>>,
 }
@@ -72,6 +76,7 @@ impl Server {
             is_closing: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             followers: Mutex::default(),
+            asking: Mutex::default(),
             writers: Mutex::default(),
         });
         let (accepting, listens) = (Arc::clone(&shared), Arc::clone(&listener));
@@ -169,6 +174,8 @@ struct Connection<'s> {
     shared: &'s Arc<Shared>,
     /// Callbacks that end its subscriptions.
     closers: Vec<Box<dyn FnOnce() + Send>>,
+    /// The request that the hook process at the other end has asked.
+    asked: Option<RequestId>,
 }
 
 impl Drop for Connection<'_> {
@@ -184,7 +191,7 @@ impl<'s> Connection<'s> {
     fn new(stream: Stream, shared: &'s Arc<Shared>) -> Self {
         let (reader, writer) = halves(stream);
         lock(&shared.writers).push(writer.clone());
-        Self { reader, writer, shared, closers: Vec::new() }
+        Self { reader, writer, shared, closers: Vec::new(), asked: None }
     }
 
     /// Answers requests until the client closes the connection or the engine ends.
@@ -249,7 +256,21 @@ impl<'s> Connection<'s> {
             }
             Request::Ask(call) => self.ask(&id, call),
             Request::Printed { request_id } => {
-                self.shared.handle.printed(RequestId::new(&request_id));
+                let request = RequestId::new(&request_id);
+                if self.asked.as_ref() != Some(&request) {
+                    return self
+                        .error(&id, &invalid("only the connection that asked has printed the answer"));
+                }
+                self.shared.handle.printed(request);
+                self.reply(&id, Ok(()))
+            }
+            Request::Refused { session, what, why } => {
+                let host = surface::is_host(&self.shared.handle, self.reader.stream(), &session);
+                if !host {
+                    return self.error(&id, &invalid("only the host of the session tells whom it refused"));
+                }
+                let what = if what == "answer" { "answer" } else { "prompt" };
+                self.shared.handle.caller_refused(&session, what, "command", &why);
                 self.reply(&id, Ok(()))
             }
             Request::Answer { call, surface } => {
@@ -296,10 +317,27 @@ impl<'s> Connection<'s> {
     }
 
     /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
+    ///
+    /// A program that is no hook process of the session would withdraw the session's request, and take its answer.
     fn ask(&mut self, id: &str, call: AskCall) -> io::Result<()> {
         let Some((request, message)) = asked(call) else { return self.reply(id, Ok(None::<String>)) };
-        let (name, handle) = (request.id.clone(), self.shared.handle.clone());
-        self.closers.push(Box::new(move || handle.hook_gone(name)));
+        let (name, shared) = (request.id.clone(), Arc::clone(self.shared));
+        // An id with a slash is one of an own session's host.
+        if self.asked.is_some() || split_request_id(name.as_str()).is_some() {
+            return self.error(id, &invalid("a connection asks once, under an id of its own"));
+        }
+        if !shared.handle.may_ask(&request.session, &caller::processes(self.reader.stream())) {
+            tracing::warn!(session = %request.session, "a program asked that the session did not start");
+            return self.reply(id, Ok(None::<String>));
+        }
+        if !lock(&shared.asking).insert(name.clone()) {
+            return self.error(id, &invalid("another hook process asks under this id"));
+        }
+        self.asked = Some(name.clone());
+        self.closers.push(Box::new(move || {
+            shared.handle.hook_gone(name.clone());
+            lock(&shared.asking).remove(&name);
+        }));
         let (writer, id) = (self.writer.clone(), id.to_owned());
         let sink = Box::new(move |output: Option<String>| {
             // A hook process that does not read must not stop the loop.
@@ -381,6 +419,10 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
     handle.subscribe(wants, Box::new(move |message| sender.send(message)));
     (receiver, closer)
+}
+
+fn invalid(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::Invalid, message)
 }
 
 fn too_many() -> ApiError {

@@ -59,15 +59,21 @@ pub fn attach(folder: &Folder) -> anyhow::Result<()> {
     let detached = Arc::new(AtomicBool::new(false));
     // The end of either side ends the other: the keys, or the output.
     let (over, ended) = mpsc::channel();
-    let (keys_over, is_detached) = (over.clone(), Arc::clone(&detached));
+    let (keys_over, refused, is_detached) = (over.clone(), over.clone(), Arc::clone(&detached));
     thread::spawn(move || {
         read_keys(&commands, &is_detached);
         let _ = keys_over.send(None);
     });
     thread::spawn(move || {
         for command in received {
-            if keys.command(&new_id(), &command).is_err() {
-                return;
+            match keys.command(&new_id(), &command) {
+                Ok(()) => {}
+                Err(HostError::Refused(why)) if why.code == ErrorCode::Refused => {
+                    let _ = refused.send(Some(why.into()));
+                    return;
+                }
+                // Its session ends, and the output with it.
+                Err(_) => return,
             }
         }
     });
