@@ -28,7 +28,8 @@ impl Agent {
         // Without an environment: the test must not find, ask or raise the developer's terminal.
         let mut shell = Command::new("sh");
         shell.args(["-c", "while read -r line; do sh -c \"$line\" & done"]).env_clear();
-        let process = shell.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::piped()).spawn()?;
+        let process =
+            shell.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::piped()).spawn()?;
         let pid = process.id();
         Self::of(home, name, session, process, pid)
     }

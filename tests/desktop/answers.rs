@@ -305,7 +305,8 @@ async fn an_action_that_the_notification_never_offered_answers_nothing() -> Resu
     let mut api = Asking::start(&stage.desktop, &stage.item).await?;
     stage.standing(true).await?;
     // Two lines do not fit a notification: it offers no answer. Any program can read the names of the request.
-    let _next = asks(&stage.desktop, &mut api.agent, "Bash", &json!({ "command": "make\nmake install" })).await?;
+    let _next =
+        asks(&stage.desktop, &mut api.agent, "Bash", &json!({ "command": "make\nmake install" })).await?;
     let shown = stage.standing(false).await?;
     let names = until("the names of the request", 60, async || {
         let output = stage.desktop.command(cli().ok()?).args(["roster", "--json"]).output().await.ok()?;

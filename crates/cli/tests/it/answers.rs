@@ -33,7 +33,7 @@ impl Client {
         let lines = "while read -r line; do sh -c \"$line\" & done";
         let mut command = Command::new("sh");
         command.args(["-c", lines]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        let process = command.stdin(Stdio::piped()).spawn().unwrap();
+        let process = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let file = home.claude().join(format!("sessions/{}.json", process.id()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let client = Self { process, file };

@@ -309,7 +309,9 @@ fn in_session(place: &Place, options: &[&str], words: &[&str]) -> Command {
     let program = place.command(words);
     let mut command = Command::new("setsid");
     command.args(options).arg("--wait").arg(program.get_program()).args(program.get_args()).env_clear();
-    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(place.work());
+    command
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(place.work());
     command
 }
 
@@ -330,7 +332,10 @@ fn a_host_takes_answers_from_a_running_watchbill_alone() {
         let answers = place.json(&["answers", "--json"]);
         answers.as_array().is_some_and(|answers| answers.len() == 1 && answers[0]["outcome"] == "refused")
     });
-    assert!(place.noted("answers").is_empty() && place.row()["request"]["id"] == *asked, "nothing was decided");
+    assert!(
+        place.noted("answers").is_empty() && place.row()["request"]["id"] == *asked,
+        "nothing was decided"
+    );
     assert_eq!(place.json(&["answer", &own[..8], "--allow", "--json"])["decision"], "allowed once");
     until("the answer to arrive", || place.noted("answers").len() == 1);
     drop(serve);

@@ -12,3 +12,12 @@ pub mod server;
 mod surface;
 
 use watchbill_drive::socket::engine::address_of;
+
+/// The id of a call that cannot be parsed otherwise.
+fn id_of(line: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: String,
+    }
+    serde_json::from_slice(line).map_or_else(|_| String::new(), |Id { id }| id)
+}

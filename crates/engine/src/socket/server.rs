@@ -2,7 +2,6 @@
 //!
 //! All of them sleep until a client sends a request or the engine has news.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,16 +19,15 @@ use watchbill_drive::socket::caller;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
 
 use super::access::{Access, AccessError, CommandId};
-use super::address_of;
-use super::ask::asked;
+use super::ask::{Asking, own, sink};
 use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
 use super::surface;
+use super::{address_of, id_of};
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -55,8 +53,7 @@ struct Shared {
     connections: AtomicUsize,
     /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
-    /// The requests of hook processes that are connected.
-    asking: Mutex<BTreeSet<RequestId>>,
+    asking: Asking,
     /// The open connections' writers. The server closes them when it ends.
     writers: Mutex<Vec<Writer>>,
 }
@@ -76,7 +73,7 @@ impl Server {
             is_closing: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             followers: Mutex::default(),
-            asking: Mutex::default(),
+            asking: Asking::default(),
             writers: Mutex::default(),
         });
         let (accepting, listens) = (Arc::clone(&shared), Arc::clone(&listener));
@@ -256,22 +253,14 @@ impl<'s> Connection<'s> {
             }
             Request::Ask(call) => self.ask(&id, call),
             Request::Printed { request_id } => {
-                let request = RequestId::new(&request_id);
-                if self.asked.as_ref() != Some(&request) {
-                    return self
-                        .error(&id, &invalid("only the connection that asked has printed the answer"));
-                }
-                self.shared.handle.printed(request);
-                self.reply(&id, Ok(()))
+                let printed = own(self.asked.as_ref(), &request_id);
+                let told = printed.map(|request| self.shared.handle.printed(request));
+                self.reply(&id, told.map_err(AccessError::from))
             }
             Request::Refused { session, what, why } => {
-                let host = surface::is_host(&self.shared.handle, self.reader.stream(), &session);
-                if !host {
-                    return self.error(&id, &invalid("only the host of the session tells whom it refused"));
-                }
-                let what = if what == "answer" { "answer" } else { "prompt" };
-                self.shared.handle.caller_refused(&session, what, "command", &why);
-                self.reply(&id, Ok(()))
+                let stream = self.reader.stream();
+                let noted = surface::note_refused(&self.shared.handle, stream, &session, &what, &why);
+                self.reply(&id, noted.map_err(AccessError::from))
             }
             Request::Answer { call, surface } => {
                 let stream = self.reader.stream();
@@ -317,36 +306,20 @@ impl<'s> Connection<'s> {
     }
 
     /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
-    ///
-    /// A program that is no hook process of the session would withdraw the session's request, and take its answer.
     fn ask(&mut self, id: &str, call: AskCall) -> io::Result<()> {
-        let Some((request, message)) = asked(call) else { return self.reply(id, Ok(None::<String>)) };
-        let (name, shared) = (request.id.clone(), Arc::clone(self.shared));
-        // An id with a slash is one of an own session's host.
-        if self.asked.is_some() || split_request_id(name.as_str()).is_some() {
-            return self.error(id, &invalid("a connection asks once, under an id of its own"));
-        }
-        if !shared.handle.may_ask(&request.session, &caller::processes(self.reader.stream())) {
-            tracing::warn!(session = %request.session, "a program asked that the session did not start");
-            return self.reply(id, Ok(None::<String>));
-        }
-        if !lock(&shared.asking).insert(name.clone()) {
-            return self.error(id, &invalid("another hook process asks under this id"));
-        }
-        self.asked = Some(name.clone());
+        let shared = Arc::clone(self.shared);
+        let (stream, before) = (self.reader.stream(), self.asked.as_ref());
+        let (request, message) = match shared.asking.admit(&shared.handle, stream, before, call) {
+            Ok(Some(asked)) => asked,
+            Ok(None) => return self.reply(id, Ok(None::<String>)),
+            Err(error) => return self.error(id, &error),
+        };
+        let name = self.asked.insert(request.id.clone()).clone();
+        shared.handle.ask(request, message, sink(self.writer.clone(), id));
         self.closers.push(Box::new(move || {
             shared.handle.hook_gone(name.clone());
-            lock(&shared.asking).remove(&name);
+            shared.asking.forget(&name);
         }));
-        let (writer, id) = (self.writer.clone(), id.to_owned());
-        let sink = Box::new(move |output: Option<String>| {
-            // A hook process that does not read must not stop the loop.
-            let tell = move || writer.send(&Answer { id: &id, body: AnswerBody::Reply(&output) });
-            if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
-                tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
-            }
-        });
-        self.shared.handle.ask(request, message, sink);
         Ok(())
     }
 
@@ -421,20 +394,7 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
     (receiver, closer)
 }
 
-fn invalid(message: &str) -> ApiError {
-    ApiError::new(ErrorCode::Invalid, message)
-}
-
 fn too_many() -> ApiError {
     let message = format!("a connection has at most {MOST_SUBSCRIPTIONS} subscriptions; open another one");
     ApiError::new(ErrorCode::Invalid, message)
-}
-
-/// The id of a call that cannot be parsed otherwise.
-fn id_of(line: &[u8]) -> String {
-    #[derive(serde::Deserialize)]
-    struct Id {
-        id: String,
-    }
-    serde_json::from_slice(line).map_or_else(|_| String::new(), |Id { id }| id)
 }

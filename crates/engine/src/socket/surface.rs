@@ -13,11 +13,25 @@ const COMMAND: &str = "command";
 /// The surfaces of a window that does not hold the store.
 const WINDOWS: [&str; 2] = ["window", "notification"];
 
-/// Whether a caller is the host of this own session.
-pub(super) fn is_host(handle: &Handle, stream: &Stream, session: &str) -> bool {
+/// Notes whom the host of an own session has refused.
+///
+/// # Errors
+/// When the caller is not that host.
+pub(super) fn note_refused(
+    handle: &Handle,
+    stream: &Stream,
+    session: &str,
+    what: &str,
+    why: &str,
+) -> Result<(), ApiError> {
     let data_dir = handle.settings().data_dir.clone();
     let folder = data_dir.and_then(|data_dir| Folder::of(&data_dir, session).ok());
-    folder.is_some_and(|folder| caller::is_host_of(stream, &folder))
+    if !folder.is_some_and(|folder| caller::is_host_of(stream, &folder)) {
+        return Err(ApiError::new(ErrorCode::Invalid, "only the host of the session tells whom it refused"));
+    }
+    let what = if what == "answer" { "answer" } else { "prompt" };
+    handle.caller_refused(session, what, COMMAND, why);
+    Ok(())
 }
 
 /// The surface of an answer.

@@ -25,7 +25,7 @@ shown: string,
  */
 decision: string, 
 /**
- * `window`, `notification`, `tray` or `command`; `none` for a request that expired.
+ * `window`, `notification` or `command`; `none` for a request that expired.
  */
 surface: string, 
 /**
