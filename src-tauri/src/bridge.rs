@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tauri::ipc::Channel;
-use watchbill_engine::publish::Sink;
+use watchbill_engine::publish::RosterSink;
 use watchbill_protocol::roster::RosterMessage;
 
 /// Holds at most one live channel. A new era starts when a page subscribes again, a window closes or the engine is
@@ -43,7 +43,7 @@ struct Line {
 
 impl Bridge {
     /// Makes `channel` the live one and returns the sink for the engine.
-    pub fn connect(self: &Arc<Self>, channel: Channel<RosterMessage>, all: bool) -> Sink {
+    pub fn connect(self: &Arc<Self>, channel: Channel<RosterMessage>, all: bool) -> RosterSink {
         let era = {
             let mut state = self.lock();
             state.era += 1;
@@ -54,7 +54,7 @@ impl Bridge {
     }
 
     /// Gives the live channel a new sink for another engine. That sink begins with a snapshot again.
-    pub fn reconnect(self: &Arc<Self>) -> Option<(bool, Sink)> {
+    pub fn reconnect(self: &Arc<Self>) -> Option<(bool, RosterSink)> {
         // Under one lock, so that this does not cut off a page that connects meanwhile.
         let (all, era) = {
             let mut state = self.lock();
@@ -81,7 +81,7 @@ impl Bridge {
         state.send_wanted();
     }
 
-    fn sink(self: &Arc<Self>, era: u64) -> Sink {
+    fn sink(self: &Arc<Self>, era: u64) -> RosterSink {
         let end = End { bridge: Arc::clone(self), era };
         Box::new(move |message| end.bridge.deliver(era, message))
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tauri::async_runtime;
 use tauri::ipc::Channel;
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::{AlertSink, Sink, Subscription};
+use watchbill_engine::publish::{AlertSink, RosterSink, Subscription};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven};
@@ -27,9 +27,9 @@ const WINDOW_PAUSE: Millis = Millis(50);
 /// Number of rows that the window gets at first: more than a tall screen shows.
 const FIRST_ROWS: usize = 64;
 /// Shortest time between two restarts of an engine that ended by itself: the same cause may end it again at once.
-const AGAIN: Duration = Duration::from_secs(30);
+const RESTART_PAUSE: Duration = Duration::from_secs(30);
 /// How long the end of the program waits for the engine, which stores some rows or finishes a slice of the history.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// A notification of a request that was settled goes within 300 ms.
 const ALERT_PAUSE: Millis = Millis(100);
 /// The tray may lag: the user only glances at it.
@@ -131,7 +131,7 @@ impl Desk {
                     return;
                 }
                 self.tray.engine_ended();
-                restarted.map_or(Duration::ZERO, |at| AGAIN.saturating_sub(at.elapsed()))
+                restarted.map_or(Duration::ZERO, |at| RESTART_PAUSE.saturating_sub(at.elapsed()))
             };
             tokio::time::sleep(pause).await;
             match self.start_again() {
@@ -324,17 +324,17 @@ impl Desk {
     }
 
     /// The tray, and a function that subscribes it to the engine in force.
-    pub fn tray(&self) -> (Arc<Tray>, impl Fn(Sink) + Send + use<>) {
+    pub fn tray(&self) -> (Arc<Tray>, impl Fn(RosterSink) + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
-        (Arc::clone(&self.tray), move |sink: Sink| current(&engine).subscribe(wants, sink))
+        (Arc::clone(&self.tray), move |sink: RosterSink| current(&engine).subscribe(wants, sink))
     }
 
     /// The alerts, and a function that makes them listen to the engine in force.
-    pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink, Sink) -> Option<Handle> + Send + use<>) {
+    pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink, RosterSink) -> Option<Handle> + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let wants = Subscription { pause: ALERT_PAUSE, ..Subscription::default() };
-        let listen = move |sink: AlertSink, rows: Sink| {
+        let listen = move |sink: AlertSink, rows: RosterSink| {
             let engine = current(&engine);
             // The demo raises no alerts.
             (!engine.is_demo()).then(|| {
@@ -360,7 +360,7 @@ impl Desk {
             let _ = ended.send(());
         };
         match std::thread::Builder::new().name("watchbill-quit".into()).spawn(stop) {
-            Ok(_) => drop(end.recv_timeout(LAST_PATIENCE)),
+            Ok(_) => drop(end.recv_timeout(SHUTDOWN_TIMEOUT)),
             Err(error) => {
                 tracing::warn!(%error, "the engine ends without storing its last changes")
             }
@@ -377,7 +377,7 @@ impl Desk {
         self.tray.is_unreachable()
     }
 
-    fn serve_window(&self, all: bool, sink: Sink) {
+    fn serve_window(&self, all: bool, sink: RosterSink) {
         let wants =
             Subscription { all, pause: WINDOW_PAUSE, first: Some(FIRST_ROWS), ..Subscription::default() };
         current(&self.engine).subscribe(wants, sink);

@@ -20,11 +20,11 @@ use crate::start_request::second_start;
 
 const INTERFACE: &str = "org.SingleInstance.DBus";
 /// An ending program gives its name up before anything else, so a few tries are enough.
-const LOOKS: u32 = 50;
+const MAX_TRIES: u32 = 50;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// The result of [`claim`].
-pub enum Claim {
+pub enum InstanceClaim {
     /// The only program, as far as the bus knows.
     First(First),
     /// The first program has taken the arguments over.
@@ -98,28 +98,28 @@ impl Door {
 /// Becomes the first program of this id, or hands the arguments over to the first one.
 ///
 /// Call it before any other library has a thread: a program that ends while such threads run may crash.
-pub fn claim(id: &str) -> Claim {
+pub fn claim(id: &str) -> InstanceClaim {
     let name = format!("{id}.SingleInstance");
     let path = format!("/{}", name.replace('.', "/").replace('-', "_"));
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_TRIES {
         let door = Door::default();
         match own(&name, &path, door.clone()) {
-            Ok(connection) => return Claim::First(First { door, held: Some((connection, name)) }),
+            Ok(connection) => return InstanceClaim::First(First { door, held: Some((connection, name)) }),
             Err(zbus::Error::NameTaken) => {}
             Err(error) => {
                 // Only an info line: without a bus there is often no display either, and that error is shown later.
                 tracing::info!(%error, "there is no session bus: another start cannot be noticed");
-                return Claim::First(First::default());
+                return InstanceClaim::First(First::default());
             }
         }
         match hand_over(&name, &path) {
-            Ok(()) => return Claim::Second,
+            Ok(()) => return InstanceClaim::Second,
             Err(error) => tracing::debug!(%error, "the running program is about to end"),
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
     tracing::warn!("the running program does not answer; this one starts beside it");
-    Claim::First(First::default())
+    InstanceClaim::First(First::default())
 }
 
 fn own(name: &str, path: &str, door: Door) -> zbus::Result<Connection> {

@@ -50,7 +50,7 @@ use options::Options;
 use shortcut::GlobalKey;
 #[cfg(target_os = "linux")]
 use window::desktop_colours::DesktopColours;
-use window::memory::Memory;
+use window::saved_place::SavedPlace;
 use window_messages::WindowMessages;
 
 /// Runs the program until the user quits it.
@@ -94,8 +94,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let first = {
         let id = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
         match instance::claim(&id) {
-            instance::Claim::First(first) => first,
-            instance::Claim::Second => return Ok(()),
+            instance::InstanceClaim::First(first) => first,
+            instance::InstanceClaim::Second => return Ok(()),
         }
     };
     require_display()?;
@@ -169,7 +169,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     app.manage(WindowMessages::default());
     app.manage(own::Attachments::default());
     app.manage(GlobalKey::new(options.shortcut.clone()));
-    app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
+    app.manage(SavedPlace::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);
     app.manage(settings::SettingsLine::default());
     #[cfg(target_os = "linux")]

@@ -9,9 +9,9 @@ use std::fmt;
 const SCHEME: &str = "watchbill:";
 
 /// Longer than any link of ours. Longer texts are not parsed.
-const LONGEST: usize = 512;
+const MAX_BYTES: usize = 512;
 /// Session ids have 36 characters today.
-const LONGEST_ID: usize = 128;
+const MAX_ID: usize = 128;
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn wants_to_be_one(text: &str) -> bool {
 /// # Errors
 /// When the text is no valid link.
 pub fn parse(text: &str) -> Result<Link, WrongLink> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return Err(WrongLink::Long);
     }
     if !wants_to_be_one(text) {
@@ -102,7 +102,7 @@ fn decoded(text: &str) -> Option<String> {
 fn is_id(text: &str) -> bool {
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     let holds = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    begins_well && text.len() <= LONGEST_ID && text.chars().all(holds)
+    begins_well && text.len() <= MAX_ID && text.chars().all(holds)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use tauri::ipc::Channel;
 use watchbill_protocol::shell::ShellMessage;
 
 /// Enough for the user to read. Beyond it the oldest are dropped.
-const MOST_WAITING: usize = 8;
+const MAX_WAITING: usize = 8;
 
 /// The channel to the window. Tauri's managed state.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl State {
         if matches!(message, ShellMessage::Compact { .. }) || self.waiting.contains(&message) {
             return;
         }
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_WAITING {
             self.waiting.remove(0);
         }
         self.waiting.push(message);
@@ -110,7 +110,7 @@ mod tests {
         for n in 0..1000 {
             notes.tell(says(&n.to_string()));
         }
-        assert_eq!(notes.lock().waiting.len(), MOST_WAITING);
+        assert_eq!(notes.lock().waiting.len(), MAX_WAITING);
         assert_eq!(notes.lock().waiting.last(), Some(&says("999")));
     }
 }

@@ -139,7 +139,7 @@ fn three(home: &Path) -> Result<Vec<Agent>> {
 }
 
 /// The longest wait for the right picture, in seconds. Only a lasting difference waits that long.
-const PATIENCE: u64 = 60;
+const TIMEOUT: u64 = 60;
 /// The same with another WebKitGTK than the one that drew the pictures: it may differ for good.
 const HOPE: u64 = 10;
 
@@ -161,7 +161,7 @@ async fn check(name: &str, painter: &Painter) -> Result<()> {
             bail!("{name}: {error:#}; this is what is seen: {}. {IF_INTENDED}", left.display());
         }
     };
-    let seconds = if elsewhere.is_some() { HOPE } else { PATIENCE };
+    let seconds = if elsewhere.is_some() { HOPE } else { TIMEOUT };
     let Some(actual) = painter.becomes(&wanted, SHADE, PIXELS, seconds).await? else { return Ok(()) };
     let found = wanted.compare(&actual, SHADE);
     let red = picture(&format!("{name}.difference.png"));
@@ -248,7 +248,7 @@ async fn the_comparison_notices_the_smallest_fault_and_nothing_else() -> Result<
         ensure!(off > PIXELS, "when {name}, only {off} pixels are off");
         painter.page().refresh().await?;
         ready().await?;
-        let other = painter.becomes(&before, 0, 0, PATIENCE).await?;
+        let other = painter.becomes(&before, 0, 0, TIMEOUT).await?;
         ensure!(other.is_none(), "the same page gives the same picture, after {name}");
     }
     Ok(())

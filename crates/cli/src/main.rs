@@ -18,13 +18,13 @@ use clap::Parser;
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
         let words: Vec<_> = words.collect();
-        // The exit code is always 0: the client takes any other for a veto.
-        if words.iter().any(|word| word == commands::ask::ANSWER) {
-            commands::ask::run(words);
+        // The exit code is always 0: the agent takes any other for a veto.
+        if words.iter().any(|word| word == commands::hook_answer::ANSWER) {
+            commands::hook_answer::run(words);
             return std::process::ExitCode::SUCCESS;
         }
-        if words.iter().any(|word| word == commands::inject::CONTEXT) {
-            commands::inject::run(words);
+        if words.iter().any(|word| word == commands::hook_context::CONTEXT) {
+            commands::hook_context::run(words);
             // A thread may still wait for the holder.
             std::process::exit(0);
         }
@@ -74,7 +74,7 @@ impl Write for Messages {
     }
 }
 
-/// The words after `hook`, if that is the command. The client waits, so the program sets nothing else up before.
+/// The words after `hook`, if that is the command. The agent waits, so the program sets nothing else up before.
 fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != "hook" {

@@ -16,7 +16,7 @@ pub struct Bar {
 }
 
 /// Shorter work gets no bar, which would only flicker.
-const PATIENCE: Duration = Duration::from_millis(300);
+const TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Bar {
     /// A bar with the text `what`. It appears when the work takes long enough.
@@ -33,7 +33,7 @@ impl Bar {
 
     /// Shows the progress.
     pub fn show(&mut self, progress: &Progress) {
-        if !self.shown && self.begun.elapsed() >= PATIENCE {
+        if !self.shown && self.begun.elapsed() >= TIMEOUT {
             self.shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -66,7 +66,7 @@ impl RemovalBar {
         bar.set_message("forgetting");
         let shown = bar.clone();
         let show = move || {
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(TIMEOUT);
             if !shown.is_finished() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
                 shown.enable_steady_tick(Duration::from_millis(100));

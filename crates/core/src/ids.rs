@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The client's own id of a session: the stem of the transcript's file name, usually a UUID.
+/// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId(#[serde(deserialize_with = "crate::shared_text::arc_str")] Arc<str>);
 
 impl SessionId {
-    /// Takes the id as the client wrote it.
+    /// Takes the id as the agent wrote it.
     pub fn new(id: &str) -> Self {
         Self(Arc::from(id))
     }
@@ -81,7 +81,7 @@ impl fmt::Display for ChainId {
 pub struct RecordId(pub u128);
 
 impl RecordId {
-    /// Takes the id as the client wrote it.
+    /// Takes the id as the agent wrote it.
     pub fn parse(text: &str) -> Self {
         Self(uuid_bits(text).unwrap_or_else(|| fnv(BEGIN, text.as_bytes())))
     }
@@ -124,12 +124,12 @@ pub fn stable_hash_from(start: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// One process of the client. The system reuses a process id, but not together with the start time.
+/// One process of the agent. The system reuses a process id, but not together with the start time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instance {
     /// The process id as the registry file names it.
     pub pid: u32,
-    /// `procStart` of the registry: on Linux field 22 of `/proc/<pid>/stat`, elsewhere the client's own text.
+    /// `procStart` of the registry: on Linux field 22 of `/proc/<pid>/stat`, elsewhere the agent's own text.
     pub proc_start: Option<Arc<str>>,
 }
 

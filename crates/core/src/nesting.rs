@@ -1,6 +1,6 @@
 //! Measures how deeply a JSON text is nested, before a recursive parser reads it.
 
-/// Deepest nesting that is parsed. No small file of the client and no hook payload nests deeper.
+/// Deepest nesting that is parsed. No small file of the agent and no hook payload nests deeper.
 pub(crate) const DEPTH_LIMIT: usize = 32;
 
 /// Whether the brackets and quotes of a text are balanced.

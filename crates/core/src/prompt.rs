@@ -1,7 +1,7 @@
 //! A prompt of the user for a session in a terminal: which text may be typed, and whether it arrived whole.
 
 /// The longest prompt, in bytes.
-pub const LONGEST: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 
 /// A text that can be typed into a terminal: it holds no key that a terminal or a client would act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub enum NotTypable {
     /// Only white space.
     #[error("the prompt is empty")]
     Empty,
-    /// Longer than [`LONGEST`].
-    #[error("the prompt has {0} bytes; at most {LONGEST} can be typed into a terminal")]
+    /// Longer than [`MAX_BYTES`].
+    #[error("the prompt has {0} bytes; at most {MAX_BYTES} can be typed into a terminal")]
     TooLong(usize),
     /// A control character would leave the paste and act as a key: `ESC [ 201 ~` ends it, Ctrl-C and Ctrl-U act inside it.
     #[error(
@@ -22,13 +22,13 @@ pub enum NotTypable {
          feeds may stay)"
     )]
     Control(u32),
-    /// The client takes a backslash before Enter for a new line, and waits for more (client 2.1.329).
+    /// The agent takes a backslash before Enter for a new line, and waits for more (agent 2.1.329).
     #[error("the prompt ends in a backslash, which the agent takes for a new line; end it in another way")]
     Continues,
 }
 
 impl PromptText {
-    /// Takes a text. White space at its end is left out: the client drops it as well.
+    /// Takes a text. White space at its end is left out: the agent drops it as well.
     ///
     /// # Errors
     /// When it cannot be typed as it is.
@@ -37,7 +37,7 @@ impl PromptText {
         let acts = |c: &char| c.is_control() && !matches!(c, '\n' | '\t');
         match text.chars().find(acts) {
             _ if text.is_empty() => Err(NotTypable::Empty),
-            _ if text.len() > LONGEST => Err(NotTypable::TooLong(text.len())),
+            _ if text.len() > MAX_BYTES => Err(NotTypable::TooLong(text.len())),
             Some(key) => Err(NotTypable::Control(u32::from(key))),
             None if text.ends_with('\\') => Err(NotTypable::Continues),
             None => Ok(Self(text.to_owned())),
@@ -49,18 +49,18 @@ impl PromptText {
         &self.0
     }
 
-    /// Whether the client takes it for a command of its own: `/compact`, `!ls`. Such a text need not become a prompt.
+    /// Whether the agent takes it for a command of its own: `/compact`, `!ls`. Such a text need not become a prompt.
     pub fn is_command(&self) -> bool {
         self.0.starts_with(['/', '!'])
     }
 
-    /// Whether it goes as keys, and not as a paste: the client knows a command by its first key. A tab or line feed is no
+    /// Whether it goes as keys, and not as a paste: the agent knows a command by its first key. A tab or line feed is no
     /// plain key.
     pub fn is_typed(&self) -> bool {
         self.is_command() && !self.0.contains(['\n', '\t'])
     }
 
-    /// Whether a recorded prompt is this text, whole. The client puts a long paste between two lines of its own (recorded
+    /// Whether a recorded prompt is this text, whole. The agent puts a long paste between two lines of its own (recorded
     /// from client 2.1.329); it may write line feeds as carriage returns, and a tab as spaces.
     pub fn is_whole(&self, recorded: &str) -> bool {
         let is_mark = |line: &&str| {
@@ -103,8 +103,8 @@ mod tests {
             assert_eq!(PromptText::new(empty), Err(NotTypable::Empty));
         }
         assert_eq!(PromptText::new("go on \\\n"), Err(NotTypable::Continues));
-        let long = "x".repeat(LONGEST + 1);
-        assert_eq!(PromptText::new(&long), Err(NotTypable::TooLong(LONGEST + 1)));
+        let long = "x".repeat(MAX_BYTES + 1);
+        assert_eq!(PromptText::new(&long), Err(NotTypable::TooLong(MAX_BYTES + 1)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest};
-use watchbill_protocol::socket::RawAnswer;
+use watchbill_protocol::socket::RawReply;
 
 use crate::folder::Folder;
 use crate::replay;
@@ -114,7 +114,7 @@ impl HostClient {
         self.reader.wait_at_most(Some(ANSWER))?;
         loop {
             let line = self.reader.line(u64::MAX)?.ok_or_else(ended)?;
-            let answer: RawAnswer<'_> = serde_json::from_slice(line).map_err(io::Error::from)?;
+            let answer: RawReply<'_> = serde_json::from_slice(line).map_err(io::Error::from)?;
             // An answer without an id is to a call that the host could not read. This connection has one call at a time.
             if answer.id == id || answer.id.is_empty() {
                 return answer.error.map_or(Ok(()), |error| Err(error.into()));
@@ -141,7 +141,7 @@ impl HostClient {
         self.writer.send(&HostCall { id: id.to_owned(), request: HostRequest::Attach { from } })?;
         self.reader.wait_at_most(None)?;
         while let Some(line) = self.reader.line(u64::MAX)? {
-            let answer: RawAnswer<'_> = serde_json::from_slice(line).map_err(io::Error::from)?;
+            let answer: RawReply<'_> = serde_json::from_slice(line).map_err(io::Error::from)?;
             if let Some(error) = answer.error {
                 return Err(error.into());
             }

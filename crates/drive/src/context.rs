@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The tag around the block.
-const OPEN: &str = "<watchbill-context>";
+const OPEN_TAG: &str = "<watchbill-context>";
 const CLOSE: &str = "</watchbill-context>";
 const NAME: &str = "watchbill-context";
 
@@ -36,7 +36,7 @@ pub enum Turn {
 pub fn block(turns: &[Turn], budget: usize) -> String {
     let summary = turns.iter().rposition(|turn| matches!(turn, Turn::Summary(_))).unwrap_or(0);
     let parts: Vec<_> = turns[summary..].iter().filter_map(part).collect();
-    let frame: usize = [OPEN, ABOUT, LEFT_OUT, CLOSE].iter().map(|line| line.len() + 1).sum();
+    let frame: usize = [OPEN_TAG, ABOUT, LEFT_OUT, CLOSE].iter().map(|line| line.len() + 1).sum();
     let mut room = budget.saturating_sub(frame);
     let mut kept: Vec<Cow<'_, str>> = Vec::new();
     let mut is_whole = true;
@@ -55,7 +55,7 @@ pub fn block(turns: &[Turn], budget: usize) -> String {
     if kept.is_empty() {
         return String::new();
     }
-    let mut lines: Vec<Cow<'_, str>> = vec![OPEN.into(), ABOUT.into()];
+    let mut lines: Vec<Cow<'_, str>> = vec![OPEN_TAG.into(), ABOUT.into()];
     lines.extend((!is_whole).then_some(LEFT_OUT.into()));
     lines.extend(kept.into_iter().rev());
     lines.push(CLOSE.into());
@@ -69,7 +69,7 @@ pub fn prompt(block: &str, prompt: &str) -> String {
 
 /// A prompt without its block, as the user wrote it.
 pub fn without_block(prompt: &str) -> &str {
-    let Some(rest) = prompt.strip_prefix(OPEN) else { return prompt };
+    let Some(rest) = prompt.strip_prefix(OPEN_TAG) else { return prompt };
     rest.split_once(CLOSE).map_or(prompt, |(_, rest)| rest.strip_prefix("\n\n").unwrap_or(rest))
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use watchbill_core::time::Timestamp;
 
 /// The longest content of a record, in bytes. Longer lines of an agent are cut.
-pub const LONGEST: usize = 64 << 20;
+pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
 /// Where the content of a record comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,7 +100,7 @@ impl LogWriter {
         self.next
     }
 
-    /// Appends a record, and gives its number. The content is at most [`LONGEST`] bytes.
+    /// Appends a record, and gives its number. The content is at most [`MAX_CONTENT_BYTES`] bytes.
     ///
     /// # Errors
     /// When it cannot be written. The log is then as it was.
@@ -192,7 +192,7 @@ fn read_head(head: &[u8]) -> Option<(Record, usize)> {
     let n = words.next()?.parse().ok()?;
     let at = Timestamp::from_millis(words.next()?.parse().ok()?);
     let direction = Direction::of(words.next()?)?;
-    let length = words.next()?.parse().ok().filter(|length| *length <= LONGEST)?;
+    let length = words.next()?.parse().ok().filter(|length| *length <= MAX_CONTENT_BYTES)?;
     words.next().is_none().then_some((Record { n, at, direction, bytes: Vec::new() }, length))
 }
 

@@ -19,12 +19,12 @@ pub struct OwnSession {
     /// Its specification.
     pub spec: OwnSpec,
     /// Its host.
-    pub host: HostState,
+    pub host: FoundHost,
 }
 
 /// The host of a session, as it is now.
 #[derive(Debug)]
-pub enum HostState {
+pub enum FoundHost {
     /// It runs, and says this.
     Running(Box<HostHello>),
     /// It has ended. The last event says how; without one it was killed, or the machine stopped.
@@ -45,9 +45,9 @@ pub fn sessions(data_dir: &Path) -> Vec<Result<OwnSession, FolderError>> {
 pub fn session(folder: Folder) -> Result<OwnSession, FolderError> {
     let spec = folder.spec()?;
     let host = match HostClient::connect(&folder) {
-        Ok(client) => HostState::Running(Box::new(client.hello().clone())),
-        Err(HostError::NotRunning) => HostState::Ended(last_event(&folder).map(Box::new)),
-        Err(error) => HostState::Unreachable(error),
+        Ok(client) => FoundHost::Running(Box::new(client.hello().clone())),
+        Err(HostError::NotRunning) => FoundHost::Ended(last_event(&folder).map(Box::new)),
+        Err(error) => FoundHost::Unreachable(error),
     };
     Ok(OwnSession { folder, spec, host })
 }

@@ -6,7 +6,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerRecord;
 use watchbill_settings::Settings;
 use watchbill_store::tables::answers::AnswerRow;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 
 /// The answers since a time, oldest first. None where nothing is stored yet.
 ///
@@ -17,7 +17,7 @@ pub fn list(settings: &Settings, since: Option<Timestamp>) -> Result<Vec<AnswerR
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
     let since = since.unwrap_or(Timestamp::from_millis(0));
-    match Store::open(folder, Mode::Read).and_then(|store| store.answers(since)) {
+    match Store::open(folder, OpenMode::Read).and_then(|store| store.answers(since)) {
         Ok(rows) => Ok(rows.into_iter().map(record).collect()),
         Err(StoreError::Absent { .. }) => Ok(Vec::new()),
         Err(error) => Err(store_api_error(&error)),

@@ -3,9 +3,9 @@
 use watchbill_history::archive::over;
 use watchbill_settings::Settings;
 
-use crate::environment::World;
+use crate::environment::Sources;
 
 /// Transcripts that are archived later appear too. Without a data folder, gives the world unchanged.
-pub fn with_archive(world: World, settings: &Settings) -> World {
-    World { fs: over(world.fs, settings.data_dir.as_deref()), ..world }
+pub fn with_archive(world: Sources, settings: &Settings) -> Sources {
+    Sources { fs: over(world.fs, settings.data_dir.as_deref()), ..world }
 }

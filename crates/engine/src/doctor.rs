@@ -20,14 +20,14 @@ use watchbill_protocol::roster::Problem;
 use crate::engine::Engine;
 use crate::hook_setup::{ExpectedHooks, every_scope};
 use crate::mute::MuteFile;
-use crate::source::Source;
+use crate::source::HintSource;
 use watchbill_history::query;
 
 /// Returns how a root is watched.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 /// The whole report. Starts a watcher for a moment, to test how `watch` and the window would notice changes.
-/// `client_of` asks for the version of the client that uses a folder.
+/// `client_of` asks for the version of the agent that uses a folder.
 pub fn doctor_with_watch_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
     let watcher = crate::source::watch(engine.settings(), || {});
     watcher.ready();
@@ -88,7 +88,7 @@ fn own_sessions(engine: &Engine) -> Option<OwnSessionCounts> {
     (running + ended > 0).then(|| OwnSessionCounts { running: count(running), ended: count(ended) })
 }
 
-/// The working folders of running clients.
+/// The working folders of running agents.
 pub(crate) fn working_folders(engine: &Engine) -> BTreeSet<PathBuf> {
     let alive = engine.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
     alive.filter_map(|witness| witness.entry.cwd.as_deref().map(PathBuf::from)).collect()
@@ -158,7 +158,7 @@ fn limits(engine: &Engine) -> Vec<Limit> {
 }
 
 /// The longest wait for the folders of projects. A folder that needs longer is taken to lie on a dead mount.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The hooks in every scope. If a project's folder does not answer in time, the result has no project scopes.
 pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
@@ -169,7 +169,7 @@ pub(crate) fn scopes_with_timeout(judge: ExpectedHooks, projects: BTreeSet<PathB
         let _ = sender.send(every_scope(&asked, &projects));
     };
     let spawned = std::thread::Builder::new().name("watchbill-scopes".to_owned()).spawn(look);
-    let found = spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+    let found = spawned.ok().and_then(|_| receiver.recv_timeout(TIMEOUT).ok());
     found.unwrap_or_else(|| every_scope(&judge, &BTreeSet::new()))
 }
 

@@ -18,7 +18,7 @@ const SMALL_CORRECTION: Millis = Millis::from_secs(5);
 
 /// The sources of the engine's facts.
 #[derive(Clone)]
-pub struct World {
+pub struct Sources {
     /// The file system.
     pub fs: Arc<dyn Fs>,
     /// The system's processes.
@@ -51,9 +51,9 @@ pub(crate) enum ClockStep {
 }
 
 /// The surroundings of a step: it depends on them and does not derive them.
-pub(crate) struct Environment {
+pub(crate) struct StepContext {
     settings: Settings,
-    world: World,
+    world: Sources,
     outlook: Outlook,
     /// Canonical paths.
     roots: Vec<Arc<Path>>,
@@ -64,9 +64,9 @@ pub(crate) struct Environment {
     looks_elsewhere: bool,
 }
 
-impl Environment {
+impl StepContext {
     /// At time `now`.
-    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+    pub fn new(settings: Settings, world: Sources, outlook: Outlook, now: Timestamp) -> Self {
         let roots = roots_of(&world, &settings);
         Self { settings, world, outlook, roots, now, clock_behind: None, looks_elsewhere: false }
     }
@@ -206,6 +206,6 @@ impl Environment {
 }
 
 /// The canonical paths of the roots.
-fn roots_of(world: &World, settings: &Settings) -> Vec<Arc<Path>> {
+fn roots_of(world: &Sources, settings: &Settings) -> Vec<Arc<Path>> {
     canonical_roots(&*world.fs, &settings.roots).into_iter().map(Arc::from).collect()
 }

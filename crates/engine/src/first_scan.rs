@@ -13,7 +13,7 @@ use watchbill_watch::scan::{Found, Scan, scan};
 use crate::transcripts::{LoadOptions, Loaded, load};
 
 /// More threads only compete for the disk.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// The files to read, newest first.
 pub struct FirstScan {
@@ -84,7 +84,7 @@ impl FirstScan {
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {
         let threads =
-            std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
+            std::thread::available_parallelism().map_or(2, usize::from).min(MAX_THREADS).min(self.len());
         let next = AtomicUsize::new(0);
         let work = || {
             let mut scratch = Vec::new();

@@ -2,16 +2,16 @@
 
 use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 pub use watchbill_terminal::resume::quoted;
-use watchbill_terminal::{Outcome, RealWorld, SessionLocation};
+use watchbill_terminal::{FocusLevel, RealWorld, SessionLocation};
 
 /// Brings the terminal of a session to the front. Blocks until the terminal has answered, some seconds at most.
 pub fn focus(session_location: &SessionLocation) -> FocusAnswer {
     let answer = watchbill_terminal::focus(session_location, &RealWorld);
     let reason = answer.outcome.why().map(str::to_owned);
     let (outcome, by) = match answer.outcome {
-        Outcome::Focused { by } => (FocusOutcome::Focused, Some(by)),
-        Outcome::WindowOnly { by, .. } => (FocusOutcome::WindowOnly, Some(by)),
-        Outcome::NotPossible { .. } => (FocusOutcome::NotPossible, None),
+        FocusLevel::Focused { by } => (FocusOutcome::Focused, Some(by)),
+        FocusLevel::WindowOnly { by, .. } => (FocusOutcome::WindowOnly, Some(by)),
+        FocusLevel::NotPossible { .. } => (FocusOutcome::NotPossible, None),
     };
     FocusAnswer {
         session_id: session_location.session.to_string(),

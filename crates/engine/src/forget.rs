@@ -15,17 +15,17 @@ use watchbill_history::removal::{Removal, RemovalResult};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
 use watchbill_settings::Settings;
-use watchbill_store::{Access, Mode, Store, StoreError, process_label};
+use watchbill_store::{Access, OpenMode, Store, StoreError, process_label};
 
 use crate::live_state::StoredLiveState;
 use crate::own_hosts::remove_unwanted;
-use crate::socket::access::{Access as _, AccessError};
+use crate::socket::access::{AccessError, EngineAccess as _};
 use crate::socket::client::Client;
 
 /// Pause between two attempts to reach the holder.
 const RETRY: Duration = Duration::from_millis(20);
 /// How long to wait for a holder that does not listen.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The process that removes, and its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn forget(
     tell: &mut dyn FnMut(RemovalProgress),
 ) -> Result<ForgetReport, ApiError> {
     let data_dir = data_dir(settings)?;
-    let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
+    let mode = if dry_run { OpenMode::Read } else { OpenMode::WriteOrRead };
     if !data_dir.join(watchbill_store::DATABASE).exists() {
         return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
     }
@@ -62,7 +62,7 @@ pub fn forget(
     let report = if dry_run {
         removal_preview(&store, &removal)?
     } else {
-        let done = remove_here_or_at_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
+        let done = remove_here_or_at_holder(data_dir, store, &removal, now, TIMEOUT, tell)?;
         // What the hosts of sessions of our own have logged is in folders beside the store.
         remove_unwanted(data_dir, &settings.history.exclude);
         done.ok_or_else(|| {
@@ -81,13 +81,13 @@ pub fn forget(
 /// When it was not forgotten, the store cannot be written, or its holder does not answer.
 pub fn unforget(settings: &Settings, asked: &str, now: Timestamp) -> Result<String, ApiError> {
     let data_dir = data_dir(settings)?;
-    let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| store_api_error(&error))?;
+    let store = Store::open(data_dir, OpenMode::WriteOrRead).map_err(|error| store_api_error(&error))?;
     let forgotten = store.forgotten().map_err(|error| store_api_error(&error))?;
     let mut begin: Vec<&str> = forgotten.iter().map(SessionId::as_str).collect();
     begin.retain(|id| id.starts_with(asked));
     let session = SessionId::new(resolve_one(IdScope::Forgotten, asked, &begin)?);
     let removal = Removal::RememberAgain(session.clone());
-    remove_here_or_at_holder(data_dir, store, &removal, now, PATIENCE, &mut |_| ())?;
+    remove_here_or_at_holder(data_dir, store, &removal, now, TIMEOUT, &mut |_| ())?;
     Ok(session.to_string())
 }
 
@@ -177,7 +177,7 @@ mod tests {
 
     /// A store with one session.
     fn store(folder: &Path) -> Store {
-        let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
+        let mut store = Store::open(folder, OpenMode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();
         step.session_key(&SessionId::new("s")).unwrap();
         step.commit().unwrap();
@@ -188,7 +188,7 @@ mod tests {
     fn a_holder_that_does_not_listen_is_given_up_and_nothing_has_changed() {
         let folder = tempfile::tempdir().unwrap();
         let writer = store(folder.path());
-        let reader = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let reader = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         let removal = Removal::Forget(SessionId::new("s"));
         let now = Timestamp::from_millis(5);
         let given_up =

@@ -4,4 +4,4 @@ mod running;
 mod start;
 
 pub use running::Handle;
-pub use start::{real_world, start, start_in};
+pub use start::{real_sources, start, start_in};

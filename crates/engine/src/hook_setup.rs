@@ -21,7 +21,7 @@ use watchbill_settings::{Environment, Settings};
 /// Number of unchanged lines shown around a change.
 const AROUND: usize = 3;
 
-/// The target of an installation: one of the client's folders, and the program that its hooks start.
+/// The target of an installation: one of the agent's folders, and the program that its hooks start.
 pub struct HookSetup {
     root: PathBuf,
     data_dir: PathBuf,
@@ -31,14 +31,14 @@ pub struct HookSetup {
 }
 
 /// A change that is computed, but not made yet.
-struct Plan {
+struct PlannedChange {
     file: SettingsFile,
     after: Option<String>,
     preview: HooksPreview,
 }
 
 impl HookSetup {
-    /// Prepares changes for a watched root. Asks the client for its version, which may take a moment.
+    /// Prepares changes for a watched root. Asks the agent for its version, which may take a moment.
     ///
     /// # Errors
     /// When the root is not watched.
@@ -64,7 +64,7 @@ impl HookSetup {
                 format!("{error}; install the command line program, or put it on the PATH"),
             )
         });
-        // The client does not set our environment variables. So each hook needs `--data-dir`, unless the data folder is
+        // The agent does not set our environment variables. So each hook needs `--data-dir`, unless the data folder is
         // the default of the platform.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
@@ -76,7 +76,7 @@ impl HookSetup {
         Ok(Self { root, data_dir, client, command })
     }
 
-    /// The change that a step would make in the user's settings of the client.
+    /// The change that a step would make in the user's settings of the agent.
     ///
     /// # Errors
     /// When the settings cannot be read or parsed, or when an installation does not find our command line program.
@@ -112,7 +112,7 @@ impl HookSetup {
         .map(drop)
     }
 
-    fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
+    fn plan(&self, step: HooksStep) -> Result<PlannedChange, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let before = file.text.as_deref();
@@ -150,7 +150,7 @@ impl HookSetup {
             client: self.client.map(|version| version.to_string()),
             token: format!("{:016x}", hasher.finish()),
         };
-        Ok(Plan { file, after, preview })
+        Ok(PlannedChange { file, after, preview })
     }
 }
 
@@ -186,13 +186,13 @@ fn refusal(error: &FileError) -> ApiError {
 /// The hooks that we expect: their data folder, and the events that each client has.
 #[derive(Debug, Clone)]
 pub struct ExpectedHooks {
-    /// The client's folders, each with the client's version if known.
+    /// The agent's folders, each with the agent's version if known.
     roots: Vec<(PathBuf, Option<Version>)>,
     wanted: HookCommand,
 }
 
 impl ExpectedHooks {
-    /// Asks the client of each folder for its version.
+    /// Asks the agent of each folder for its version.
     pub fn asking_clients(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
         let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =

@@ -9,7 +9,7 @@ use watchbill_protocol::error::ApiError;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::SystemClock;
 
-use crate::environment::{Outlook, World};
+use crate::environment::{Outlook, Sources};
 use crate::live_state::StoredLiveState;
 use crate::single_look::look_and_keep;
 use states_ahead::StatesAhead;
@@ -21,7 +21,7 @@ use states_ahead::StatesAhead;
 /// When the store cannot be opened or written.
 pub fn run(
     settings: &Settings,
-    world: &World,
+    world: &Sources,
     options: Options,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Indexed, ApiError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::AttentionEvent;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
@@ -39,7 +39,7 @@ pub enum Input {
     Deadline,
     /// The results of requested looks at working folders.
     Folders(Vec<FolderLook>),
-    /// Hook events of the client, in order of arrival.
+    /// Hook events of the agent, in order of arrival.
     Hooks(Vec<HookMessage>),
     /// A hook process has sent a request, and waits for the answer.
     Ask(Box<Request>, HookMessage),
@@ -104,7 +104,7 @@ impl Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// News of the attention policy: an episode began or ended, or the counts changed.
-    Attention(Outcome),
+    Attention(AttentionEvent),
     /// Report the end of this process.
     WatchProcess(u32),
     /// Stop watching this process.

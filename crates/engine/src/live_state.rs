@@ -7,7 +7,7 @@ use watchbill_store::{Store, StoreError};
 use watchbill_watch::layout::ClientPath;
 
 use crate::persist::facts_without;
-use crate::persist::file_state::StoredFile;
+use crate::persist::stored_transcript::StoredTranscript;
 use crate::transcripts::{Fold, TrackedFile};
 
 /// The engine's facts and file states in the store.
@@ -25,7 +25,7 @@ impl LiveState for StoredLiveState {
 
     fn exclude_effect(&self, place: ClientPath, state: &[u8], exclude: &Exclude) -> ExcludeEffect {
         // A state of another version is discarded. The engine reads its transcript again, and applies the rules then.
-        let Ok(mut kept) = StoredFile::from_bytes(state) else { return ExcludeEffect::Nothing };
+        let Ok(mut kept) = StoredTranscript::from_bytes(state) else { return ExcludeEffect::Nothing };
         let Ok(mut file) = TrackedFile::restore(place, &kept, Timeouts::default()) else {
             return ExcludeEffect::Nothing;
         };

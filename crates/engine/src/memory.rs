@@ -9,17 +9,17 @@ pub use watchbill_history::memory::query::Reader;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
 use watchbill_settings::Settings;
-use watchbill_store::{Access, Mode, Store, process_label};
+use watchbill_store::{Access, OpenMode, Store, process_label};
 use watchbill_watch::fs::Fs;
 
 use crate::clock::{Clock, SystemClock};
-use crate::socket::access::{Access as _, AccessError};
+use crate::socket::access::{AccessError, EngineAccess as _};
 use crate::socket::client::Client;
 
 /// Pause between two attempts to reach the holder.
 const RETRY: Duration = Duration::from_millis(20);
 /// How long to wait for a holder that does not listen.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Carries out a change of memories: at the holder of the store if there is one, else here.
 ///
@@ -44,12 +44,13 @@ pub fn change_here_or_at_holder(
                 Ok(changed) => return Ok(changed),
             }
         }
-        let mut store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| store_api_error(&error))?;
+        let mut store =
+            Store::open(data_dir, OpenMode::WriteOrRead).map_err(|error| store_api_error(&error))?;
         let Access::Reader { held_by } = store.access() else {
             return change(&mut store, fs, settings, wanted, SystemClock.now());
         };
         drop(store);
-        if began.elapsed() >= PATIENCE {
+        if began.elapsed() >= TIMEOUT {
             let message = format!(
                 "nothing was changed: {} holds the store and does not answer; if it is `watchbill index`, wait for its \
                  end, otherwise quit it; then try again",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use watchbill_core::ids::stable_hash;
 use watchbill_core::requests::request::{FileState, NamedFile, Request};
-use watchbill_hooks::request::files::{MOST, named_paths};
+use watchbill_hooks::request::files::{MAX_FILES, named_paths};
 use watchbill_watch::fs::{FileKind, Fs};
 
 /// The longest file that is hashed, in bytes. Of a longer one, size and time count.
@@ -13,7 +13,7 @@ const HASHED: u64 = 1 << 20;
 /// The files of the project that a request names and that are there.
 pub(crate) fn of(request: &Request, fs: &dyn Fs) -> Vec<NamedFile> {
     let files = named_paths(request).into_iter().map(|path| look(&path, fs));
-    files.filter(|file| file.state.is_some()).take(MOST).collect()
+    files.filter(|file| file.state.is_some()).take(MAX_FILES).collect()
 }
 
 /// The same files, looked at again; `None` if none of them has changed.

@@ -12,7 +12,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::replay;
-use watchbill_drive::sessions::{HostState as Found, session};
+use watchbill_drive::sessions::{FoundHost, session};
 use watchbill_hooks::clock::since_boot;
 use watchbill_hooks::places::read_ordinary;
 use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
@@ -25,7 +25,7 @@ use crate::witnesses::own::OwnInput;
 /// How long a session without a host counts as starting.
 const STARTS_WITHIN: Millis = Millis::from_secs(10);
 /// Pause between two looks at a session that is starting.
-const SOON: Duration = Duration::from_millis(50);
+const CHECK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Takes news; `false`: the engine has ended.
 type SendInputs = Arc<dyn Fn(Vec<OwnInput>) -> bool + Send + Sync>;
@@ -42,7 +42,7 @@ enum Known {
 }
 
 /// A message to the thread.
-enum Call {
+enum HostsMessage {
     /// A folder may be new, or gone, or have a host again.
     Look,
     /// The host of this session has ended. Holds the sessions that it was.
@@ -53,7 +53,7 @@ enum Call {
 
 /// The thread that finds sessions. It ends when this is dropped.
 pub(crate) struct OwnHosts {
-    calls: mpsc::Sender<Call>,
+    calls: mpsc::Sender<HostsMessage>,
     folder: PathBuf,
 }
 
@@ -93,12 +93,12 @@ impl OwnHosts {
     /// Looks for new sessions.
     pub fn look(&self) {
         // The thread ends with the engine.
-        let _ = self.calls.send(Call::Look);
+        let _ = self.calls.send(HostsMessage::Look);
     }
 
     /// The new exclude patterns.
     pub fn exclude(&self, exclude: Exclude) {
-        let _ = self.calls.send(Call::Exclude(exclude));
+        let _ = self.calls.send(HostsMessage::Exclude(exclude));
     }
 }
 
@@ -108,27 +108,27 @@ struct Finder {
     exclude: Exclude,
     known: BTreeMap<Arc<str>, Known>,
     tell: SendInputs,
-    calls: mpsc::Sender<Call>,
+    calls: mpsc::Sender<HostsMessage>,
 }
 
 impl Finder {
-    fn run(&mut self, received: &mpsc::Receiver<Call>) {
+    fn run(&mut self, received: &mpsc::Receiver<HostsMessage>) {
         loop {
             let starting = self.known.values().any(|known| *known == Known::Starting);
             let call = match starting {
-                true => received.recv_timeout(SOON).or_else(|error| match error {
-                    mpsc::RecvTimeoutError::Timeout => Ok(Call::Look),
+                true => received.recv_timeout(CHECK_PAUSE).or_else(|error| match error {
+                    mpsc::RecvTimeoutError::Timeout => Ok(HostsMessage::Look),
                     mpsc::RecvTimeoutError::Disconnected => Err(mpsc::RecvError),
                 }),
                 false => received.recv(),
             };
             let goes_on = match call {
-                Ok(Call::Look) => self.look(),
-                Ok(Call::Ended(id, sessions)) => {
+                Ok(HostsMessage::Look) => self.look(),
+                Ok(HostsMessage::Ended(id, sessions)) => {
                     self.known.insert(id, Known::Ended(sessions));
                     self.look()
                 }
-                Ok(Call::Exclude(exclude)) => {
+                Ok(HostsMessage::Exclude(exclude)) => {
                     self.exclude = exclude;
                     self.look()
                 }
@@ -173,18 +173,18 @@ impl Finder {
             }
         };
         let state = match found.host {
-            Found::Running(_) => {
+            FoundHost::Running(_) => {
                 self.known.insert(Arc::clone(id), Known::Followed);
                 self.follow(found.folder, id, found.spec);
                 return true;
             }
-            Found::Ended(None) if is_starting(&found.folder, &found.spec) => {
+            FoundHost::Ended(None) if is_starting(&found.folder, &found.spec) => {
                 let is_new = self.known.insert(Arc::clone(id), Known::Starting).is_none();
                 let spec = Box::new(found.spec);
                 return !is_new || (self.tell)(vec![OwnInput::Found(spec, HostState::Runs)]);
             }
-            Found::Ended(_) => HostState::Gone,
-            Found::Unreachable(error) => {
+            FoundHost::Ended(_) => HostState::Gone,
+            FoundHost::Unreachable(error) => {
                 tracing::warn!(%error, session = %id, "the host of a session of our own cannot be followed");
                 HostState::Runs
             }
@@ -226,7 +226,7 @@ impl Finder {
                 Some(events) => news(&spec, events, state),
                 None => vec![OwnInput::Host(Arc::clone(&id), state)],
             });
-            let _ = calls.send(Call::Ended(id, told.sessions));
+            let _ = calls.send(HostsMessage::Ended(id, told.sessions));
         });
     }
 }
@@ -244,7 +244,7 @@ pub(crate) fn look(data_dir: &Path, since: Option<Timestamp>) -> Vec<OwnInput> {
     for folder in newest_first(data_dir) {
         let written = modified(&folder.log());
         let Ok(found) = session(folder) else { continue };
-        let runs = !matches!(found.host, Found::Ended(_));
+        let runs = !matches!(found.host, FoundHost::Ended(_));
         if !runs && since.is_some_and(|since| written.is_some_and(|at| at < since)) {
             continue;
         }
@@ -353,7 +353,7 @@ pub(crate) fn remove_unwanted(data_dir: &Path, exclude: &Exclude) {
     let unwanted = ExcludedSessions::read(data_dir, exclude);
     for folder in Folder::all(data_dir) {
         if let Ok(found) = session(folder)
-            && matches!(found.host, Found::Ended(_))
+            && matches!(found.host, FoundHost::Ended(_))
         {
             let (_, sessions) = news_of_log(&found.folder, found.spec, HostState::Gone);
             unwanted.removes(&sessions, &found.folder);

@@ -6,10 +6,10 @@
 pub mod changes;
 mod confirm_states;
 pub mod evict;
-pub mod file_state;
 pub(crate) mod pending;
 mod recall;
 mod removed_store;
+pub mod stored_transcript;
 mod take_over;
 mod user_edits;
 mod write;
@@ -25,24 +25,24 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::user::{SessionCommand, UserEdits};
 use watchbill_history::SharedStore;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_store::{Access, Mode, OpenFiles, Store, StoreError};
+use watchbill_store::{Access, OpenFiles, OpenMode, Store, StoreError};
 
 use crate::engine::Engine;
 use crate::socket::access::CommandId;
-use changes::{COMMANDS, CarriedOut, Changes, FACTS, FileChange};
+use changes::{COMMANDS, Changes, FACTS, FileChange, RecentCommands};
 pub use write::facts_without;
 
 /// Longest wait for another program's lock. Readers wait as long.
-const PATIENCE: Duration = Duration::from_millis(20);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(20);
 /// Pause before the next attempt after a failure.
-const AGAIN: Millis = Millis::from_secs(2);
+const RETRY_PAUSE: Millis = Millis::from_secs(2);
 /// Interval of checks while another thread writes through its own connection.
 const APART: Millis = Millis(100);
 /// Interval of checks whether another process still writes. It applies without pending changes too: some process must
 /// store the sessions' next changes.
 const TAKE_OVER: Millis = Millis::from_secs(5);
 /// How long the engine remembers the id of a command. A client gives up long before.
-const REMEMBERED: Millis = Millis::from_secs(600);
+const COMMAND_ID_LIFETIME: Millis = Millis::from_secs(600);
 
 /// The engine's access to the store.
 pub struct Persist {
@@ -59,7 +59,7 @@ pub struct Persist {
     writes: bool,
     forgotten: write::Forgotten,
     /// The ids of recent commands, with their times.
-    carried_out: CarriedOut,
+    carried_out: RecentCommands,
     /// Sessions were removed together with their user edits, and the engine must read the remaining edits.
     words_removed: bool,
     /// The states in the store come from an earlier run or another process, and were not compared yet.
@@ -89,7 +89,7 @@ impl OpenedStore {
     /// A writer without the list would store forgotten sessions again, so it must not write. A reader does not need the
     /// list.
     fn of(store: Store) -> Result<Self, StoreError> {
-        store.set_busy_timeout(PATIENCE)?;
+        store.set_busy_timeout(BUSY_TIMEOUT)?;
         let forgotten = match store.access() {
             Access::Writer => write::Forgotten::of(&store)?,
             Access::Reader { .. } => write::Forgotten::default(),
@@ -101,7 +101,7 @@ impl OpenedStore {
 impl Persist {
     /// Opens the store in `folder`, for writing unless another process writes. If that fails, the engine works without
     /// a store.
-    pub fn open(folder: &Path, mode: Mode) -> Self {
+    pub fn open(folder: &Path, mode: OpenMode) -> Self {
         let mut persist = Self {
             folder: folder.to_path_buf(),
             shared_store: Arc::default(),
@@ -111,7 +111,7 @@ impl Persist {
             pause: TAKE_OVER,
             writes: false,
             forgotten: write::Forgotten::default(),
-            carried_out: CarriedOut::new(),
+            carried_out: RecentCommands::new(),
             words_removed: false,
             states_unconfirmed: false,
             place: None,
@@ -121,18 +121,19 @@ impl Persist {
         persist
     }
 
-    fn try_open(&mut self, mode: Mode) {
+    fn try_open(&mut self, mode: OpenMode) {
         let open = |mode| Store::open(&self.folder, mode).and_then(OpenedStore::of);
         let opened = match open(mode) {
             // The first read has noted the damage. The next opening repairs it, so open again.
-            Err(StoreError::Damaged { .. }) if mode == Mode::WriteOrRead => open(mode),
+            Err(StoreError::Damaged { .. }) if mode == OpenMode::WriteOrRead => open(mode),
             other => other,
         };
         match opened {
             Ok(known) => {
                 self.opened(known);
                 // Opening for reading does not meet obstacles to writing, so ask for them.
-                let obstacle = watchbill_store::write_obstacle(&self.folder).filter(|_| mode == Mode::Read);
+                let obstacle =
+                    watchbill_store::write_obstacle(&self.folder).filter(|_| mode == OpenMode::Read);
                 self.trouble = obstacle.map(|error| self.problem(&error));
             }
             // To a reader, a missing store is no problem, unless something is in its way.
@@ -141,7 +142,8 @@ impl Persist {
                 self.trouble = in_the_way.map(|error| self.problem(&error));
             }
             Err(error) => {
-                let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.is_temporary());
+                let readable =
+                    Some(OpenMode::Read).filter(|_| mode == OpenMode::WriteOrRead && error.is_temporary());
                 if let Some(Ok(known)) = readable.map(open) {
                     self.opened(known);
                 }
@@ -264,7 +266,7 @@ impl Persist {
     /// Notes that the next save carries out this command. Both are stored in one transaction.
     pub fn note_carried_out(&mut self, id: &CommandId, command: &SessionCommand, now: Timestamp) {
         // If the clock was set back, this keeps all ids.
-        self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
+        self.carried_out.retain(|_, (at, _)| now.since(*at) < COMMAND_ID_LIFETIME);
         self.carried_out.insert(id.to_string(), (now, id.hash_with(command)));
         self.unsaved.carried_out = Some(self.carried_out.clone());
     }
@@ -283,7 +285,7 @@ impl Persist {
         let is_lost = self.place.as_ref().is_some_and(|place| !place.is_current(&database()));
         let removed = self.shared_store.forgotten_changed() || is_lost;
         // A failed attempt may be slow, so do not try at every step. A clock that went back causes no wait.
-        let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
+        let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= RETRY_PAUSE);
         if changes.is_empty() && (self.unsaved.is_empty() || later) && !removed {
             return read;
         }
@@ -320,7 +322,7 @@ impl Persist {
                     tracing::warn!(%error, "the store cannot be written");
                 }
                 self.trouble = trouble;
-                self.again_at = Some(now + AGAIN);
+                self.again_at = Some(now + RETRY_PAUSE);
             }
         }
         engine.note_store(self.trouble());

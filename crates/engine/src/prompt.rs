@@ -1,4 +1,4 @@
-//! Types a prompt of the user into a session's terminal, and waits until the client's files show that it has the prompt.
+//! Types a prompt of the user into a session's terminal, and waits until the agent's files show that it has the prompt.
 //!
 //! A key that reaches a dialog can allow a command. So nothing is written unless the registry file says, at that moment,
 //! that the session is idle, and the same is looked at again before Enter. Nothing is ever written twice.
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::evidence::registry::{RegistryEntry, RegistryStatus, parse_registry};
 use watchbill_core::ids::Instance;
-use watchbill_core::prompt::{LONGEST, PromptText};
+use watchbill_core::prompt::{MAX_BYTES, PromptText};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_core::transcript::record::{Attachment, Body, PromptOrigin, QueueOperation};
@@ -19,16 +19,16 @@ use watchbill_watch::fs::{FileKind, Fs};
 
 use crate::clock::{Clock, SystemClock};
 
-/// Pause between a text and its Enter. The client takes everything that it reads at once for one paste, also an Enter. 0.3 s
+/// Pause between a text and its Enter. The agent takes everything that it reads at once for one paste, also an Enter. 0.3 s
 /// are enough (recorded from client 2.1.329).
 const PAUSE: Duration = Duration::from_millis(400);
-/// How long to wait until the client's files show the prompt.
+/// How long to wait until the agent's files show the prompt.
 const BOUND: Duration = Duration::from_secs(10);
 /// How long its record is awaited when the registry file says already that a turn runs.
 const RECORD: Duration = Duration::from_secs(3);
-/// Interval of looks at the client's files.
-const LOOK: Duration = Duration::from_millis(50);
-/// Limit of a registry file, in bytes; none of the client is near it.
+/// Interval of looks at the agent's files.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Limit of a registry file, in bytes; none of the agent is near it.
 const REGISTRY_LIMIT: u64 = 256 << 10;
 /// The most that is read of a transcript behind the prompt, in bytes.
 const READ_LIMIT: u64 = 4 << 20;
@@ -40,7 +40,7 @@ pub(crate) struct PromptTarget {
     pub session_location: SessionLocation,
     /// Its transcript, if it has one.
     pub transcript: Option<PathBuf>,
-    /// The client's folders.
+    /// The agent's folders.
     pub roots: Vec<PathBuf>,
 }
 
@@ -55,13 +55,13 @@ struct PromptTyper<'a> {
     objection: &'a dyn Fn() -> Result<Option<String>, ApiError>,
 }
 
-/// The content of the client's files before the first key.
+/// The content of the agent's files before the first key.
 struct Before {
     status_at: Option<Timestamp>,
     transcript_length: u64,
 }
 
-/// The client's word on a prompt.
+/// The agent's word on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Acknowledgement {
     /// Its transcript has a prompt; whether that is the whole text, where this can be compared.
@@ -160,12 +160,12 @@ impl PromptTyper<'_> {
             let entry = parse_registry(&self.fs.read_small(&root.join(&name), REGISTRY_LIMIT).ok()?).ok()?;
             (entry.instance == *self.instance).then_some(entry)
         };
-        // The client rewrites the file in place.
+        // The agent rewrites the file in place.
         for _ in 0..5 {
             if let Some(entry) = self.target.roots.iter().find_map(read) {
                 return Some(entry);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         None
     }
@@ -183,7 +183,7 @@ impl PromptTyper<'_> {
         self.target.transcript.clone().or_else(found)
     }
 
-    /// Waits for the client's word on the prompt.
+    /// Waits for the agent's word on the prompt.
     fn acknowledgement_of(&self, text: &PromptText, before: &Before) -> Option<Acknowledgement> {
         let began = Instant::now();
         let mut left_idle: Option<Instant> = None;
@@ -202,7 +202,7 @@ impl PromptTyper<'_> {
             if began.elapsed() >= BOUND {
                 return left_idle.map(|_| Acknowledgement::Status);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 
@@ -215,8 +215,8 @@ impl PromptTyper<'_> {
         })
     }
 
-    /// Looks for the prompt in what the client has written since. `None`: no prompt is there. The inner value says whether it
-    /// is the whole text; it is unknown for a command, which the client records in its own words.
+    /// Looks for the prompt in what the agent has written since. `None`: no prompt is there. The inner value says whether it
+    /// is the whole text; it is unknown for a command, which the agent records in its own words.
     fn recorded(&self, path: &Path, since: u64, text: &PromptText) -> Option<Option<bool>> {
         let bytes = read_since(self.fs, path, since)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n')?;
@@ -225,10 +225,10 @@ impl PromptTyper<'_> {
             parse_line_in_full(line, &mut |record, full| {
                 let whole = match &record.body {
                     Body::Prompt(prompt) if prompt.origin == PromptOrigin::Human => {
-                        Some(text.is_whole(&full.prompt(prompt, 2 * LONGEST)))
+                        Some(text.is_whole(&full.prompt(prompt, 2 * MAX_BYTES)))
                     }
                     Body::Attachment(Attachment::QueuedCommand { .. }) => {
-                        Some(text.is_whole(&full.queued_prompt(2 * LONGEST).0))
+                        Some(text.is_whole(&full.queued_prompt(2 * MAX_BYTES).0))
                     }
                     // Cut, so only the beginning can be compared.
                     Body::Queue(QueueOperation::Enqueue { text: queued }) => {

@@ -51,7 +51,7 @@ pub struct Current<'a> {
 }
 
 /// Takes a message; returns `false` when the subscriber is gone.
-pub type Sink = Box<dyn FnMut(RosterMessage) -> bool + Send>;
+pub type RosterSink = Box<dyn FnMut(RosterMessage) -> bool + Send>;
 
 /// Takes an alert; returns `false` when the subscriber is gone.
 pub type AlertSink = Box<dyn FnMut(Alert) -> bool + Send>;
@@ -75,7 +75,7 @@ pub struct Subscription {
 pub struct Subscriber {
     /// How it wants to be served.
     pub wants: Subscription,
-    sink: Sink,
+    sink: RosterSink,
     sent: Option<Sent>,
 }
 
@@ -103,7 +103,7 @@ pub enum Served {
 
 impl Subscriber {
     /// A subscriber that has got nothing yet.
-    pub fn new(wants: Subscription, sink: Sink) -> Self {
+    pub fn new(wants: Subscription, sink: RosterSink) -> Self {
         Self { wants, sink, sent: None }
     }
 

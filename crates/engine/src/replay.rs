@@ -10,10 +10,10 @@ use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 
-/// The client's writes and the driver's actions, in order of time.
+/// The agent's writes and the driver's actions, in order of time.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// The start of the recording, by the client's clock.
+    /// The start of the recording, by the agent's clock.
     pub begin: Timestamp,
     /// Operations in order.
     pub operations: Vec<(Millis, Operation)>,
@@ -120,7 +120,7 @@ impl Recording {
             match line.op.as_str() {
                 "append" => operations.push((at, Operation::Append { path, text: line.text })),
                 "write" => {
-                    // The stamp in a registry file gives the start of the recording by the client's clock. The client
+                    // The stamp in a registry file gives the start of the recording by the agent's clock. The agent
                     // makes the stamp before the recorder sees the write. So no guess is too late, and the latest guess
                     // is the best one.
                     if let Some(stamp) = number_after(&line.text, "\"updatedAt\":") {
@@ -234,7 +234,7 @@ fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
     *operations = kept;
 }
 
-/// Finds the process that sent each hook. The client writes its registry file shortly before or after its hooks. So
+/// Finds the process that sent each hook. The agent writes its registry file shortly before or after its hooks. So
 /// the last write before the hook that names the session decides. Without such a write, the first one after it decides.
 fn find_senders(operations: &mut [(Millis, Operation)]) {
     let claims: Vec<(usize, String, Instance)> = operations

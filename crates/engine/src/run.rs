@@ -27,13 +27,13 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
-use watchbill_store::Mode;
+use watchbill_store::OpenMode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
 
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::environment::{Outlook, World};
+use crate::environment::{Outlook, Sources};
 use crate::handle::Handle;
 use crate::input::{AttentionInput, Input, Output};
 use crate::mute::MuteFile;
@@ -48,7 +48,7 @@ use crate::run::message::Message;
 use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
-use crate::source::{self, Source};
+use crate::source::{self, HintSource};
 use startup::LoopStartup;
 use wait::{Waits, Woken};
 use watchbill_history::HistoryProgress;
@@ -60,15 +60,15 @@ use watchbill_settings::Settings;
 const WAKE: usize = 128;
 
 /// If the settings are in doubt, the loop does not know which data it may store. So it stores nothing.
-fn mode_for(settings: &Settings) -> Mode {
-    if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
+fn mode_for(settings: &Settings) -> OpenMode {
+    if settings.doubt.is_some() { OpenMode::Read } else { OpenMode::WriteOrRead }
 }
 
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
     pub engine: Engine,
     pub clock: Arc<dyn Clock>,
-    pub source: Box<dyn Source>,
+    pub source: Box<dyn HintSource>,
     pub woken: Arc<Notify>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub processes: Arc<dyn Processes>,
@@ -107,13 +107,13 @@ pub(crate) struct Loop {
 /// The parts of a loop.
 pub(crate) struct Parts {
     pub settings: Settings,
-    pub world: World,
+    pub world: Sources,
     pub clock: Arc<dyn Clock>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
     /// The engine's own handle. It does not keep the engine running.
     pub own: Handle,
     /// The source of hints. It replaces the watcher of the system if the file system is in memory.
-    pub source: Option<Box<dyn Source>>,
+    pub source: Option<Box<dyn HintSource>>,
     pub woken: Arc<Notify>,
     /// The progress of the history, shared with its readers.
     pub reach: Arc<HistoryProgress>,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::environment::{Outlook, World};
+use crate::environment::{Outlook, Sources};
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::model::distant::Distant;
@@ -15,11 +15,11 @@ use crate::persist::Persist;
 use crate::transcripts::{LoadOptions, Loaded};
 use watchbill_core::time::Timestamp;
 use watchbill_settings::Settings;
-use watchbill_store::Mode;
+use watchbill_store::OpenMode;
 use watchbill_watch::hints::Hint;
 
 /// Number of retries of half-written registry and marker files before the look ends.
-const PATIENCE: u32 = 10;
+const MAX_TRIES: u32 = 10;
 
 /// The rows that the caller of a look wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct Read {
 
 impl Read {
     /// Reads all files of the scan. Keeps no transcript of a session that ended before `oldest`.
-    fn of(scan: &FirstScan, world: &World, terms: LoadOptions, oldest: Option<Timestamp>) -> Self {
+    fn of(scan: &FirstScan, world: &Sources, terms: LoadOptions, oldest: Option<Timestamp>) -> Self {
         let read = Mutex::new(Self::default());
         if !scan.is_empty() {
             scan.read(&world.fs, terms, &|| true, &|n, loaded| {
@@ -75,18 +75,18 @@ impl Read {
 }
 
 /// Reads everything once. Gives the engine with the result.
-pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+pub fn look(settings: Settings, world: Sources, outlook: Outlook, clock: &dyn Clock) -> Engine {
     // The stored state describes the present, not the past.
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
-    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
+    let mut persist = folder.map(|folder| Persist::open(&folder, OpenMode::Read));
     look_with(settings, world, outlook, clock, persist.as_mut(), WantedRows::All)
 }
 
 /// Like [`look`], for the default roster alone. Makes no row that this roster hides. Of a session that the store does
 /// not know, keeps only the facts that may tie it to shown sessions.
-pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+pub fn look_at_recent(settings: Settings, world: Sources, outlook: Outlook, clock: &dyn Clock) -> Engine {
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
-    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
+    let mut persist = folder.map(|folder| Persist::open(&folder, OpenMode::Read));
     look_with(settings, world, outlook, clock, persist.as_mut(), WantedRows::Recent)
 }
 
@@ -94,13 +94,13 @@ pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock:
 /// `loaded` again.
 pub fn look_and_keep(
     settings: Settings,
-    world: World,
+    world: Sources,
     outlook: Outlook,
     clock: &dyn Clock,
     loaded: Vec<Loaded>,
 ) {
     let Some(folder) = settings.data_dir.clone() else { return };
-    let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+    let mut persist = Persist::open(&folder, OpenMode::WriteOrRead);
     if !persist.writes() {
         return;
     }
@@ -117,7 +117,7 @@ pub fn look_and_keep(
 
 pub(crate) fn look_with(
     settings: Settings,
-    world: World,
+    world: Sources,
     outlook: Outlook,
     clock: &dyn Clock,
     persist: Option<&mut Persist>,
@@ -128,7 +128,7 @@ pub(crate) fn look_with(
 
 fn look_with_loaded(
     settings: Settings,
-    world: World,
+    world: Sources,
     outlook: Outlook,
     clock: &dyn Clock,
     persist: Option<&mut Persist>,
@@ -196,7 +196,7 @@ fn look_with_loaded(
         again.extend(engine.step(now, Input::Wake(usize::MAX)));
     }
     read_again(&mut engine, now, again);
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_TRIES {
         let Some(retry) = engine.next_retry() else { break };
         std::thread::sleep(clock.until(retry));
         let now = outlook.until.unwrap_or_else(|| clock.now());

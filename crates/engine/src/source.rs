@@ -7,12 +7,12 @@ use std::sync::Arc;
 use watchbill_core::problem::Problem;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::hints::{Hint, HintSet};
-use watchbill_watch::watcher::{RootMode, WatchMode as NativeMode, Watcher};
+use watchbill_watch::watcher::{RootMode, WatchMethod, Watcher};
 
 use watchbill_settings::{Settings, WatchSetting};
 
 /// A source of hints.
-pub trait Source: Send {
+pub trait HintSource: Send {
     /// Whether every watch of the roots stands. From then on no change is missed. The source wakes the loop at that
     /// moment.
     fn stands(&self) -> bool;
@@ -33,20 +33,20 @@ pub trait Source: Send {
 /// The system's watcher of the roots, and a second one for working folders.
 ///
 /// A working folder may lie on a dead mount, where every call waits for ever. That must not block the thread that
-/// watches the client's own folders.
+/// watches the agent's own folders.
 pub struct SystemSource {
     roots: Watcher,
     folders: Option<Watcher>,
-    mode: NativeMode,
+    mode: WatchMethod,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// Watches the roots as the settings say.
 pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> SystemSource {
     let mode = match settings.watch {
-        WatchSetting::Auto => NativeMode::Auto,
-        WatchSetting::Native => NativeMode::Native,
-        WatchSetting::Poll(interval) => NativeMode::Poll(interval),
+        WatchSetting::Auto => WatchMethod::Auto,
+        WatchSetting::Native => WatchMethod::Native,
+        WatchSetting::Poll(interval) => WatchMethod::Poll(interval),
     };
     let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
     let callback = Arc::clone(&wake);
@@ -65,7 +65,7 @@ impl SystemSource {
     }
 }
 
-impl Source for SystemSource {
+impl HintSource for SystemSource {
     fn stands(&self) -> bool {
         self.roots.is_established()
     }
@@ -114,7 +114,7 @@ impl Source for SystemSource {
 }
 
 /// The file system in memory puts its hints into this set directly.
-impl Source for Arc<HintSet> {
+impl HintSource for Arc<HintSet> {
     fn stands(&self) -> bool {
         true
     }

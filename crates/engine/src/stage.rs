@@ -10,7 +10,7 @@ use watchbill_watch::hints::HintSet;
 use watchbill_watch::mem::MemFs;
 use watchbill_watch::process::FakeProcesses;
 
-use crate::environment::World;
+use crate::environment::Sources;
 use crate::replay::{Operation, Recording};
 
 /// The file system and processes in which recordings are played.
@@ -37,9 +37,9 @@ impl Stage {
         Self { fs, processes: FakeProcesses::new(), root: root.to_path_buf(), hints }
     }
 
-    /// The stage as the engine's `World`.
-    pub fn world(&self) -> World {
-        World { fs: Arc::new(self.fs.clone()), processes: Arc::new(self.processes.clone()) }
+    /// The stage as the engine's `Sources`.
+    pub fn world(&self) -> Sources {
+        Sources { fs: Arc::new(self.fs.clone()), processes: Arc::new(self.processes.clone()) }
     }
 
     /// Starts every process of a recording.

@@ -24,7 +24,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::{ClientPath, META_LIMIT};
 use watchbill_watch::tail::TailError;
 
-use crate::persist::file_state::MetaStamp;
+use crate::persist::stored_transcript::MetaStamp;
 use crate::problems::Problems;
 
 /// Bytes read from one file in one step. The rest waits for its turn, so that a huge append to one session does not
@@ -224,7 +224,7 @@ impl TrackedFile {
         let name: Arc<str> = Arc::from(path.to_string_lossy());
         let exclude = self.exclude.clone();
         let mut reader = std::mem::take(&mut self.reader);
-        let reading = Reading { file: self, name: &name, problems, effects, count: &mut count };
+        let reading = FileReading { file: self, name: &name, problems, effects, count: &mut count };
         let outcome = reader.read(fs, path, scratch, budget, &mut FromFile { reading, exclude });
         self.reader = reader;
         let outcome = outcome?;
@@ -236,7 +236,7 @@ impl TrackedFile {
 
 /// A reading that parses its own lines.
 struct FromFile<'r> {
-    reading: Reading<'r>,
+    reading: FileReading<'r>,
     exclude: Exclude,
 }
 
@@ -264,7 +264,7 @@ impl LineReceiver for FromFile<'_> {
 }
 
 /// One reading of a file. Another reader may find its lines.
-struct Reading<'r> {
+struct FileReading<'r> {
     file: &'r mut TrackedFile,
     name: &'r Arc<str>,
     problems: &'r mut Problems,
@@ -272,7 +272,7 @@ struct Reading<'r> {
     count: &'r mut ReadCount,
 }
 
-impl Reading<'_> {
+impl FileReading<'_> {
     /// Discards the fold.
     fn begin_anew(&mut self) {
         let file = &mut *self.file;

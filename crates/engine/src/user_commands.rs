@@ -9,20 +9,20 @@ use watchbill_history::errors::store_api_error;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store, last_writer, process_label};
+use watchbill_store::{OpenMode, Store, last_writer, process_label};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::environment::{Outlook, World};
+use crate::environment::{Outlook, Sources};
 use crate::persist::Persist;
 use crate::single_look::{WantedRows, look, look_with};
-use crate::socket::access::{Access, AccessError, CommandId};
+use crate::socket::access::{AccessError, CommandId, EngineAccess};
 use crate::socket::client::Client;
 
 /// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(20);
 /// Longest wait for a holder that does not listen, or does not know the session yet.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The result of a command.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct CommandResult {
 /// answer.
 pub fn carry_out(
     settings: &Settings,
-    world: &World,
+    world: &Sources,
     clock: &dyn Clock,
     command: &SessionCommand,
 ) -> Result<CommandResult, ApiError> {
@@ -72,7 +72,7 @@ pub fn carry_out(
                 }
             }
         }
-        if began.elapsed() >= PATIENCE {
+        if began.elapsed() >= TIMEOUT {
             return Err(holder_timeout(folder, was_sent));
         }
         std::thread::sleep(RETRY);
@@ -100,13 +100,13 @@ fn carry_out_at_holder(
 /// Carries the command out here, unless another process holds the store; `None`: try again.
 fn carry_out_here(
     settings: &Settings,
-    world: &World,
+    world: &Sources,
     clock: &dyn Clock,
     id: &CommandId,
     command: &SessionCommand,
 ) -> Result<Option<CommandResult>, ApiError> {
     let Some(folder) = settings.data_dir.as_deref() else { return Ok(None) };
-    let mut persist = Persist::open(folder, Mode::WriteOrRead);
+    let mut persist = Persist::open(folder, OpenMode::WriteOrRead);
     let writes = persist.writes();
     if !writes && let Some(refused) = write_obstacle(&persist, folder) {
         return Err(refused);

@@ -21,10 +21,10 @@ use watchbill_core::problem::Problem;
 use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
 
-use crate::environment::Environment;
+use crate::environment::StepContext;
 use crate::model::problem_report::ProblemReport;
 use crate::persist::changes::SeenFacts;
-use children::{ChildChange, Children, Question};
+use children::{ChildChange, ChildQuestion, Children};
 use folders::{FolderActions, FolderLook, Folders};
 use hooks::{HookChange, HookSession, Hooks};
 use markers::Markers;
@@ -69,7 +69,7 @@ impl Witnesses {
     pub fn read_registry(
         &mut self,
         path: &Path,
-        env: &Environment,
+        env: &StepContext,
         problems: &mut ProblemReport,
     ) -> RegistryChange {
         problems.touch();
@@ -82,7 +82,7 @@ impl Witnesses {
     }
 
     /// A process in the registry may have ended; `None`: any may have.
-    pub fn recheck_registry(&mut self, pid: Option<u32>, env: &Environment) -> RegistryChange {
+    pub fn recheck_registry(&mut self, pid: Option<u32>, env: &StepContext) -> RegistryChange {
         self.registry.recheck(pid, env.processes())
     }
 
@@ -97,7 +97,7 @@ impl Witnesses {
         origin: &HookOrigin,
         payload: &HookPayload,
         replayed: bool,
-        env: &Environment,
+        env: &StepContext,
     ) -> (HookChange, bool) {
         let late = |hooks: &Hooks| hooks.of(&payload.session).map_or(0, HookSession::too_late);
         let before = late(&self.hooks);
@@ -106,7 +106,7 @@ impl Witnesses {
     }
 
     /// A process that sent hooks may have ended. Gives the sessions that this changes.
-    pub fn recheck_hooks(&mut self, pid: Option<u32>, env: &Environment) -> Vec<SessionId> {
+    pub fn recheck_hooks(&mut self, pid: Option<u32>, env: &StepContext) -> Vec<SessionId> {
         self.hooks.recheck(pid, env.processes())
     }
 
@@ -125,8 +125,8 @@ impl Witnesses {
     pub fn look_at_children(
         &mut self,
         id: &SessionId,
-        question: Option<Question>,
-        env: &Environment,
+        question: Option<ChildQuestion>,
+        env: &StepContext,
     ) -> ChildChange {
         let mut change =
             self.children.look(id, question, env.settings().timeouts.approval, env.now(), env.processes());

@@ -10,7 +10,7 @@ use watchbill_store::{Store, StoreError};
 use crate::stall::StallTimer;
 
 /// How often a caller that has time rechecks whether an urgent caller waits.
-const LOOK: Duration = Duration::from_micros(200);
+const CHECK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The store. The thread that publishes goes before the thread that indexes.
 #[derive(Default)]
@@ -86,7 +86,7 @@ impl SharedStore {
     /// The store, for a caller that has time. The caller holds it for a few milliseconds at most.
     pub fn in_turn(&self, what: &'static str) -> StoreGuard<'_> {
         while self.has_urgent_waiter() {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         let store = self.store.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         StoreGuard { store, _watched: StallTimer::begin("holds the store", what) }

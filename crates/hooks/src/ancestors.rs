@@ -1,4 +1,4 @@
-//! The processes above the sender: the client among them, and the terminal they belong to.
+//! The processes above the sender: the agent among them, and the terminal they belong to.
 
 use std::path::PathBuf;
 
@@ -14,23 +14,23 @@ const LEVELS: usize = 16;
 pub struct Ancestry {
     /// Nearest first.
     pub ancestors: Vec<Ancestor>,
-    /// The client's process.
+    /// The agent's process.
     pub agent: Option<Instance>,
-    /// The terminal device of the nearest ancestor that has one. The client's hooks have none themselves.
+    /// The terminal device of the nearest ancestor that has one. The agent's hooks have none themselves.
     pub tty: Option<String>,
 }
 
-/// Signs that identify the client among processes.
+/// Signs that identify the agent among processes.
 #[derive(Debug, Clone, Default)]
 pub struct ClientSigns {
-    /// The process id that the client gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
+    /// The process id that the agent gives its hooks (`CLAUDE_PID`, seen in 2.1.329).
     pub pid: Option<u32>,
-    /// The client's folder, where it registers its live sessions.
+    /// The agent's folder, where it registers its live sessions.
     pub config: Option<PathBuf>,
 }
 
 impl ClientSigns {
-    /// Reads the signs from a hook's environment. It finds the folder as the client does.
+    /// Reads the signs from a hook's environment. It finds the folder as the agent does.
     pub fn from_env(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let pid = env("CLAUDE_PID").and_then(|pid| pid.to_str()?.parse().ok());
@@ -39,7 +39,7 @@ impl ClientSigns {
     }
 }
 
-/// Whether the client of a hook opens no dialogs: it runs in print mode, or a program uses its library. The client sets the
+/// Whether the agent of a hook opens no dialogs: it runs in print mode, or a program uses its library. The agent sets the
 /// variable for its hooks (`sdk-cli`, `sdk-ts`; seen in 2.1.329).
 pub fn has_no_dialogs(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> bool {
     env("CLAUDE_CODE_ENTRYPOINT").is_some_and(|word| word.to_string_lossy().starts_with("sdk"))
@@ -91,9 +91,9 @@ pub fn look(_signs: &ClientSigns) -> Ancestry {
     Ancestry::default()
 }
 
-/// Whether a process is the client. The client gives its process id, or its process is named `claude`. Under Node.js
+/// Whether a process is the agent. The agent gives its process id, or its process is named `claude`. Under Node.js
 /// it may have neither sign, but then it has a registry file, or its command line names it. The given process id
-/// counts only among ancestors, because processes that the client starts inherit the variable.
+/// counts only among ancestors, because processes that the agent starts inherit the variable.
 #[cfg(target_os = "linux")]
 fn is_agent(pid: u32, name: &[u8], signs: &ClientSigns) -> bool {
     if signs.pid == Some(pid) || name.starts_with(b"claude") {

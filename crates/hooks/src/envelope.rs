@@ -1,7 +1,7 @@
-//! One hook event in transport: the sender's line about itself, and the client's payload unchanged.
+//! One hook event in transport: the sender's line about itself, and the agent's payload unchanged.
 //!
 //! The socket, the spool and the journal hold the same bytes: a line of JSON about the sender, the payload, a line
-//! end. Today's clients write payloads of one line, so ordinary tools can read the journal. The code does not depend
+//! end. Today's agents write payloads of one line, so ordinary tools can read the journal. The code does not depend
 //! on that.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub struct Envelope {
     pub order: u64,
     /// The id of the boot that `order` counts from, where the system has one.
     pub boot: Option<Arc<str>>,
-    /// The client's process, if it is among the sender's ancestors.
+    /// The agent's process, if it is among the sender's ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first.
     pub ancestors: Vec<Ancestor>,

@@ -1,7 +1,7 @@
-//! Hooks of the client: the sender, which never delays the client, the receiver, and the installer, which can undo
+//! Hooks of the agent: the sender, which never delays the agent, the receiver, and the installer, which can undo
 //! its work.
 //!
-//! The client starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and
+//! The agent starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and
 //! sends it to every program that listens at an [`receiver_socket`]. If no program stores it, the sender puts it into the
 //! [`spool`]. A [`receiver`] takes the events, stores them in a [`journal`], and delivers each event once.
 //! [`forget`](mod@forget) removes the events of forgotten sessions from both.

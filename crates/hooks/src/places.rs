@@ -58,7 +58,7 @@ impl HookPaths {
         self.root.join("journal.lock")
     }
 
-    /// The folders that the installer made for the client's settings, one a line. The file exists while hooks are
+    /// The folders that the installer made for the agent's settings, one a line. The file exists while hooks are
     /// installed in them.
     pub fn made_folders(&self) -> PathBuf {
         self.root.join("made-folders")
@@ -218,7 +218,7 @@ pub(crate) fn check_size_limit(length: u64) -> io::Result<()> {
 
 /// This user's folders on other file systems: the runtime folder, then the temporary folder.
 ///
-/// They do not come from the environment: the client gives its hooks other variables than the receiver has, and both
+/// They do not come from the environment: the agent gives its hooks other variables than the receiver has, and both
 /// must use the same folders.
 #[cfg(unix)]
 fn spares(data_dir: &Path) -> Vec<PathBuf> {

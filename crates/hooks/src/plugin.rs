@@ -1,4 +1,4 @@
-//! The same hooks as a plugin folder of the client, for users who prefer a plugin to edited settings.
+//! The same hooks as a plugin folder of the agent, for users who prefer a plugin to edited settings.
 
 use crate::install::EVENTS;
 
@@ -16,7 +16,7 @@ pub fn manifest() -> String {
 
 /// The plugin's hooks, `hooks/hooks.json`.
 ///
-/// The client finds the program by its `PATH`, because a plugin is the same on every machine. If it finds none, it
+/// The agent finds the program by its `PATH`, because a plugin is the same on every machine. If it finds none, it
 /// goes on and tells its model nothing: the shell's exit code for that is no veto. The plugin has all events. An old
 /// client that does not know one complains of the plugin alone (thedotmack/claude-mem#2386), and its settings stay in
 /// force.

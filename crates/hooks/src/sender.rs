@@ -1,8 +1,8 @@
-//! `watchbill hook`: sends one event from the client's pipe to the receivers, or puts it into the spool.
+//! `watchbill hook`: sends one event from the agent's pipe to the receivers, or puts it into the spool.
 //!
-//! The client waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
+//! The agent waits for some of its hooks, so the sender limits each wait. Receivers have [`ANSWER_BUDGET`] to answer. The
 //! client has [`PAYLOAD_BUDGET`] to finish its payload; after that, a second process waits for the rest. The sender never
-//! prints: the client passes printed text to its model.
+//! prints: the agent passes printed text to its model.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -23,13 +23,13 @@ use crate::{ancestors, clock, marker, spool};
 /// The time that all ears together have to answer.
 pub const ANSWER_BUDGET: Duration = Duration::from_millis(25);
 
-/// The time that the client has to write its payload, counted from the sender's start. This wait delays only the
+/// The time that the agent has to write its payload, counted from the sender's start. This wait delays only the
 /// client, which is slow to write on a busy machine. After a longer wait, receivers may get a later event before this
 /// one.
 pub const PAYLOAD_BUDGET: Duration = Duration::from_millis(500);
 
 /// How long the second process waits for the rest of a payload.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The sender ends itself after this time, because a file system may hang (of a dead server, for instance). The time
 /// is long, so that a busy machine loses no event.
@@ -58,7 +58,7 @@ pub struct HookArguments {
 
 impl HookArguments {
     /// Reads the words after `hook`. It skips unknown words: another version may have written the command line, and
-    /// the client must not get an error for that.
+    /// the agent must not get an error for that.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
         let mut errand = Self::default();
         let mut words = words.into_iter();
@@ -94,12 +94,12 @@ pub enum Sent {
     Dropped,
 }
 
-/// Sends the event on standard input. It never fails and never panics, so that the client notices nothing.
+/// Sends the event on standard input. It never fails and never panics, so that the agent notices nothing.
 pub fn run(errand: &HookArguments) -> Option<Sent> {
     let begun = Instant::now();
     std::panic::set_hook(Box::new(|_| {}));
     // Ends this process if a call for a file hangs. The pipe and the sockets have time limits of their own.
-    let watchdog = if errand.rest.is_some() { PATIENCE + WATCHDOG } else { WATCHDOG };
+    let watchdog = if errand.rest.is_some() { TIMEOUT + WATCHDOG } else { WATCHDOG };
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
         std::thread::sleep(watchdog);
         std::process::exit(0);
@@ -201,7 +201,7 @@ fn spool_or_count(places: &HookPaths, envelope: &Envelope, frame: &[u8]) -> Sent
     Sent::Dropped
 }
 
-/// The client did not finish its payload in time: a second process reads the rest.
+/// The agent did not finish its payload in time: a second process reads the rest.
 ///
 /// The spool keeps the part that has come, so that a killed process loses only the rest.
 fn hand_to_second_process(
@@ -246,7 +246,7 @@ fn read_rest_and_send(
     let begun = read_ordinary(part).ok()?;
     let Decoded::Whole { mut envelope, payload, .. } = decode(&begun) else { return None };
     let mut payload = begun[payload].to_vec();
-    let extent = stdin::read(input, &mut payload, Instant::now() + PATIENCE).unwrap_or(Extent::Cut);
+    let extent = stdin::read(input, &mut payload, Instant::now() + TIMEOUT).unwrap_or(Extent::Cut);
     envelope.cut = extent != Extent::Whole;
     if !needs_terminal(&payload) {
         envelope.terminal = None;

@@ -1,6 +1,6 @@
 //! Shortens a payload that is too long, while it comes. Every field stays; long texts are cut.
 //!
-//! A tool's output may have any length, and the client writes the call's id after it. So the shortener cuts long
+//! A tool's output may have any length, and the agent writes the call's id after it. So the shortener cuts long
 //! strings and skips the rest of their text. If that is not enough, because a list has too many items for instance,
 //! it drops a field's value.
 
@@ -121,7 +121,7 @@ impl Shortener {
         if self.dropped {
             return;
         }
-        // An event of the client has few fields. An object with more than fit is none.
+        // An event of the agent has few fields. An object with more than fit is none.
         let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= FIELD_LIMIT);
         if too_long || self.out.len() >= PAYLOAD_LIMIT - 16 {
             self.dropped = true;

@@ -15,7 +15,7 @@ const SUFFIX: &str = ".event";
 const UNFINISHED: &str = ".new-";
 
 /// The end of the name of an event whose sender still waits for the rest of the payload.
-const PART: &str = ".part";
+const PART_SUFFIX: &str = ".part";
 
 /// After this long, a sender that waited for its payload has given up or died.
 const PART_AGE_LIMIT: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ pub struct Spooled {
 
 /// Writes an event into a spool. When this returns, the file is complete under its name.
 ///
-/// The file is not synced to the disk: the client would have to wait, and a power failure ends the client too.
+/// The file is not synced to the disk: the agent would have to wait, and a power failure ends the agent too.
 ///
 /// # Errors
 /// When the folder or the file cannot be written; then nothing is left there.
@@ -53,7 +53,7 @@ pub fn write(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<()>
 /// # Errors
 /// As [`write()`].
 pub fn write_part(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<PathBuf> {
-    write_as(folder, envelope, frame, PART)
+    write_as(folder, envelope, frame, PART_SUFFIX)
 }
 
 fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::Result<PathBuf> {
@@ -142,7 +142,7 @@ pub fn clear_abandoned(folder: &Path, now: SystemTime) {
         let age = changed.ok().and_then(|changed| now.duration_since(changed).ok()).unwrap_or_default();
         let dealt_with = match &*name {
             name if name.starts_with(UNFINISHED) && age > UNFINISHED_AGE_LIMIT => fs::remove_file(&path),
-            name if name.ends_with(PART) && age > PART_AGE_LIMIT => {
+            name if name.ends_with(PART_SUFFIX) && age > PART_AGE_LIMIT => {
                 fs::rename(&path, path.with_extension(SUFFIX.trim_start_matches('.')))
             }
             _ => Ok(()),

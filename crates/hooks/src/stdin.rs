@@ -57,7 +57,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
     }
 }
 
-/// Reads a payload that is too long to its end, and keeps a shortened form. The client must not meet a closed pipe,
+/// Reads a payload that is too long to its end, and keeps a shortened form. The agent must not meet a closed pipe,
 /// and the fields that identify the event may come last.
 fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
     let until = Instant::now() + DRAIN_LIMIT;
@@ -88,7 +88,7 @@ fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<(
     Ok(())
 }
 
-/// Whether a payload is complete although the client has not closed its pipe.
+/// Whether a payload is complete although the agent has not closed its pipe.
 fn is_object(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()

@@ -21,7 +21,7 @@ fn all() -> Vec<&'static Event> {
     EVENTS.iter().collect()
 }
 
-/// The settings that the client reads from a text, without comments and extra commas.
+/// The settings that the agent reads from a text, without comments and extra commas.
 fn meaning(text: &str) -> serde_json::Value {
     use jsonc_parser::ast::Value;
     fn value(from: Value<'_>) -> serde_json::Value {
@@ -198,7 +198,7 @@ proptest! {
     #[test]
     fn uninstalling_from_reformatted_settings_keeps_their_meaning(before in settings()) {
         let installed = install(Some(&before), &command(), &all()).unwrap();
-        // Clients rewrite their settings when one of them is changed in a dialog.
+        // Agents rewrite their settings when one of them is changed in a dialog.
         let anew = serde_json::to_string_pretty(&meaning(&installed)).unwrap();
         let others = without_ours(meaning(&before));
         let left = uninstall(&anew, Purpose::Events).unwrap();

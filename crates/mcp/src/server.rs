@@ -12,12 +12,12 @@ use serde::Deserialize;
 use watchbill_protocol::search::SearchQuery;
 
 use crate::quote;
-use crate::source::Source;
+use crate::source::Records;
 
 /// Most hits of one search.
-const MOST_HITS: u32 = 20;
+const MAX_HITS: u32 = 20;
 /// Most items of one look at a timeline.
-const MOST_ITEMS: u64 = 30;
+const MAX_ITEMS: u64 = 30;
 
 /// The client loads the tools' descriptions on demand. Before that, the model sees their names and this text alone (client
 /// 2.1.329).
@@ -81,7 +81,7 @@ pub struct Server<S> {
 }
 
 #[tool_router]
-impl<S: Source> Server<S> {
+impl<S: Records> Server<S> {
     /// A server that answers from this source.
     pub fn new(source: S) -> Self {
         Self { source: Arc::new(Mutex::new(source)), tool_router: Self::tool_router() }
@@ -95,7 +95,7 @@ impl<S: Source> Server<S> {
     async fn search_history(&self, Parameters(wanted): Parameters<Search>) -> Result<String, String> {
         let query = SearchQuery {
             query: wanted.query,
-            limit: Some(wanted.limit.unwrap_or(10).clamp(1, MOST_HITS)),
+            limit: Some(wanted.limit.unwrap_or(10).clamp(1, MAX_HITS)),
             project: wanted.project,
             since: wanted.since,
             role: wanted.role,
@@ -111,7 +111,7 @@ impl<S: Source> Server<S> {
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn read_session_timeline(&self, Parameters(wanted): Parameters<Read>) -> Result<String, String> {
-        let limit = wanted.limit.unwrap_or(20).clamp(1, MOST_ITEMS);
+        let limit = wanted.limit.unwrap_or(20).clamp(1, MAX_ITEMS);
         self.ask(move |source| {
             Ok(quote::timeline(&source.timeline(id(&wanted.session), wanted.from, limit)?))
         })
@@ -147,7 +147,7 @@ impl<S: Source> Server<S> {
         &self,
         Parameters(wanted): Parameters<Recall>,
     ) -> Result<String, String> {
-        let limit = wanted.limit.unwrap_or(10).clamp(1, MOST_HITS) as usize;
+        let limit = wanted.limit.unwrap_or(10).clamp(1, MAX_HITS) as usize;
         self.ask(move |source| {
             let list = source.memories(wanted.folder.as_deref(), wanted.file.as_deref())?;
             let about = wanted.about.as_deref().unwrap_or_default();
@@ -171,7 +171,7 @@ impl<S: Source> Server<S> {
 }
 
 #[tool_handler(router = self.tool_router)]
-impl<S: Source> ServerHandler for Server<S> {
+impl<S: Records> ServerHandler for Server<S> {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("watchbill", env!("CARGO_PKG_VERSION")))
@@ -188,7 +188,7 @@ fn id(reference: &str) -> &str {
 ///
 /// # Errors
 /// When the runtime cannot start, or the client does not speak the protocol.
-pub fn serve(source: impl Source) -> io::Result<()> {
+pub fn serve(source: impl Records) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let running = Server::new(source).serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;

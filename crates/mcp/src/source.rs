@@ -7,7 +7,7 @@ use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::Timeline;
 
 /// The queries of the tools. The errors are sentences for the agent: the fault, and the remedy.
-pub trait Source: Send + 'static {
+pub trait Records: Send + 'static {
     /// The sessions of the default roster.
     ///
     /// # Errors

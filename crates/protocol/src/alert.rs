@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
+use watchbill_core::attention::{self, AttentionEvent, Counts, Need, Silence};
 
 /// One message of the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,22 +58,22 @@ pub struct Episode {
     pub title: Option<String>,
 }
 
-impl From<Outcome> for Alert {
-    fn from(outcome: Outcome) -> Self {
+impl From<AttentionEvent> for Alert {
+    fn from(outcome: AttentionEvent) -> Self {
         match outcome {
-            Outcome::AlreadySo(episodes) => {
+            AttentionEvent::AlreadySo(episodes) => {
                 Self::AlreadySo { episodes: episodes.iter().map(Episode::from).collect() }
             }
-            Outcome::Raised { episode, silence } => Self::Raised {
+            AttentionEvent::Raised { episode, silence } => Self::Raised {
                 episode: Episode::from(&episode),
                 silence: silence.map(|silence| word(silence).to_owned()),
             },
-            Outcome::Cleared { session, need, since, at: _ } => Self::Cleared {
+            AttentionEvent::Cleared { session, need, since, at: _ } => Self::Cleared {
                 session_id: session.to_string(),
                 need: need.word().to_owned(),
                 since: since.to_string(),
             },
-            Outcome::Counted(counts) => Self::from(&counts),
+            AttentionEvent::Counted(counts) => Self::from(&counts),
         }
     }
 }

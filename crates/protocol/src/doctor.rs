@@ -103,27 +103,27 @@ pub struct HooksHealth {
     /// The setting `memory.context`, if an agent is to be told something: `files`, `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The settings of each of the client's folders.
+    /// The settings of each of the agent's folders.
     #[serde(default)]
     pub settings: Vec<HookSettings>,
 }
 
-/// Our hooks in one settings file of the client.
+/// Our hooks in one settings file of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct HookSettings {
     /// The file.
     pub path: String,
-    /// `installed`, `absent`, `disabled` (the client runs no hooks), `program_missing`, `outdated` (events go to
-    /// another data folder, or are not those that the client knows) or `unreadable`.
+    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to
+    /// another data folder, or are not those that the agent knows) or `unreadable`.
     pub state: String,
     /// Events that could be heard as well; empty if no hook is installed.
     pub missing: Vec<String>,
     /// The scope of the file: `user`, `project`, `local` or `managed`.
     #[serde(default)]
     pub scope: String,
-    /// The client's folder that it belongs to.
+    /// The agent's folder that it belongs to.
     #[serde(default)]
     pub root: String,
     /// The hook that tells the agent what was learned is there.
@@ -138,7 +138,7 @@ pub struct HookSettings {
     pub answers: bool,
 }
 
-/// Versions of this program and of the clients.
+/// Versions of this program and of the agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Versions {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What to do with the hooks in a settings file of the client.
+/// What to do with the hooks in a settings file of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum HooksStep {
@@ -28,15 +28,15 @@ pub enum HooksStep {
 pub struct HooksPreview {
     /// The file.
     pub path: String,
-    /// The client's folder that it belongs to, as `hooksStatus` names it.
+    /// The agent's folder that it belongs to, as `hooksStatus` names it.
     pub root: String,
     /// The step that would be done.
     pub step: HooksStep,
     /// The lines that change, with three lines around them; empty if nothing would change.
     pub lines: Vec<DiffLine>,
-    /// The program that the client would start at each event.
+    /// The program that the agent would start at each event.
     pub program: String,
-    /// The client's version, if it could be asked. Without it, only events that every client knows are installed.
+    /// The agent's version, if it could be asked. Without it, only events that every agent knows are installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Identifies exactly this change; another change is refused.

@@ -294,7 +294,7 @@ pub struct MemoryChanged {
 /// What a hook process that injects asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextCall {
-    /// The hook payload as the client wrote it.
+    /// The hook payload as the agent wrote it.
     pub payload: String,
 }
 
@@ -303,6 +303,6 @@ pub struct ContextCall {
 pub struct ContextText {
     /// The id of the text.
     pub answer: String,
-    /// One line of JSON for the client.
+    /// One line of JSON for the agent.
     pub output: String,
 }

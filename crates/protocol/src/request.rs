@@ -24,7 +24,7 @@ pub struct Request {
     /// The type of the subagent that asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
-    /// The tool's input as the client wrote it. Untrusted: draw invisible characters before you show it.
+    /// The tool's input as the agent wrote it. Untrusted: draw invisible characters before you show it.
     #[ts(type = "unknown")]
     pub input: serde_json::Value,
     /// The input as text to show, whole, with invisible characters drawn.
@@ -113,7 +113,7 @@ pub struct RequestOption {
 /// A rule that "allow always" adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct RequestRule {
-    /// The rule in the client's notation.
+    /// The rule in the agent's notation.
     pub rule: String,
     /// Where it is kept.
     #[serde(rename = "where")]

@@ -200,7 +200,7 @@ pub struct Tokens {
 pub struct Context {
     /// Tokens after the newest answer.
     pub used: u64,
-    /// The size of the context, if known: the tokens at which the client last compacted this work by itself.
+    /// The size of the context, if known: the tokens at which the agent last compacted this work by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// `used` of `size`.

@@ -47,7 +47,7 @@ keys! {
     StoreSkipTools = "store.skip_tools",
     /// Markdown files in these folders are plans, beside those in the agents' own plan folders.
     StorePlanFolders = "store.plan_folders",
-    /// Keeps transcripts, compressed, that the client's own clean-up will remove.
+    /// Keeps transcripts, compressed, that the agent's own clean-up will remove.
     ArchiveEnabled = "archive.enabled",
     /// The most that the archive may take.
     ArchiveBudget = "archive.budget",
@@ -227,9 +227,9 @@ pub struct ArchiveOffer {
     pub bytes: u64,
     /// The bytes that the archive would take, estimated from some of them.
     pub expected: u64,
-    /// The client removes a transcript after this many days.
+    /// The agent removes a transcript after this many days.
     pub cleanup_days: i64,
-    /// Transcripts that the client will remove within a week.
+    /// Transcripts that the agent will remove within a week.
     pub soon: u64,
     /// When it may remove the first one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! The local socket: programs of one user talk over it, one JSON object per line.
 //!
 //! `docs/protocol.md` describes the same for users. The holder of the store listens. It greets each connection with
-//! a [`Hello`]. The socket client sends [`Call`]s. For each call it gets [`Answer`]s with the call's id: any number
+//! a [`Hello`]. The socket client sends [`SocketCall`]s. For each call it gets [`Reply`]s with the call's id: any number
 //! of events, then one reply or one error.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::search::SearchQuery;
 pub const VERSION: u32 = 1;
 
 /// The longest line that is read from a socket client, its line feed included, in bytes.
-pub const LONGEST_CALL: u64 = 1 << 20;
+pub const MAX_CALL_BYTES: u64 = 1 << 20;
 
 /// The first line of a connection, from the program that listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Hello {
 /// One request with its id. The id names the answers. The id of a command is also remembered: a command that is
 /// sent again is carried out once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub struct SocketCall {
     /// Chosen by the socket client: 1 to 64 bytes, different from all its other ids.
     pub id: String,
     /// The request.
@@ -205,7 +205,7 @@ pub struct IndexProgress {
 /// One line of the listening program after its hello, as it writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AnswerBody<'a, T> {
+pub enum ReplyBody<'a, T> {
     /// The request was fulfilled.
     Reply(&'a T),
     /// The request failed.
@@ -216,17 +216,17 @@ pub enum AnswerBody<'a, T> {
 
 /// The same with the id of its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Answer<'a, T> {
+pub struct Reply<'a, T> {
     /// The id of the call; empty if it could not be read.
     pub id: &'a str,
     /// The content.
     #[serde(flatten)]
-    pub body: AnswerBody<'a, T>,
+    pub body: ReplyBody<'a, T>,
 }
 
 /// One line as a socket client reads it. Its content stays JSON text until the client knows which type it expects.
 #[derive(Debug, Deserialize)]
-pub struct RawAnswer<'a> {
+pub struct RawReply<'a> {
     /// The id of the call.
     pub id: String,
     /// The request was fulfilled.
@@ -249,26 +249,25 @@ mod tests {
     #[test]
     fn a_call_is_one_flat_object() {
         let command = UserCommand::Rename { session: "s".into(), name: Some("the leak".into()) };
-        let call = Call { id: "1".into(), request: Request::Command { command } };
+        let call = SocketCall { id: "1".into(), request: Request::Command { command } };
         let text = serde_json::to_string(&call).unwrap();
         assert_eq!(
             text,
             r#"{"id":"1","request":"command","command":{"do":"rename","session":"s","name":"the leak"}}"#
         );
-        assert_eq!(serde_json::from_str::<Call>(&text).unwrap(), call);
-        let short: Call = serde_json::from_str(r#"{"id":"2","request":"roster","later":1}"#).unwrap();
+        assert_eq!(serde_json::from_str::<SocketCall>(&text).unwrap(), call);
+        let short: SocketCall = serde_json::from_str(r#"{"id":"2","request":"roster","later":1}"#).unwrap();
         assert_eq!(short.request, Request::Roster { all: false });
-        assert!(serde_json::from_str::<Call>(r#"{"id":"3","request":"no such"}"#).is_err());
+        assert!(serde_json::from_str::<SocketCall>(r#"{"id":"3","request":"no such"}"#).is_err());
     }
 
     #[test]
     fn the_key_of_an_answer_names_its_kind() {
-        let written =
-            serde_json::to_string(&Answer { id: "1", body: AnswerBody::Reply(&vec![1, 2]) }).unwrap();
+        let written = serde_json::to_string(&Reply { id: "1", body: ReplyBody::Reply(&vec![1, 2]) }).unwrap();
         assert_eq!(written, r#"{"id":"1","reply":[1,2]}"#);
-        let read: RawAnswer<'_> = serde_json::from_str(&written).unwrap();
+        let read: RawReply<'_> = serde_json::from_str(&written).unwrap();
         assert_eq!((read.reply.unwrap().get(), read.error, read.event.is_none()), ("[1,2]", None, true));
-        let nothing: RawAnswer<'_> = serde_json::from_str(r#"{"id":"1","reply":null}"#).unwrap();
+        let nothing: RawReply<'_> = serde_json::from_str(r#"{"id":"1","reply":null}"#).unwrap();
         assert!(nothing.reply.is_none(), "a reply of nothing is read as such by its id");
     }
 }

@@ -107,7 +107,7 @@ pub enum What {
     Error { text: String },
     /// A slash command or a shell line of the user.
     Command { text: String },
-    /// A note of the client: retry, end of turn with its duration, ….
+    /// A note of the agent: retry, end of turn with its duration, ….
     Note { text: String },
 }
 

@@ -14,7 +14,7 @@ const BACKLOG: usize = 256;
 /// The bytes of all waiting events. They are the permits of a semaphore, so they fit in 32 bits.
 const BACKLOG_BYTES: u32 = 8 * 1024 * 1024;
 /// How long the end of the service waits for the events that it has promised to store.
-const LAST_PATIENCE: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An event, and its place in the queue. The place is free again when the event is stored.
 type Waiting = (Vec<u8>, OwnedSemaphorePermit);
@@ -50,7 +50,7 @@ pub struct Storing {
 impl Drop for Storing {
     /// Waits until everything is stored, but not for long. The queues must be gone by then.
     fn drop(&mut self) {
-        if self.ended.recv_timeout(LAST_PATIENCE) == Err(blocking::RecvTimeoutError::Timeout) {
+        if self.ended.recv_timeout(SHUTDOWN_TIMEOUT) == Err(blocking::RecvTimeoutError::Timeout) {
             tracing::warn!("the disk is slow: events over HTTP may be lost at the end of the service");
         }
     }

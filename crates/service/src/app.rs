@@ -9,9 +9,9 @@ use watchbill_engine::handle::Handle;
 use crate::accept::Queue;
 
 /// Most programs that follow the events at the same time.
-const MOST_STREAMS: usize = 8;
+const MAX_STREAMS: usize = 8;
 /// Sessions whose newest prompt is known.
-const MOST_PROMPTS: usize = 256;
+const MAX_PROMPTS: usize = 256;
 
 /// The engine, and the bounds that hold over all connections.
 pub struct App {
@@ -26,14 +26,14 @@ pub struct App {
 
 impl App {
     pub fn new(engine: Handle, events: Option<Queue>) -> Self {
-        Self { engine, streams: Arc::new(Semaphore::new(MOST_STREAMS)), events, prompts: Mutex::default() }
+        Self { engine, streams: Arc::new(Semaphore::new(MAX_STREAMS)), events, prompts: Mutex::default() }
     }
 
     /// A prompt begins: later events of the session belong to it.
     pub fn note_prompt(&self, session: &str, prompt: &str) {
         let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
         prompts.retain(|(known, _)| known != session);
-        if prompts.len() == MOST_PROMPTS {
+        if prompts.len() == MAX_PROMPTS {
             prompts.pop_front();
         }
         prompts.push_back((session.to_owned(), prompt.to_owned()));

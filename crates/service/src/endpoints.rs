@@ -10,20 +10,20 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use watchbill_engine::handle::Handle;
-use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::SearchQuery;
 
 use crate::app::App;
 
 /// Most items of a timeline in one answer.
-const MOST_ITEMS: u64 = 500;
+const MAX_ITEMS: u64 = 500;
 
 /// All endpoints.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
     let health = || async { Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")})) };
-    let documents = crate::documents::router()
+    let documents = crate::recall_api::router()
         .route("/health", get(health))
         .route("/api/health", get(health))
         .route("/api/memories", get(memories));
@@ -51,11 +51,11 @@ async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Re
 }
 
 async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Access::why(engine, &session)).await
+    ask(app, move |engine| EngineAccess::why(engine, &session)).await
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
-    ask(app, move |engine| Access::chain(engine, &session)).await
+    ask(app, move |engine| EngineAccess::chain(engine, &session)).await
 }
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ async fn timeline(
     Path(session): Path<String>,
     Query(part): Query<Part>,
 ) -> Response {
-    let limit = part.limit.unwrap_or(100).clamp(1, MOST_ITEMS);
+    let limit = part.limit.unwrap_or(100).clamp(1, MAX_ITEMS);
     ask(app, move |engine| Ok(engine.timeline(&session, part.from, limit)?)).await
 }
 
@@ -93,7 +93,7 @@ async fn search(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>) -> Re
         tool: wanted.tool,
         ..SearchQuery::default()
     };
-    ask(app, move |engine| Access::search(engine, &query)).await
+    ask(app, move |engine| EngineAccess::search(engine, &query)).await
 }
 
 #[derive(Deserialize)]

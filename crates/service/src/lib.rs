@@ -10,11 +10,11 @@
 mod accept;
 mod address_file;
 mod app;
-mod documents;
 mod endpoints;
 mod events;
 mod follow;
 mod guard;
+mod recall_api;
 mod server;
 
 pub use follow::HttpService;

@@ -23,7 +23,7 @@ use crate::guard::{Guard, refuse};
 use crate::{accept, endpoints};
 
 /// Most connections at the same time. One more waits.
-const MOST_CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 /// How long a client may take to send the head of a request.
 const HEAD_BUDGET: Duration = Duration::from_secs(2);
 /// The longest body.
@@ -110,7 +110,7 @@ async fn serve(listener: std::net::TcpListener, router: Router) {
             return;
         }
     };
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let stream = match listener.accept().await {

@@ -8,7 +8,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
 use watchbill_watch::fs::{Fs, NotRegular, StdFs};
 
-use crate::file::{self, Reading};
+use crate::file::{self, ParsedSettings};
 use crate::file_values::FileValues;
 use crate::precedence::FixedSources;
 use crate::settings::{Settings, SettingsError};
@@ -34,12 +34,12 @@ impl Contents {
         }
     }
 
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> ParsedSettings {
         match self {
-            Self::Absent => Reading::default(),
+            Self::Absent => ParsedSettings::default(),
             Self::Text(text) => file::read(text),
             Self::Refused(problem) => {
-                Reading { broken: true, problems: vec![problem.clone()], ..Reading::default() }
+                ParsedSettings { broken: true, problems: vec![problem.clone()], ..ParsedSettings::default() }
             }
         }
     }
@@ -88,7 +88,7 @@ impl ConfigFileState {
     /// Reads the contents. Where they are wrong, the values of `before` stay in force.
     ///
     /// # Errors
-    /// When no folder of the client is known.
+    /// When no folder of the agent is known.
     pub(crate) fn of(
         surroundings: &FixedSources,
         contents: Contents,

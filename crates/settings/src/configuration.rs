@@ -58,7 +58,7 @@ impl Configuration {
     /// Reads the file for the first time.
     ///
     /// # Errors
-    /// When a named file cannot be read, or no folder of the client is known.
+    /// When a named file cannot be read, or no folder of the agent is known.
     pub fn open(given: &CommandLineOptions, env: Environment<'_>) -> Result<Self, SettingsError> {
         let surroundings = FixedSources::of(given, env);
         if let Some(path) = surroundings.file.as_deref().filter(|_| surroundings.named) {
@@ -181,7 +181,7 @@ impl Configuration {
             }
             let value = change.value.as_ref().map(|value| kind(key).of_wire(value)).transpose();
             let value = value.map_err(invalid)?;
-            // The client's own variable ranks after the file, so only a written default of `roots` overrides it.
+            // The agent's own variable ranks after the file, so only a written default of `roots` overrides it.
             let unsaid = key != SettingKey::Roots;
             Ok((key, value.filter(|value| !(unsaid && *value == default(key)))))
         };
@@ -245,7 +245,7 @@ fn code_of(error: &EditError) -> ErrorCode {
 /// Resolves the settings once.
 ///
 /// # Errors
-/// When a named file cannot be read, or no folder of the client can be found. A mistake in a file is no error: it
+/// When a named file cannot be read, or no folder of the agent can be found. A mistake in a file is no error: it
 /// is one of the settings' problems, and the rest of the file counts.
 pub fn resolve_settings(given: &CommandLineOptions, env: Environment<'_>) -> Result<Settings, SettingsError> {
     Ok((*Configuration::open(given, env)?.settings()).clone())

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value as Toml};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use crate::file::{Reading, read};
+use crate::file::{ParsedSettings, read};
 use crate::list::with_items;
 use crate::values::Value;
 
@@ -46,8 +46,13 @@ pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Resu
 }
 
 /// Whether only this setting differs.
-fn changes_only(before: &Reading, after: &Reading, key: SettingKey, value: Option<&Value>) -> bool {
-    let others = |reading: &Reading| {
+fn changes_only(
+    before: &ParsedSettings,
+    after: &ParsedSettings,
+    key: SettingKey,
+    value: Option<&Value>,
+) -> bool {
+    let others = |reading: &ParsedSettings| {
         let mut reading = reading.clone();
         reading.values.remove(&key);
         reading.wrong.remove(&key);
@@ -321,29 +326,31 @@ exclude = [
     fn value_of(key: K) -> BoxedStrategy<Value> {
         let name = prop::string::string_regex("[a-zA-Z~/ \"'#=\\[\\]é日{}.,*-]{0,8}[a-z]").unwrap();
         match kind(key) {
-            crate::values::Kind::Flag => any::<bool>().prop_map(Value::Flag).boxed(),
-            crate::values::Kind::Number(least, most) => {
+            crate::values::ValueKind::Flag => any::<bool>().prop_map(Value::Flag).boxed(),
+            crate::values::ValueKind::Number(least, most) => {
                 (least..=most.min(1 << 40)).prop_map(Value::Number).boxed()
             }
-            crate::values::Kind::Span | crate::values::Kind::SpanOrNever => {
+            crate::values::ValueKind::Span | crate::values::ValueKind::SpanOrNever => {
                 // Half of the spans are whole seconds, because those are written differently.
                 prop_oneof![(1..1i64 << 40).prop_map(Millis), (1..1i64 << 30).prop_map(Millis::from_secs)]
                     .prop_map(Value::Span)
                     .boxed()
             }
-            crate::values::Kind::Size => (1..u64::MAX >> 1).prop_map(Value::Size).boxed(),
-            crate::values::Kind::OneOf(words) => {
+            crate::values::ValueKind::Size => (1..u64::MAX >> 1).prop_map(Value::Size).boxed(),
+            crate::values::ValueKind::OneOf(words) => {
                 prop::sample::select(words).prop_map(|word| Value::Word(word.to_owned())).boxed()
             }
-            crate::values::Kind::Line => name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed(),
-            crate::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
-            crate::values::Kind::Patterns => {
+            crate::values::ValueKind::Line => {
+                name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed()
+            }
+            crate::values::ValueKind::Hours => Just(list(&["22:00-07:00"])).boxed(),
+            crate::values::ValueKind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
                 // Any other pattern is refused before it reaches an edit.
                 let pattern = pattern.prop_filter("it can fit a path", |it| patterns::can_match(it));
                 prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
             }
-            crate::values::Kind::List | crate::values::Kind::SomeOf => {
+            crate::values::ValueKind::List | crate::values::ValueKind::SomeOf => {
                 prop::collection::vec(name, 1..4).prop_map(Value::List).boxed()
             }
         }

@@ -12,7 +12,7 @@ use crate::values::Value;
 
 /// The contents of a configuration text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Reading {
+pub(crate) struct ParsedSettings {
     /// The valid values.
     pub values: BTreeMap<SettingKey, Value>,
     /// Settings with a wrong value, and settings that a misspelt name may have meant.
@@ -24,7 +24,7 @@ pub(crate) struct Reading {
 }
 
 /// Reads a text. Never fails: a part that cannot be read becomes a problem.
-pub(crate) fn read(text: &str) -> Reading {
+pub(crate) fn read(text: &str) -> ParsedSettings {
     // Editors on Windows put a byte order mark before the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = match Document::parse(text) {
@@ -32,10 +32,10 @@ pub(crate) fn read(text: &str) -> Reading {
         Err(error) => {
             let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
             let problems = vec![problem(text, None, error.span(), what)];
-            return Reading { problems, broken: true, ..Reading::default() };
+            return ParsedSettings { problems, broken: true, ..ParsedSettings::default() };
         }
     };
-    let mut reading = Reading::default();
+    let mut reading = ParsedSettings::default();
     let mut found: Vec<(usize, SettingProblem)> = Vec::new();
     let mut meant: BTreeSet<SettingKey> = BTreeSet::new();
     let mut note = |key: Option<SettingKey>, span: Option<Range<usize>>, what: String| {
@@ -74,7 +74,7 @@ type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, Stri
 
 /// Returns the settings that unknown names in this table may have meant.
 fn take_table(
-    reading: &mut Reading,
+    reading: &mut ParsedSettings,
     table_name: &str,
     table: &dyn TableLike,
     note: Note<'_>,
@@ -139,7 +139,7 @@ fn names_in(item: &Item) -> Vec<&str> {
     names.0
 }
 
-fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
+fn take(reading: &mut ParsedSettings, key: SettingKey, item: &Item, note: Note<'_>) {
     let taken = match item.as_value() {
         Some(value) => kind(key).of_toml(value),
         None => Err(format!("expected a value; found a table, as in {} = …", key.name())),

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use watchbill_watch::watcher::{WatchMode, Watcher};
+use watchbill_watch::watcher::{WatchMethod, Watcher};
 
 use crate::configuration::Configuration;
 
@@ -41,7 +41,7 @@ pub fn follow(configuration: &Arc<Configuration>) -> FileFollower {
     };
     let (wake, configuration) = (orders.clone(), Arc::downgrade(configuration));
     let run = move || {
-        let watcher = Watcher::start(&[], WatchMode::Auto, move || {
+        let watcher = Watcher::start(&[], WatchMethod::Auto, move || {
             // This fails only when the thread has ended.
             let _ = wake.send(Message::Look);
         });

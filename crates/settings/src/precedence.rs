@@ -27,7 +27,7 @@ pub(crate) struct FixedSources {
     claude_dirs: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
     listed: Option<Vec<PathBuf>>,
-    /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file ranks before it.
+    /// `CLAUDE_CONFIG_DIR`, the agent's own variable: the file ranks before it.
     of_client: Option<PathBuf>,
     home: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl FixedSources {
         }
     }
 
-    /// The client's folders, their source, and the option or variable that fixes them, if any.
+    /// The agent's folders, their source, and the option or variable that fixes them, if any.
     fn roots(
         &self,
         values: &FileValues,
@@ -98,7 +98,7 @@ impl FixedSources {
     /// Builds the settings, without problems and doubt.
     ///
     /// # Errors
-    /// When no folder of the client can be found.
+    /// When no folder of the agent can be found.
     pub(crate) fn settle(&self, values: &FileValues) -> Result<Settings, SettingsError> {
         let roots = self.roots(values)?.0;
         let history = self.history(values, &roots);

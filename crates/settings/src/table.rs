@@ -7,13 +7,13 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingKey;
 
-use crate::values::{Kind, Value};
+use crate::values::{Value, ValueKind};
 
 /// The accepted values.
-pub(crate) fn kind(key: SettingKey) -> Kind {
+pub(crate) fn kind(key: SettingKey) -> ValueKind {
     use SettingKey as K;
     match key {
-        K::Roots => Kind::SomeOf,
+        K::Roots => ValueKind::SomeOf,
         K::TimeoutsApproval
         | K::TimeoutsStale
         | K::TimeoutsIdle
@@ -23,22 +23,22 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         | K::RecoveryStuck
         | K::RecoveryStale
         | K::RecoveryEvery
-        | K::AlertsDwell => Kind::Span,
-        K::ArchiveKeep => Kind::SpanOrNever,
-        K::WatchMode => Kind::OneOf(&["auto", "native", "poll"]),
-        K::WindowTheme => Kind::OneOf(&["system", "light", "dark"]),
-        K::WindowTray => Kind::OneOf(&["colour", "dark", "light"]),
-        K::StoreCut => Kind::Number(0, i64::MAX),
-        K::MemoryAccept => Kind::OneOf(&["person", "rules", "all"]),
-        K::MemoryContext => Kind::OneOf(&["off", "files", "all"]),
-        K::MemorySessionTokens => Kind::Number(0, 3_000),
-        K::ArchiveLevel => Kind::Number(1, 19),
-        K::ServicePort => Kind::Number(0, 65_535),
-        K::ArchiveBudget => Kind::Size,
-        K::StoreExclude => Kind::Patterns,
-        K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => Kind::List,
-        K::AlertsQuietHours => Kind::Hours,
-        K::WindowShortcut => Kind::Line,
+        | K::AlertsDwell => ValueKind::Span,
+        K::ArchiveKeep => ValueKind::SpanOrNever,
+        K::WatchMode => ValueKind::OneOf(&["auto", "native", "poll"]),
+        K::WindowTheme => ValueKind::OneOf(&["system", "light", "dark"]),
+        K::WindowTray => ValueKind::OneOf(&["colour", "dark", "light"]),
+        K::StoreCut => ValueKind::Number(0, i64::MAX),
+        K::MemoryAccept => ValueKind::OneOf(&["person", "rules", "all"]),
+        K::MemoryContext => ValueKind::OneOf(&["off", "files", "all"]),
+        K::MemorySessionTokens => ValueKind::Number(0, 3_000),
+        K::ArchiveLevel => ValueKind::Number(1, 19),
+        K::ServicePort => ValueKind::Number(0, 65_535),
+        K::ArchiveBudget => ValueKind::Size,
+        K::StoreExclude => ValueKind::Patterns,
+        K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => ValueKind::List,
+        K::AlertsQuietHours => ValueKind::Hours,
+        K::WindowShortcut => ValueKind::Line,
         K::ArchiveEnabled
         | K::AlertsApproval
         | K::AlertsQuestion
@@ -52,7 +52,7 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         | K::AnswersScripts
         | K::ServiceHttp
         | K::ServiceAccept
-        | K::MemoryEnabled => Kind::Flag,
+        | K::MemoryEnabled => ValueKind::Flag,
     }
 }
 

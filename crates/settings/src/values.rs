@@ -23,7 +23,7 @@ pub(crate) enum Value {
 
 /// The values that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Flag,
     /// A whole number within these bounds.
     Number(i64, i64),
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 }
 
 /// The longest span: the date at its end can still be shown.
-const LONGEST: Millis = Millis::from_secs(365_000 * 24 * 3600);
+const MAX_SPAN: Millis = Millis::from_secs(365_000 * 24 * 3600);
 
 /// A value from the file or the window, not checked yet.
 enum Raw {
@@ -58,7 +58,7 @@ enum Raw {
     Else(String),
 }
 
-impl Kind {
+impl ValueKind {
     /// Parses a value from the file.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Kind {
             }
             (Self::SpanOrNever, Raw::Text(text)) if text.trim() == "never" => Some(Value::Never),
             (Self::Span | Self::SpanOrNever, raw) => match span(raw) {
-                Some(span) if span > LONGEST => {
+                Some(span) if span > MAX_SPAN => {
                     return Err(format!("expected no more than 1000 years; found {}", raw.shown()));
                 }
                 span => span.filter(|span| span.0 > 0).map(Value::Span),
@@ -328,22 +328,28 @@ mod tests {
             ("'48h'", "2d"),
             ("'2min'", "2m"),
         ] {
-            assert_eq!(Kind::Span.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(shown.into()));
+            assert_eq!(
+                ValueKind::Span.of_toml(&toml(given)).unwrap().wire(),
+                SettingValue::Text(shown.into())
+            );
         }
         for (given, shown) in
             [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")]
         {
-            assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(shown.into()));
+            assert_eq!(
+                ValueKind::Size.of_toml(&toml(given)).unwrap().wire(),
+                SettingValue::Text(shown.into())
+            );
         }
     }
 
     #[test]
     fn a_span_of_more_than_1000_years_is_refused() {
         for given in ["'365000d'", "31536000000"] {
-            assert!(Kind::Span.of_toml(&toml(given)).is_ok(), "{given}");
+            assert!(ValueKind::Span.of_toml(&toml(given)).is_ok(), "{given}");
         }
         for given in ["'3000000d'", "31536000001", "9e11"] {
-            for kind in [Kind::Span, Kind::SpanOrNever] {
+            for kind in [ValueKind::Span, ValueKind::SpanOrNever] {
                 let refused = kind.of_toml(&toml(given)).unwrap_err();
                 assert!(
                     refused.starts_with("expected no more than 1000 years; found "),
@@ -357,33 +363,33 @@ mod tests {
     fn what_is_wrong_is_told_with_what_was_expected() {
         let mut listing = String::new();
         for (kind, given) in [
-            (Kind::Flag, "'yes'"),
-            (Kind::Number(1, 19), "20"),
-            (Kind::Number(0, i64::MAX), "-1"),
-            (Kind::Span, "'soon'"),
-            (Kind::Span, "0"),
-            (Kind::Span, "-1.0"),
-            (Kind::Span, "9223372036854775807"),
-            (Kind::Span, "nan"),
-            (Kind::SpanOrNever, "'always'"),
-            (Kind::Size, "'5 potatoes'"),
-            (Kind::OneOf(&["auto", "poll"]), "'sometimes'"),
-            (Kind::Line, r#""a\nb""#),
-            (Kind::List, "['a', 1]"),
-            (Kind::List, "['a', ' ']"),
-            (Kind::List, "'a'"),
-            (Kind::SomeOf, "[]"),
-            (Kind::Patterns, "['secret/**']"),
-            (Kind::Patterns, "['$HOME/secret']"),
-            (Kind::Patterns, "['~dev/secret']"),
-            (Kind::Patterns, "['/home/dev/{secret,other}/**']"),
-            (Kind::Patterns, "['/home/dev/sec[r]et']"),
-            (Kind::Patterns, "['~/secret', '*.env']"),
-            (Kind::Hours, "['22-7']"),
-            (Kind::Hours, "['25:00-07:00']"),
-            (Kind::Hours, "['07:00-07:00']"),
-            (Kind::Flag, "{ a = 1 }"),
-            (Kind::Flag, "2026-11-20"),
+            (ValueKind::Flag, "'yes'"),
+            (ValueKind::Number(1, 19), "20"),
+            (ValueKind::Number(0, i64::MAX), "-1"),
+            (ValueKind::Span, "'soon'"),
+            (ValueKind::Span, "0"),
+            (ValueKind::Span, "-1.0"),
+            (ValueKind::Span, "9223372036854775807"),
+            (ValueKind::Span, "nan"),
+            (ValueKind::SpanOrNever, "'always'"),
+            (ValueKind::Size, "'5 potatoes'"),
+            (ValueKind::OneOf(&["auto", "poll"]), "'sometimes'"),
+            (ValueKind::Line, r#""a\nb""#),
+            (ValueKind::List, "['a', 1]"),
+            (ValueKind::List, "['a', ' ']"),
+            (ValueKind::List, "'a'"),
+            (ValueKind::SomeOf, "[]"),
+            (ValueKind::Patterns, "['secret/**']"),
+            (ValueKind::Patterns, "['$HOME/secret']"),
+            (ValueKind::Patterns, "['~dev/secret']"),
+            (ValueKind::Patterns, "['/home/dev/{secret,other}/**']"),
+            (ValueKind::Patterns, "['/home/dev/sec[r]et']"),
+            (ValueKind::Patterns, "['~/secret', '*.env']"),
+            (ValueKind::Hours, "['22-7']"),
+            (ValueKind::Hours, "['25:00-07:00']"),
+            (ValueKind::Hours, "['07:00-07:00']"),
+            (ValueKind::Flag, "{ a = 1 }"),
+            (ValueKind::Flag, "2026-11-20"),
         ] {
             let refused = kind.of_toml(&toml(given)).unwrap_err();
             listing.push_str(&format!("{given}: {refused}\n"));
@@ -400,8 +406,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_written_value_is_read_back(ms in 1..=LONGEST.0, bytes in 1..u64::MAX) {
-            for (kind, value) in [(Kind::Span, Value::Span(Millis(ms))), (Kind::Size, Value::Size(bytes))] {
+        fn a_written_value_is_read_back(ms in 1..=MAX_SPAN.0, bytes in 1..u64::MAX) {
+            for (kind, value) in [(ValueKind::Span, Value::Span(Millis(ms))), (ValueKind::Size, Value::Size(bytes))] {
                 prop_assert_eq!(kind.of_wire(&value.wire()), Ok(value.clone()));
                 prop_assert_eq!(kind.of_toml(&value.toml(None)), Ok(value));
             }
@@ -409,7 +415,7 @@ mod tests {
 
         #[test]
         fn parsing_never_panics(text in ".{0,40}", number in any::<f64>()) {
-            for kind in [Kind::Span, Kind::SpanOrNever, Kind::Size, Kind::Hours, Kind::Line, Kind::List] {
+            for kind in [ValueKind::Span, ValueKind::SpanOrNever, ValueKind::Size, ValueKind::Hours, ValueKind::Line, ValueKind::List] {
                 let _ = kind.of_wire(&SettingValue::Text(text.clone()));
                 let _ = kind.of_wire(&SettingValue::List(vec![text.clone()]));
                 let _ = kind.of_toml(&Toml::from(number));

@@ -19,7 +19,7 @@ use watchbill_store::search::Query;
 use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::tables::segments::SegmentRow;
-use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
+use watchbill_store::{FileKey, OpenMode, SessionKey, Store, WriteTransaction};
 
 /// Bytes of transcripts in one step.
 const STEP: u64 = 16 << 20;
@@ -35,7 +35,7 @@ fn main() {
     collect(Path::new(&root), &mut files);
     files.sort();
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     fill(&mut store, &files, cut);
     append(&mut store, "untidy");
     look(&store);
@@ -78,7 +78,7 @@ fn fill(store: &mut Store, files: &[(i64, PathBuf)], cut: usize) {
 }
 
 /// Stores one file; returns its length.
-fn read(step: &mut Step<'_>, path: &Path, settings: &HistorySettings, buffer: &mut [u8]) -> u64 {
+fn read(step: &mut WriteTransaction<'_>, path: &Path, settings: &HistorySettings, buffer: &mut [u8]) -> u64 {
     let name = path.file_stem().unwrap().to_string_lossy().into_owned();
     let agent = name.strip_prefix("agent-");
     let owner = match agent {
@@ -113,7 +113,7 @@ fn read(step: &mut Step<'_>, path: &Path, settings: &HistorySettings, buffer: &m
     offset
 }
 
-fn put(step: &mut Step<'_>, session: SessionKey, file: FileKey, item: &Item<'_>) {
+fn put(step: &mut WriteTransaction<'_>, session: SessionKey, file: FileKey, item: &Item<'_>) {
     match item {
         Item::Folder(cwd) => step.note_folder(file, cwd).unwrap(),
         Item::Text(text) => drop(step.add_text(file, session, text).unwrap()),

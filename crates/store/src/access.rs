@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// How the caller wants to use the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum OpenMode {
     /// Write if no other process writes, or else read.
     WriteOrRead,
     /// Only read. Nothing is made or changed, except that leftovers of a killed first index are repaired.

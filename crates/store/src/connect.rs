@@ -11,7 +11,7 @@ use crate::damage::check_database;
 use crate::{StoreError, folder, schema, text};
 
 /// How long to wait for another connection's lock. The engine stands still meanwhile.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens the database for reading; returns its schema version too. `alone`: no process writes it, and its companion
 /// files are not read.
@@ -85,7 +85,7 @@ pub(crate) fn open_for_writing(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Sets the options that every connection needs.
 fn prepare(sql: &Connection) -> rusqlite::Result<()> {
-    sql.busy_timeout(PATIENCE)?;
+    sql.busy_timeout(TIMEOUT)?;
     // A query plan does not depend on bound values. Otherwise SQLite 3.54 compiles nearly every cached statement
     // anew at each use, if it compares with a parameter or is limited by one.
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -110,12 +110,12 @@ mod tests {
 
     use rusqlite::StatementStatus;
 
-    use crate::{Mode, Store};
+    use crate::{OpenMode, Store};
 
     #[test]
     fn bound_values_never_recompile_a_statement() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         for connection in [&store, &store.second_writer().unwrap(), &store.reader().unwrap()] {
             for sql in [
                 "SELECT s.title FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",

@@ -41,9 +41,9 @@ mod linux {
     /// The byte that a writer locks in the log's index (<https://sqlite.org/walformat.html>, 2.3.1).
     const WRITE_LOCK: u64 = 120;
     /// The pause between two looks. A writer of a few rows is done by then, and our engine waits no longer either.
-    const PATIENCE: Duration = Duration::from_millis(20);
+    const CHECK_PAUSE: Duration = Duration::from_millis(20);
     /// So many looks in a row must find the same process.
-    const LOOKS: u32 = 5;
+    const CHECKS: u32 = 5;
     /// The system writes its list in pieces. While other programs lock and unlock, a lock that stays may be missing in one
     /// reading. So a look that finds nothing reads the list again.
     const READINGS: u32 = 4;
@@ -63,8 +63,8 @@ mod linux {
         };
         let look = || (0..READINGS).find_map(|_| read());
         let first = look()?;
-        for _ in 1..LOOKS {
-            sleep(PATIENCE);
+        for _ in 1..CHECKS {
+            sleep(CHECK_PAUSE);
             if look() != Some(first) {
                 return None;
             }

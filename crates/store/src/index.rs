@@ -5,8 +5,8 @@ use std::cell::Cell;
 use rusqlite::OptionalExtension;
 
 use crate::damage::empty_index;
-use crate::index_state::IndexState;
-use crate::{Step, Store, StoreError};
+use crate::index_state::MergeState;
+use crate::{Store, StoreError, WriteTransaction};
 
 /// Memory of the index's hash table during a bulk insert, in bytes: it fits a processor's cache. With four times as
 /// much, each word waits for memory; with less, the index falls into more segments.
@@ -61,7 +61,7 @@ impl Store {
 
     fn tune_for_bulk_insert(&mut self) -> Result<(), StoreError> {
         self.tune(MANY_HASH, 0, MANY_CRISIS, USUAL_AT_LEAST)?;
-        self.index_state.set(IndexState::Bulk);
+        self.index_state.set(MergeState::Bulk);
         self.cache(MANY_CACHE)
     }
 
@@ -73,7 +73,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn merge_in_small_parts(&mut self) -> Result<(), StoreError> {
         self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS, BESIDE_AT_LEAST)?;
-        self.index_state.set(IndexState::Background);
+        self.index_state.set(MergeState::Background);
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl Store {
     pub fn end_bulk_insert(&mut self) -> Result<(), StoreError> {
         // Done first, even if a later step fails.
         self.enable_foreign_keys()?;
-        self.index_state.set(IndexState::Untidy(0));
+        self.index_state.set(MergeState::Untidy(0));
         // The waiting texts are indexed before their memory is released.
         self.step()?.commit()?;
         self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS, USUAL_AT_LEAST)?;
@@ -157,7 +157,7 @@ impl Store {
         let more = self.sql.total_changes() - before >= 2;
         if !more {
             self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS, USUAL_AT_LEAST)?;
-            self.index_state.set(IndexState::None);
+            self.index_state.set(MergeState::None);
         }
         Ok(more)
     }
@@ -203,19 +203,19 @@ impl Store {
     }
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Merges a little in this step while large segments wait and no caller tidies. Otherwise a pile of small
     /// segments could make a single step merge everything.
-    pub(crate) fn merge_after_step(&mut self, index_state: &Cell<IndexState>) -> Result<(), StoreError> {
+    pub(crate) fn merge_after_step(&mut self, index_state: &Cell<MergeState>) -> Result<(), StoreError> {
         match index_state.get() {
-            IndexState::Untidy(steps) => {
-                index_state.set(IndexState::Untidy(steps + 1));
+            MergeState::Untidy(steps) => {
+                index_state.set(MergeState::Untidy(steps + 1));
                 if steps % TIDY_EACH == TIDY_EACH - 1 {
                     self.index_option("merge", TIDY_PAGES)?;
                 }
             }
-            IndexState::Background => self.index_option("merge", BESIDE_PAGES)?,
-            IndexState::None | IndexState::Bulk => {}
+            MergeState::Background => self.index_option("merge", BESIDE_PAGES)?,
+            MergeState::None | MergeState::Bulk => {}
         }
         Ok(())
     }

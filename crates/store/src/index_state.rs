@@ -11,7 +11,7 @@ pub(crate) struct Lag {
 
 /// How the segments of the index are merged now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum IndexState {
+pub(crate) enum MergeState {
     /// The index merges its segments as they come.
     #[default]
     None,

@@ -1,7 +1,7 @@
 //! The stored data: SQLite with migrations, history, full-text search, archive.
 //!
 //! [`Store::open`] is the way in. One process writes: it holds the lock file of the data folder. Every other
-//! process reads. The writer works in [`Step`]s, one transaction each. The reading functions are methods of the
+//! process reads. The writer works in [`WriteTransaction`]s, one transaction each. The reading functions are methods of the
 //! store, each beside the table that it reads ([`tables`]), or in [`search`] and [`stats`]. Only this crate
 //! contains SQL.
 
@@ -18,7 +18,7 @@ mod foreign_lock;
 mod forgotten_list;
 mod index;
 mod index_state;
-mod journal;
+mod journal_mode;
 mod lock;
 mod log;
 mod log_pages;
@@ -32,13 +32,13 @@ pub mod schema;
 pub mod search;
 mod sqlite_errors;
 pub mod stats;
-mod step;
 mod store;
 pub mod tables;
 pub mod text;
 mod unindexed_texts;
+mod write_transaction;
 
-pub use access::{Access, DatabaseState, Mode};
+pub use access::{Access, DatabaseState, OpenMode};
 pub use error::{StoreError, process_label};
 pub use folder::blocking_file;
 pub use foreign_lock::write_obstacle;
@@ -48,6 +48,6 @@ pub use log::LogCopier;
 pub use names::DATABASE;
 pub use open_files::OpenFiles;
 pub use salvage::{DamagedFile, damaged_files};
-pub use step::Step;
 pub use store::Store;
 pub use tables::{FileKey, SessionKey};
+pub use write_transaction::WriteTransaction;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::access::{Access, DatabaseState, Mode};
+use crate::access::{Access, DatabaseState, OpenMode};
 use crate::connect;
 use crate::damage_note::DamageNote;
 use crate::error::StoreError;
-use crate::index_state::{IndexState, Lag};
+use crate::index_state::{Lag, MergeState};
 use crate::lock::{self, LockResult, WriterLock};
 use crate::log_pages::note_length;
 use crate::names::{DATABASE, LOCK, beside};
@@ -21,8 +21,8 @@ impl Store {
     /// # Errors
     /// When there is nothing to read, the schema is newer, or the system refuses. A damaged file is no error for
     /// the writer: it is set aside, and [`origin`](Self::origin) reports that.
-    pub fn open(data_dir: &Path, mode: Mode) -> Result<Self, StoreError> {
-        if mode == Mode::Read {
+    pub fn open(data_dir: &Path, mode: OpenMode) -> Result<Self, StoreError> {
+        if mode == OpenMode::Read {
             if is_half_written(&data_dir.join(DATABASE)) {
                 // Only a writer may roll the half step back. If another process is writing it, there is nothing to
                 // repair.
@@ -104,7 +104,7 @@ impl Store {
             if !self.is_tidy()? {
                 // A caller may never tidy the index, so the steps do.
                 self.reset_usermerge()?;
-                self.index_state.set(IndexState::Untidy(0));
+                self.index_state.set(MergeState::Untidy(0));
             }
             Ok(())
         }

@@ -163,14 +163,14 @@ mod tests {
     use watchbill_core::time::Timestamp;
 
     use super::*;
-    use crate::Mode;
+    use crate::OpenMode;
     use crate::tables::archive::ArchiveRow;
     use crate::tables::sessions::SessionRow;
 
     #[test]
     fn sessions_are_found_by_project_chain_and_id_prefix() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();
         for (id, cwd, project, chain) in [
             ("aa1", Some("/home/dev/Api-Server"), "-home-dev-Api-Server", "c1"),

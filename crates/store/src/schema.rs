@@ -185,7 +185,7 @@ mod tests {
         let mut read = crate::tables::READ_FROM_FILES.to_vec();
         read.sort_unstable();
         assert_eq!(naming("files"), read);
-        // `Step::remove_state` deletes from it.
+        // `WriteTransaction::remove_state` deletes from it.
         assert_eq!(naming("states"), ["state_pieces"]);
     }
 

@@ -89,7 +89,7 @@ pub struct Hit {
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct SearchResult {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// Whether there are more hits than these.
@@ -109,7 +109,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read. No typed text is an error.
-    pub fn search(&self, query: &Query) -> Result<Answer, StoreError> {
+    pub fn search(&self, query: &Query) -> Result<SearchResult, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
         // One read transaction: a writer may remove a text between finding it and showing it.
         let _moment = self.sql.unchecked_transaction().map_err(|e| self.map_error(&e))?;
@@ -124,10 +124,10 @@ impl Store {
         self.search_terms(query, &terms)
     }
 
-    fn search_terms(&self, query: &Query, terms: &Terms) -> Result<Answer, StoreError> {
-        let Some(fts) = terms.to_fts() else { return Ok(Answer::default()) };
+    fn search_terms(&self, query: &Query, terms: &Terms) -> Result<SearchResult, StoreError> {
+        let Some(fts) = terms.to_fts() else { return Ok(SearchResult::default()) };
         if query.sessions.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(Answer::default());
+            return Ok(SearchResult::default());
         }
         let wanted = (query.skip as usize).saturating_add(query.limit as usize);
         let mut ranking = Ranking::new(terms, wanted.saturating_add(1));
@@ -148,7 +148,7 @@ impl Store {
         let more = found.len() > wanted;
         found.truncate(wanted);
         let hits = found.drain(..).skip(query.skip as usize);
-        Ok(Answer { hits: self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?, more })
+        Ok(SearchResult { hits: self.with_sql(|sql| hits.map(|found| to_hit(sql, found)).collect())?, more })
     }
 }
 

@@ -26,7 +26,7 @@ pub enum TokenGroup {
 pub struct TokenRow {
     /// The day as `2026-11-21`, the project's folder or the model; `None` if it is unknown.
     ///
-    /// The client names a transcript folder after the folder in which a session was launched. The key of a project
+    /// The agent names a transcript folder after the folder in which a session was launched. The key of a project
     /// is the launch folder of the session itself, or else of another session, whose name matches. If neither
     /// matches, it is the session's launch folder, or else just the name.
     pub key: Option<String>,
@@ -51,7 +51,7 @@ pub struct ToolRow {
 
 /// The longest believable call, a year. A longer span is a mistake in the record, and the sum of a few of them
 /// would overflow.
-const LONGEST_CALL: i64 = 365 * 86_400_000;
+const MAX_CALL_TIME: i64 = 365 * 86_400_000;
 
 /// A request as one file records it, or merged from all files.
 struct RequestRecord {
@@ -88,7 +88,7 @@ fn day(at: Timestamp) -> String {
     text
 }
 
-/// Whether the client makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
+/// Whether the agent makes this name of that folder. It replaces everything but ASCII letters and digits by a dash
 /// (its documentation, sessions.md; so in 96 of 96 folders of recorded sessions). It cuts names of more than 200
 /// characters, which are not recognised here.
 fn is_name_of(project: &str, cwd: &str) -> bool {
@@ -214,7 +214,7 @@ impl Store {
                     FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY call, at
                  ) GROUP BY tool ORDER BY count(*) DESC, tool",
             )?
-            .query_map([at(since), Some(LONGEST_CALL)], |row| {
+            .query_map([at(since), Some(MAX_CALL_TIME)], |row| {
                 Ok(ToolRow {
                     tool: row.get(0)?,
                     calls: uncount(row.get(1)?),

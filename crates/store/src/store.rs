@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::access::{Access, DatabaseState};
 use crate::damage_note::DamageNote;
 use crate::error::StoreError;
-use crate::index_state::{IndexState, Lag};
+use crate::index_state::{Lag, MergeState};
 use crate::lock::WriterLock;
 use crate::log_pages::LogPages;
 use crate::names::ARCHIVE;
@@ -24,7 +24,7 @@ pub struct Store {
     path: PathBuf,
     access: Access,
     origin: DatabaseState,
-    pub(crate) index_state: Cell<IndexState>,
+    pub(crate) index_state: Cell<MergeState>,
     pub(crate) lag: Cell<Option<Lag>>,
     /// The texts that the index lacks, as far as they are in memory.
     pub(crate) cached_texts: RefCell<CachedTexts>,

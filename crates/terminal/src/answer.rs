@@ -2,9 +2,9 @@
 
 /// The outcome, and what the user can do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct FocusAnswer {
     /// How much was brought to the front.
-    pub outcome: Outcome,
+    pub outcome: FocusLevel,
     /// A shell command that shows a running session that no terminal shows, in a detached multiplexer.
     pub attach: Option<String>,
     /// A shell command that resumes the session.
@@ -13,7 +13,7 @@ pub struct Answer {
 
 /// How much was brought to the front.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FocusLevel {
     /// The tab or pane is in front.
     Focused {
         /// The programs that took part, innermost first: `tmux in kitty`.
@@ -33,7 +33,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl FocusLevel {
     /// Why no more was brought to the front; `None` if the tab is in front.
     pub fn why(&self) -> Option<&str> {
         match self {

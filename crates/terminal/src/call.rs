@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A program and its arguments, run without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct ProgramCall {
     /// Looked up on the search path.
     pub program: String,
     /// Its arguments.
@@ -17,7 +17,7 @@ pub struct Call {
     pub input: Option<String>,
 }
 
-impl Call {
+impl ProgramCall {
     /// A program with arguments.
     pub fn new<'a>(program: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
         let args = args.into_iter().map(str::to_owned).collect();
@@ -38,7 +38,7 @@ impl Call {
 }
 
 /// The command line as a user would type it.
-impl fmt::Display for Call {
+impl fmt::Display for ProgramCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.env {
             write!(f, "{name}={} ", crate::resume::quoted(value))?;

@@ -1,11 +1,11 @@
 //! Goes from the innermost program outwards until a window is in front.
 
-use crate::answer::{Answer, Outcome};
-use crate::call::{Call, CallResult};
+use crate::answer::{FocusAnswer, FocusLevel};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::resume::resume_command;
 use crate::session_location::SessionLocation;
-use crate::terminals::{FocusFailure, Plan, Program, Raise, Role, UNKNOWN, is_remote, program_of};
+use crate::terminals::{FocusFailure, FocusPlan, Program, Raise, Role, UNKNOWN, is_remote, program_of};
 use crate::windows::{self, Raised, WindowHint};
 use crate::world::World;
 
@@ -15,16 +15,18 @@ pub(crate) const MAX_NESTING: usize = 5;
 /// Brings the terminal of a session to the front.
 ///
 /// Blocks until all called programs have answered, at most two seconds for each.
-pub fn focus(session_location: &SessionLocation, world: &dyn World) -> Answer {
+pub fn focus(session_location: &SessionLocation, world: &dyn World) -> FocusAnswer {
     let resume = resume_command(&session_location.session, session_location.cwd.as_deref());
-    let (outcome, attach) = match NestLevel::of(session_location, world)
-        .map_err(|why| FocusFailure { why, attach: None })
-    {
-        Ok(place) => go(place, world),
-        Err(stuck) => Err(stuck),
-    }
-    .map_or_else(|stuck| (Outcome::NotPossible { why: stuck.why }, stuck.attach), |outcome| (outcome, None));
-    Answer { outcome, attach, resume }
+    let (outcome, attach) =
+        match NestLevel::of(session_location, world).map_err(|why| FocusFailure { why, attach: None }) {
+            Ok(place) => go(place, world),
+            Err(stuck) => Err(stuck),
+        }
+        .map_or_else(
+            |stuck| (FocusLevel::NotPossible { why: stuck.why }, stuck.attach),
+            |outcome| (outcome, None),
+        );
+    FocusAnswer { outcome, attach, resume }
 }
 
 /// What was done on the way outwards.
@@ -37,7 +39,7 @@ struct Trail {
     missed: Option<String>,
 }
 
-fn go(mut place: NestLevel, world: &dyn World) -> Result<Outcome, FocusFailure> {
+fn go(mut place: NestLevel, world: &dyn World) -> Result<FocusLevel, FocusFailure> {
     let mut trail = Trail::default();
     for _ in 0..MAX_NESTING {
         if is_remote(&place) {
@@ -68,12 +70,12 @@ fn go(mut place: NestLevel, world: &dyn World) -> Result<Outcome, FocusFailure> 
 }
 
 fn show(
-    plan: &Plan,
+    plan: &FocusPlan,
     place: &NestLevel,
     program: &Program,
     mut trail: Trail,
     world: &dyn World,
-) -> Result<Outcome, FocusFailure> {
+) -> Result<FocusLevel, FocusFailure> {
     let selected = match run_first_installed(&plan.select, world) {
         None => plan.no_tab_reason.clone().map_or(Ok(false), Err),
         Some((_, CallResult::Done(_))) => Ok(true),
@@ -105,8 +107,8 @@ fn show(
     }
     let by = trail.by.join(" in ");
     Ok(match trail.missed {
-        None => Outcome::Focused { by },
-        Some(why) => Outcome::WindowOnly { by, why },
+        None => FocusLevel::Focused { by },
+        Some(why) => FocusLevel::WindowOnly { by, why },
     })
 }
 
@@ -132,7 +134,10 @@ fn with_tab(
 }
 
 /// Runs the calls in order, up to the first one whose program exists.
-fn run_first_installed<'a>(calls: &'a [Call], world: &dyn World) -> Option<(&'a Call, CallResult)> {
+fn run_first_installed<'a>(
+    calls: &'a [ProgramCall],
+    world: &dyn World,
+) -> Option<(&'a ProgramCall, CallResult)> {
     let mut last = None;
     for call in calls {
         let ran = world.run(call);

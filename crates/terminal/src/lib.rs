@@ -24,7 +24,7 @@ pub mod typing;
 pub mod windows;
 pub mod world;
 
-pub use answer::{Answer, Outcome};
+pub use answer::{FocusAnswer, FocusLevel};
 pub use focus::focus;
 pub use front_check::in_front;
 pub use real::RealWorld;

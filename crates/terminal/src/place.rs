@@ -11,7 +11,7 @@ use crate::session_location::{Presence, SessionLocation};
 use crate::world::{Platform, Process, World};
 
 /// Limit for ancestors; more than any desktop has.
-const MOST_ANCESTORS: usize = 48;
+const MAX_ANCESTORS: usize = 48;
 
 /// A place in the nest of programs: of a session's process, or of a multiplexer's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl NestLevel {
 pub fn ancestors(pid: u32, world: &dyn World) -> Vec<Process> {
     let mut above: Vec<Process> = Vec::new();
     let mut next = pid;
-    while next > 0 && above.len() < MOST_ANCESTORS && above.iter().all(|process| process.pid != next) {
+    while next > 0 && above.len() < MAX_ANCESTORS && above.iter().all(|process| process.pid != next) {
         let Some(process) = world.process(next) else { break };
         next = process.parent;
         above.push(process);

@@ -2,7 +2,7 @@
 
 use watchbill_core::hook::TerminalContext;
 
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 use crate::process;
 use crate::windows::{Window, x11};
 use crate::world::{Platform, Process, World};
@@ -20,7 +20,7 @@ impl World for RealWorld {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    fn run(&self, call: &Call) -> CallResult {
+    fn run(&self, call: &ProgramCall) -> CallResult {
         let ran = crate::run::run(call);
         tracing::debug!(%call, ?ran, "asked");
         ran
@@ -31,7 +31,8 @@ impl World for RealWorld {
             process::parse_stat(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
         } else if cfg!(unix) {
             let pid_ = pid.to_string();
-            let line = self.run(&Call::new("ps", ["-o", "ppid=,tty=,lstart=,comm=", "-p", &pid_])).done()?;
+            let line =
+                self.run(&ProgramCall::new("ps", ["-o", "ppid=,tty=,lstart=,comm=", "-p", &pid_])).done()?;
             process::parse_ps(pid, &line)
         } else {
             None

@@ -5,16 +5,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 
 /// Time limit, so that a hanging terminal does not block the caller.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Limit for output; more than any answer has. The rest is not read.
-const MOST_OUTPUT: u64 = 4 << 20;
+const MAX_OUTPUT: u64 = 4 << 20;
 
 /// Runs a call.
-pub fn run(call: &Call) -> CallResult {
+pub fn run(call: &ProgramCall) -> CallResult {
     let deadline = Instant::now() + LIMIT;
     let mut command = Command::new(&call.program);
     command.args(&call.args).envs(call.env.iter().map(|(name, value)| (*name, value)));
@@ -63,7 +63,7 @@ fn read(pipe: impl Read + Send + 'static) -> Receiver<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         // The bytes read before an error are the answer.
-        let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut bytes);
+        let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receiver
@@ -84,14 +84,14 @@ mod tests {
     use super::*;
 
     fn sh(script: &str) -> CallResult {
-        run(&Call::new("sh", ["-c", script]))
+        run(&ProgramCall::new("sh", ["-c", script]))
     }
 
     #[test]
     fn output_errors_and_a_missing_program_are_distinguished() {
         assert_eq!(sh("echo yes; echo no >&2"), CallResult::Done("yes\n".into()));
         assert_eq!(sh("echo yes; echo no >&2; exit 3"), CallResult::Failed("no\n".into()));
-        assert_eq!(run(&Call::new("no-such-program-here", [])), CallResult::NotInstalled);
+        assert_eq!(run(&ProgramCall::new("no-such-program-here", [])), CallResult::NotInstalled);
     }
 
     #[test]
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn a_text_goes_to_the_standard_input_as_it_is() {
         let text = "-x\n\u{1b}[200~;".repeat(20_000);
-        assert_eq!(run(&Call::new("cat", []).input(&text)), CallResult::Done(text.clone()));
+        assert_eq!(run(&ProgramCall::new("cat", []).input(&text)), CallResult::Done(text.clone()));
         assert_eq!(
-            run(&Call::new("true", []).input(&text)),
+            run(&ProgramCall::new("true", []).input(&text)),
             CallResult::Done(String::new()),
             "it reads nothing"
         );
@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn variables_are_set_and_taken_away() {
-        let mut call = Call::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
+        let mut call =
+            ProgramCall::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
         call.without = &["PATH"];
         assert!(matches!(run(&call), CallResult::Done(out) if out.starts_with('3')));
     }

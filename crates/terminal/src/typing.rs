@@ -2,7 +2,7 @@
 
 use watchbill_core::ids::Instance;
 
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::session_location::{Presence, SessionLocation};
 use crate::terminals::{Form, Program, Typing, program_of, typing_of};
@@ -64,7 +64,7 @@ impl Pane {
     ///
     /// # Errors
     /// When the terminal refuses.
-    pub fn prepare(&self, text: &str, form: Form, world: &dyn World) -> Result<Call, String> {
+    pub fn prepare(&self, text: &str, form: Form, world: &dyn World) -> Result<ProgramCall, String> {
         let mut calls = (self.typing.write)(&self.place, text, form);
         let last = calls.pop().ok_or("This terminal takes no text.")?;
         for call in calls {
@@ -77,7 +77,7 @@ impl Pane {
     ///
     /// # Errors
     /// When the terminal refuses. Some of the text may have been written.
-    pub fn write(&self, prepared: &Call, world: &dyn World) -> Result<(), String> {
+    pub fn write(&self, prepared: &ProgramCall, world: &dyn World) -> Result<(), String> {
         done(&world.run(prepared), &prepared.program)
     }
 

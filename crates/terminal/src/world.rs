@@ -2,7 +2,7 @@
 
 use watchbill_core::hook::TerminalContext;
 
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 use crate::windows::Window;
 
 /// Kinds of systems between which terminals differ.
@@ -56,7 +56,7 @@ pub trait World {
     fn variable(&self, name: &str) -> Option<String>;
 
     /// Runs a program to its end, for at most two seconds.
-    fn run(&self, call: &Call) -> CallResult;
+    fn run(&self, call: &ProgramCall) -> CallResult;
 
     /// Reads a process; `None` if there is none, or if it is hidden.
     fn process(&self, pid: u32) -> Option<Process>;

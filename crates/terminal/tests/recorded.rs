@@ -7,10 +7,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::Instance;
-use watchbill_terminal::call::{Call, CallResult};
+use watchbill_terminal::call::{CallResult, ProgramCall};
 use watchbill_terminal::windows::Window;
 use watchbill_terminal::world::{Platform, Process, World};
-use watchbill_terminal::{Answer, Form, Outcome, Pane, Presence, SessionLocation, focus, in_front};
+use watchbill_terminal::{FocusAnswer, FocusLevel, Form, Pane, Presence, SessionLocation, focus, in_front};
 
 const AGENT: u32 = 900;
 
@@ -36,7 +36,7 @@ impl World for RecordedSystem {
     fn variable(&self, name: &str) -> Option<String> {
         self.own.get(name).map(|value| (*value).to_owned())
     }
-    fn run(&self, call: &Call) -> CallResult {
+    fn run(&self, call: &ProgramCall) -> CallResult {
         // A script is long, and is the same in every call.
         let mut shown = call.clone();
         if call.program == "osascript" || call.program == "powershell.exe" {
@@ -107,13 +107,13 @@ fn session_location(kind: &str, ids: &[(&str, &str)]) -> SessionLocation {
     }
 }
 
-fn asked(world: &RecordedSystem, session_location: &SessionLocation) -> (Answer, Vec<String>) {
+fn asked(world: &RecordedSystem, session_location: &SessionLocation) -> (FocusAnswer, Vec<String>) {
     let answer = focus(session_location, world);
     (answer, world.asked.take())
 }
 
-fn focused(by: &str) -> Outcome {
-    Outcome::Focused { by: by.into() }
+fn focused(by: &str) -> FocusLevel {
+    FocusLevel::Focused { by: by.into() }
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn editors_and_windows_terminal_show_their_window_alone() {
     for (platform, process, kind, ids, line) in cases {
         let (answer, lines) =
             asked(&recorded_system(*platform, &["zsh", process]), &session_location(kind, ids));
-        assert!(matches!(answer.outcome, Outcome::WindowOnly { .. }), "{answer:?}");
+        assert!(matches!(answer.outcome, FocusLevel::WindowOnly { .. }), "{answer:?}");
         assert_eq!(lines, [*line]);
     }
 }
@@ -203,7 +203,10 @@ fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
     world.answers =
         vec![("focus-pane-id", CallResult::Failed("error: unrecognized subcommand 'focus-pane-id'".into()))];
     let (answer, _) = asked(&world, &session_location("zellij", &ids));
-    assert!(matches!(&answer.outcome, Outcome::WindowOnly { why, .. } if why.contains("0.44")), "{answer:?}");
+    assert!(
+        matches!(&answer.outcome, FocusLevel::WindowOnly { why, .. } if why.contains("0.44")),
+        "{answer:?}"
+    );
     world.named.clear();
     let (answer, _) = asked(&world, &session_location("zellij", &ids));
     assert_eq!(answer.attach.as_deref(), Some("zellij attach work"));
@@ -315,7 +318,10 @@ fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::DemoOnly] {
         let (answer, lines) =
             asked(&world, &SessionLocation { presence, ..session_location("tmux", &[("TMUX_PANE", "%1")]) });
-        assert!(matches!(&answer.outcome, Outcome::NotPossible { why } if why.ends_with('.')), "{answer:?}");
+        assert!(
+            matches!(&answer.outcome, FocusLevel::NotPossible { why } if why.ends_with('.')),
+            "{answer:?}"
+        );
         assert!(lines.is_empty(), "{lines:?}");
         assert!(!answer.resume.is_empty());
     }
@@ -323,7 +329,7 @@ fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     service.processes.iter_mut().for_each(|process| process.tty = None);
     let (answer, lines) = asked(&service, &session_location("", &[("DISPLAY", ":0")]));
     assert!(
-        matches!(&answer.outcome, Outcome::NotPossible { why } if why.contains("without a terminal")),
+        matches!(&answer.outcome, FocusLevel::NotPossible { why } if why.contains("without a terminal")),
         "{answer:?}"
     );
     assert!(lines.is_empty(), "{lines:?}");

@@ -15,7 +15,7 @@ use tokio::process::Child;
 use crate::{Desktop, program, until};
 
 /// The longest time until a program shows its page, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A program with its page under control; both end with this value.
 pub struct Driver {
@@ -52,7 +52,7 @@ impl Driver {
         let mut client = ClientBuilder::new(HttpConnector::new());
         let connected = client.capabilities(capabilities).connect(&address);
         // The driver waits for ever for a program that has passed its arguments to a running one and ended.
-        let page = tokio::time::timeout(PATIENCE, connected)
+        let page = tokio::time::timeout(TIMEOUT, connected)
             .await
             .map_err(anyhow::Error::from)
             .and_then(|connected| Ok(connected?))

@@ -1,4 +1,4 @@
-//! Classifies a path below the client's folder by its name alone.
+//! Classifies a path below the agent's folder by its name alone.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -29,7 +29,7 @@ pub enum ClientPath {
         /// The subagent's id.
         agent: Arc<str>,
     },
-    /// `projects/<project>/agent-<hex>.jsonl` of clients before 2.1.2: its records name the parent session.
+    /// `projects/<project>/agent-<hex>.jsonl` of agents before 2.1.2: its records name the parent session.
     FlatSubagent {
         /// The subagent's id.
         agent: Arc<str>,
@@ -84,9 +84,9 @@ impl ClientPathKind {
     }
 }
 
-/// The folder of transcripts below the client's folder.
+/// The folder of transcripts below the agent's folder.
 pub const PROJECTS: &str = "projects";
-/// The folder of registry files below the client's folder.
+/// The folder of registry files below the agent's folder.
 pub const SESSIONS: &str = "sessions";
 /// The folder of subagents' transcripts in a session's folder.
 pub const SUBAGENTS: &str = "subagents";
@@ -95,7 +95,7 @@ pub const WORKFLOWS: &str = "workflows";
 /// Size limit for the meta file of a subagent's transcript (`agent-….meta.json`), which has a few hundred bytes.
 pub const META_LIMIT: u64 = 64 << 10;
 
-/// Classifies a path relative to the client's folder or to a working folder. `None` for all files that Watchbill must
+/// Classifies a path relative to the agent's folder or to a working folder. `None` for all files that Watchbill must
 /// not read, above all the key files beside the registry.
 pub fn classify(relative: &Path) -> Option<ClientPath> {
     recognize(relative).map(Recognized::place)
@@ -268,10 +268,10 @@ fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
     }
 }
 
-/// The name without its ending; `None` for hidden files and for files that the client has set aside.
+/// The name without its ending; `None` for hidden files and for files that the agent has set aside.
 fn stem<'a>(name: &'a OsStr, ending: &[u8]) -> Option<&'a [u8]> {
     let stem = name.as_encoded_bytes().strip_suffix(ending)?;
-    // The client's own names have no dot.
+    // The agent's own names have no dot.
     let set_aside =
         stem.contains(&b'.') && stem.windows(b".orphaned-".len()).any(|part| part == b".orphaned-");
     (!stem.is_empty() && !stem.starts_with(b".") && !set_aside).then_some(stem)
@@ -281,7 +281,7 @@ fn agent_of(stem: &[u8]) -> Option<&[u8]> {
     stem.strip_prefix(b"agent-").filter(|id| !id.is_empty())
 }
 
-/// Only digits, as the client writes them: neither `pid-7.json` of old clients nor `007.json`.
+/// Only digits, as the agent writes them: neither `pid-7.json` of old agents nor `007.json`.
 fn registry_pid(name: &OsStr) -> Option<u32> {
     let digits = name.to_str()?.strip_suffix(".json")?;
     let plain = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());

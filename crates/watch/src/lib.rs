@@ -1,4 +1,4 @@
-//! Discovers and follows the client's files: hints in, exact new bytes and facts out.
+//! Discovers and follows the agent's files: hints in, exact new bytes and facts out.
 //!
 //! A file event is a hint and carries no truth ([`hints`]). Truth is `stat` and the bytes at a cursor ([`tail`]).
 //! [`layout`] classifies paths, [`scan`] finds files, and [`watcher`] reports what may have changed. [`process`]
@@ -39,4 +39,4 @@ pub use open_file_cache::KeptOpen;
 pub use process::{Processes, SystemProcesses};
 pub use scan::{Found, Scan};
 pub use tail::{Cursor, ReadOutcome, Tail, TailError};
-pub use watcher::{RootHealth, RootMode, WatchMode, Watcher};
+pub use watcher::{RootHealth, RootMode, WatchMethod, Watcher};

@@ -10,7 +10,7 @@ pub const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How to learn about changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WatchMode {
+pub enum WatchMethod {
     /// By the system's events, and by polling where the file system gives none.
     #[default]
     Auto,

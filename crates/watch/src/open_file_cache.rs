@@ -1,6 +1,6 @@
 //! The real file system, with growing files kept open.
 //!
-//! The client writes line by line, and two threads read each line. Opening the file for each of them costs more than
+//! The agent writes line by line, and two threads read each line. Opening the file for each of them costs more than
 //! reading it. The system also reports each opening to all watchers of the folder, and so wakes the watcher's thread
 //! for nothing. notify 8 always asks for these events (9.0.0-rc has `EventKindMask`).
 
@@ -13,7 +13,7 @@ use crate::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, StdFs, Walk, WalkC
 
 /// A file that was not read for this long is closed at the next call. An open file keeps its disk from being
 /// unmounted.
-const QUIET: Duration = Duration::from_secs(30);
+const CLOSE_AFTER: Duration = Duration::from_secs(30);
 
 /// The real file system, which keeps files open that are opened repeatedly.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl KeptOpen {
     /// Closes files that are not read any more, and the file at the path `gone`.
     fn close_quiet(&self, gone: Option<&Path>) {
         let now = Instant::now();
-        let is_over = |kept: &OpenFile| now.saturating_duration_since(kept.read_at) > QUIET;
+        let is_over = |kept: &OpenFile| now.saturating_duration_since(kept.read_at) > CLOSE_AFTER;
         self.files().retain(|kept| !is_over(kept) && gone.is_none_or(|gone| !kept.is_at(gone)));
     }
 }

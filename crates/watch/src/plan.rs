@@ -26,7 +26,7 @@ pub(crate) struct Planned {
     pub(crate) reach: WatchScope,
     /// The folder's identity when the plan was made. Another folder of the same name needs a new watch.
     pub(crate) id: FileId,
-    /// The canonical root that it belongs to, if it is one of the client's own folders.
+    /// The canonical root that it belongs to, if it is one of the agent's own folders.
     pub(crate) root: Option<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct PlannedRoot {
 
 /// All folders to watch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Plan {
+pub(crate) struct WatchPlan {
     /// By canonical folder.
     pub(crate) watches: BTreeMap<PathBuf, Planned>,
     /// Paths whose appearance or removal makes the plan obsolete.
@@ -52,9 +52,13 @@ pub(crate) struct Plan {
     pub(crate) roots: Vec<PlannedRoot>,
 }
 
-/// Makes the plan for the client's `roots` and the single folders `dirs`. All paths are absolute.
-pub(crate) fn plan<'a>(fs: &dyn Fs, roots: &[PathBuf], dirs: impl IntoIterator<Item = &'a PathBuf>) -> Plan {
-    let mut plan = Plan::default();
+/// Makes the plan for the agent's `roots` and the single folders `dirs`. All paths are absolute.
+pub(crate) fn plan<'a>(
+    fs: &dyn Fs,
+    roots: &[PathBuf],
+    dirs: impl IntoIterator<Item = &'a PathBuf>,
+) -> WatchPlan {
+    let mut plan = WatchPlan::default();
     for root in roots {
         plan.add_root(fs, root);
     }
@@ -67,7 +71,7 @@ pub(crate) fn plan<'a>(fs: &dyn Fs, roots: &[PathBuf], dirs: impl IntoIterator<I
     plan
 }
 
-impl Plan {
+impl WatchPlan {
     /// The folders watched with everything below, each with its root.
     pub(crate) fn trees(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
         self.watches

@@ -103,7 +103,7 @@ pub fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
     SystemProcesses::new().probe(instance, pid_domain)
 }
 
-/// The `pidDomain` that a client on this machine writes, for registry files that imitate the client's.
+/// The `pidDomain` that an agent on this machine writes, for registry files that imitate the agent's.
 pub fn pid_domain() -> Option<String> {
     let own = PidDomain::own();
     Some(format!("linux:{}:{}", own.machine.first()?, own.namespace?))
@@ -119,7 +119,7 @@ struct PidDomain {
 }
 
 impl PidDomain {
-    /// Measured with client 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Without a machine id the client
+    /// Measured with agent 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Without a machine id the agent
     /// must write something else; the boot id and the host's name are guesses.
     #[cfg(target_os = "linux")]
     fn own() -> Self {
@@ -153,7 +153,7 @@ impl PidDomain {
     }
 }
 
-/// Field 22 of `/proc/<pid>/stat`, the client's `procStart`; `None` if there is no such process.
+/// Field 22 of `/proc/<pid>/stat`, the agent's `procStart`; `None` if there is no such process.
 pub fn proc_start(pid: u32) -> Option<Arc<str>> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&stat).map(|(_, start)| start.into())
@@ -178,7 +178,7 @@ fn probe_here(instance: &Instance) -> Liveness {
     match instance.proc_start.as_deref() {
         Some(expected) if expected == start => Liveness::Alive,
         Some(_) => Liveness::Dead,
-        // Old clients do not write their start time. The process with this id may be any process.
+        // Old agents do not write their start time. The process with this id may be any process.
         None => Liveness::Unknown,
     }
 }

@@ -7,7 +7,7 @@ use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
 use crate::layout::{below, kind_of};
-use crate::plan::{Plan, WatchScope};
+use crate::plan::{WatchPlan, WatchScope};
 
 /// One action of the callback for an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ pub(crate) enum EventAction {
 pub(crate) struct Routes {
     /// Trees with their roots.
     trees: Vec<(PathBuf, PathBuf)>,
-    /// Flat folders of the client with their roots.
+    /// Flat folders of the agent with their roots.
     flats: BTreeMap<PathBuf, PathBuf>,
     /// Single folders with the spellings by which callers asked for them.
     spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
@@ -40,7 +40,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &WatchPlan) -> Self {
         let flats = plan.watches.iter().filter(|(_, planned)| planned.reach == WatchScope::Flat);
         Self {
             trees: plan.trees().map(|(tree, root)| (tree.clone(), root.clone())).collect(),

@@ -1,4 +1,4 @@
-//! Finds the client's files: at the start, after lost events, and at a hint's path.
+//! Finds the agent's files: at the start, after lost events, and at a hint's path.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -155,7 +155,7 @@ fn is_beside_subagents(root: &Path, path: &Path) -> bool {
         && !relative.ends_with(layout::SUBAGENTS)
 }
 
-/// Whether a folder can hold the client's files. Tool results can be many thousand files.
+/// Whether a folder can hold the agent's files. Tool results can be many thousand files.
 fn worth_entering(root: &Path, dir: &Path) -> WalkChoice {
     let Some(relative) = below(root, dir) else { return WalkChoice::Visit };
     let mut names = relative.iter();

@@ -116,7 +116,7 @@ pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
     }
 }
 
-/// Whether a file was written some time after its last byte was delivered, and kept its length. The client never does
+/// Whether a file was written some time after its last byte was delivered, and kept its length. The agent never does
 /// that. So the file was edited in place, or only touched; only reading can tell.
 fn is_edited(cursor: &Cursor, stat: &FileStat) -> bool {
     let moved = stat.mtime.since(cursor.mtime).max(cursor.mtime.since(stat.mtime));

@@ -14,10 +14,10 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
 use crate::hints::{Hint, HintSet};
-use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
+use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMethod};
 use crate::native::{handle_event, limit_detail, watch_tree};
 use crate::order::Order;
-use crate::plan::{Plan, Planned, WatchScope, plan};
+use crate::plan::{Planned, WatchPlan, WatchScope, plan};
 use crate::poll::{Snapshot, silent_file_system};
 use crate::route::{EventAction, Routes, is_limit};
 
@@ -26,7 +26,7 @@ pub(crate) struct WatchThread {
     fs: StdFs,
     roots: Vec<PathBuf>,
     dirs: BTreeSet<PathBuf>,
-    mode: WatchMode,
+    mode: WatchMethod,
     hints: Arc<HintSet>,
     health: Arc<Mutex<Vec<RootHealth>>>,
     routes: Arc<RwLock<Routes>>,
@@ -47,7 +47,7 @@ pub(crate) struct WatchThread {
 impl WatchThread {
     pub(crate) fn new(
         roots: Vec<PathBuf>,
-        mode: WatchMode,
+        mode: WatchMethod,
         hints: Arc<HintSet>,
         health: Arc<Mutex<Vec<RootHealth>>>,
         orders: Sender<Order>,
@@ -162,7 +162,7 @@ impl WatchThread {
         }
     }
 
-    fn apply(&mut self, plan: &Plan) -> bool {
+    fn apply(&mut self, plan: &WatchPlan) -> bool {
         let by_looking = |keeper: &Self, path: &Path| keeper.poll_interval_for(path).is_some();
         let obsolete = |path: &Path, planned: &Planned| plan.watches.get(path) != Some(planned);
         let native = self.installed.iter().filter(|(path, planned)| {
@@ -328,16 +328,16 @@ impl WatchThread {
     fn poll_interval_for(&self, path: &Path) -> Option<Duration> {
         let limited = self.refused.get(path).is_some_and(|reason| reason.kind == ProblemKind::WatchLimit);
         match self.mode {
-            WatchMode::Poll(interval) => Some(interval),
+            WatchMethod::Poll(interval) => Some(interval),
             _ if limited => Some(POLL_INTERVAL),
-            WatchMode::Auto => silent_file_system(path).map(|_| POLL_INTERVAL),
-            WatchMode::Native => None,
+            WatchMethod::Auto => silent_file_system(path).map(|_| POLL_INTERVAL),
+            WatchMethod::Native => None,
         }
     }
 
     fn interval(&self) -> Duration {
         match self.mode {
-            WatchMode::Poll(interval) => interval,
+            WatchMethod::Poll(interval) => interval,
             _ => POLL_INTERVAL,
         }
     }
@@ -358,13 +358,13 @@ impl WatchThread {
         }
     }
 
-    fn publish_health(&self, plan: &Plan) {
+    fn publish_health(&self, plan: &WatchPlan) {
         let health = plan.roots.iter().map(|root| {
             let canonical = root.canonical.as_deref();
             let of_root = |path: &Path| canonical.is_some_and(|canonical| path.starts_with(canonical));
             let polled = self.polled.keys().find(|path| of_root(path));
             let refused = self.refused.iter().find(|(path, _)| of_root(path)).map(|(_, reason)| reason.clone());
-            let silent = polled.filter(|_| self.mode == WatchMode::Auto).and_then(|path| {
+            let silent = polled.filter(|_| self.mode == WatchMethod::Auto).and_then(|path| {
                 let name = silent_file_system(path)?;
                 let seconds = POLL_INTERVAL.as_secs();
                 let detail = format!(
@@ -378,7 +378,7 @@ impl WatchThread {
                 canonical: root.canonical.clone(),
                 exists: root.canonical.is_some(),
                 mode: match (polled, self.mode) {
-                    (Some(_), _) | (None, WatchMode::Poll(_)) => RootMode::Poll(self.interval()),
+                    (Some(_), _) | (None, WatchMethod::Poll(_)) => RootMode::Poll(self.interval()),
                     _ => RootMode::Native,
                 },
                 problem: refused.or(silent),

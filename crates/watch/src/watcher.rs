@@ -1,4 +1,4 @@
-//! Watches the client's folders and gives hints where to look, also when the folders themselves change.
+//! Watches the agent's folders and gives hints where to look, also when the folders themselves change.
 //!
 //! There are two threads: notify's own, whose callback only sorts events (`route`), and a keeper, which alone adds
 //! and removes watches. The callback cannot do that itself, because notify answers on the thread that runs the
@@ -15,7 +15,7 @@ use crate::hints::{Hint, HintSet};
 use crate::order::Order;
 use crate::watch_manager::WatchThread;
 
-pub use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
+pub use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMethod};
 
 /// Watches roots and single folders. Dropping it ends its threads.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Watcher {
 impl Watcher {
     /// Starts to watch. A thread of the watcher calls `wake` when there are hints to take, and when the watcher
     /// [stands](Self::is_established). `wake` must not wait for anything. Changes before the watcher stands give no hint.
-    pub fn start(roots: &[PathBuf], mode: WatchMode, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn start(roots: &[PathBuf], mode: WatchMethod, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));
         let (orders, inbox) = channel();
@@ -153,7 +153,7 @@ mod tests {
             std::fs::create_dir_all(root.join("projects/p")).expect("made");
             std::fs::create_dir_all(root.join("sessions")).expect("made");
             let (ring, woken) = channel();
-            let watcher = Watcher::start(std::slice::from_ref(&root), WatchMode::Native, move || {
+            let watcher = Watcher::start(std::slice::from_ref(&root), WatchMethod::Native, move || {
                 ring.send(()).unwrap_or_default();
             });
             watcher.wait_until_ready();

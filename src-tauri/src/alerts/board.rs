@@ -11,7 +11,7 @@ const GATHER: Duration = Duration::from_millis(400);
 /// An episode that begins within this time after a notification joins it.
 const JOIN: Duration = Duration::from_secs(5);
 /// Shortest time between two repeats of lost notifications: a repeat may be what makes the server crash.
-const AGAIN: Duration = Duration::from_secs(30);
+const REPEAT_PAUSE: Duration = Duration::from_secs(30);
 
 /// Identifies a notification while it is on the screen.
 pub type Card = u64;
@@ -85,7 +85,7 @@ impl Board {
     /// A notification server has started. Episodes that still wait, but whose server is gone, are shown once more: in
     /// one notification, and quietly, since they are no news.
     pub fn bring_back(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
-        if let Some(at) = self.brought_back_at.map(|at| at + AGAIN).filter(|at| now < *at) {
+        if let Some(at) = self.brought_back_at.map(|at| at + REPEAT_PAUSE).filter(|at| now < *at) {
             self.owed_at = Some(at);
             return Vec::new();
         }
@@ -260,22 +260,22 @@ mod tests {
         let acts = board.bring_back(|card| card == 2, start);
         let [Act::Close(1), Act::Close(3), Act::Show(4, notice)] = &*acts else { panic!("{acts:?}") };
         assert_eq!((notice.summary.as_str(), notice.quiet), ("2 sessions need you", true));
-        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all are on the screen");
+        assert_eq!(board.bring_back(|card| card != 1, start + REPEAT_PAUSE), [], "all are on the screen");
 
         // A server that crashes on it restarts again and again. The lost notifications are not forgotten.
         assert_eq!(board.bring_back(|_| false, start + JOIN), []);
-        assert_eq!(board.due(), Some(start + AGAIN));
+        assert_eq!(board.due(), Some(start + REPEAT_PAUSE));
         assert_eq!(board.make_up(|_| false, start + JOIN), [], "not before its time");
-        assert_eq!(board.make_up(|_| false, start + AGAIN).len(), 3);
+        assert_eq!(board.make_up(|_| false, start + REPEAT_PAUSE).len(), 3);
         assert_eq!(board.due(), None);
 
         // An episode that begins now gets its own notification, with a sound.
-        board.hear(raised("dddd"), start + AGAIN);
+        board.hear(raised("dddd"), start + REPEAT_PAUSE);
         assert_eq!(shown(&mut board), (6, "dddd wants to run `ls`".to_owned()));
         for session in ["a", "bb", "ccc", "dddd"] {
-            board.hear(cleared(session), start + AGAIN);
+            board.hear(cleared(session), start + REPEAT_PAUSE);
         }
-        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "no episode is left");
+        assert_eq!(board.bring_back(|_| false, start + REPEAT_PAUSE * 2), [], "no episode is left");
     }
 
     #[test]

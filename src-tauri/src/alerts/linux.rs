@@ -25,7 +25,7 @@ use super::board::Card;
 use super::notice::Notice;
 use crate::bus::{BUS, OWNER_CHANGED, owner_changes};
 use crate::desk::Desk;
-use cards::{Call, Cards, NotificationContent};
+use cards::{Cards, NotificationCall, NotificationContent};
 pub use health::health;
 use left_behind::LeftBehind;
 use lock::Lock;
@@ -33,10 +33,10 @@ use message::{Abilities, ENTRY, NAME, call, notify};
 use tauri::Manager;
 
 /// A server that has not answered by now is slow or hangs: the log says so. The pending request stays.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the end of the program waits for a server that has not yet answered with the id of a notification to
 /// close.
-const LAST_PATIENCE: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The notification server, as seen over the session bus.
 ///
@@ -126,7 +126,7 @@ impl Screen {
                 self.hear(news).await;
             }
         };
-        if tokio::time::timeout(LAST_PATIENCE, rest).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, rest).await.is_err() {
             tracing::debug!("a notification stays open: the server did not answer in time");
         }
     }
@@ -158,7 +158,7 @@ impl Screen {
         let next = async { Some(ServerMessage::Message(self.messages.next().await?.ok()?)) };
         match owed.filter(|_| !self.complained) {
             Some(at) => {
-                let late = tokio::time::timeout_at((at + PATIENCE).into(), next).await;
+                let late = tokio::time::timeout_at((at + TIMEOUT).into(), next).await;
                 late.unwrap_or(Some(ServerMessage::Late))
             }
             None => next.await,
@@ -294,13 +294,13 @@ impl Screen {
 
     async fn send_next(&mut self, card: Card, can: Abilities) {
         match self.cards.next(card) {
-            Some(Call::Show(replaced, content)) => {
+            Some(NotificationCall::Show(replaced, content)) => {
                 let Some(question) = notify(replaced, &content, can) else { return };
                 let serial = question.primary_header().serial_num();
                 self.cards.asked(card, serial, !content.notice.quiet, Instant::now());
                 self.send(&question).await;
             }
-            Some(Call::Close(id)) => {
+            Some(NotificationCall::Close(id)) => {
                 self.close_id(id).await;
                 self.left_behind.note(self.cards.standing());
             }
@@ -318,7 +318,7 @@ impl Screen {
 
 /// The user's session bus. Calls that wait for an answer end after a timeout.
 async fn session_bus() -> zbus::Result<Connection> {
-    zbus::connection::Builder::session()?.method_timeout(PATIENCE).build().await
+    zbus::connection::Builder::session()?.method_timeout(TIMEOUT).build().await
 }
 
 #[cfg(test)]

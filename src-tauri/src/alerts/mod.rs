@@ -28,7 +28,7 @@ use std::time::Instant;
 use tauri::{AppHandle, Manager, async_runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::{AlertSink, Sink};
+use watchbill_engine::publish::{AlertSink, RosterSink};
 use watchbill_engine::{Millis, SessionCommand, SessionId, Timestamp};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;
@@ -62,7 +62,7 @@ const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
 pub async fn keep(
     app: AppHandle,
     alerts: Arc<Alerts>,
-    listen: impl Fn(AlertSink, Sink) -> Option<Handle> + Send,
+    listen: impl Fn(AlertSink, RosterSink) -> Option<Handle> + Send,
 ) {
     let mut screen = match Screen::find(&app).await {
         Ok(screen) => screen,
@@ -84,7 +84,7 @@ pub async fn keep(
 async fn show(
     app: AppHandle,
     alerts: &Alerts,
-    listen: impl Fn(AlertSink, Sink) -> Option<Handle>,
+    listen: impl Fn(AlertSink, RosterSink) -> Option<Handle>,
     screen: &mut Screen,
 ) {
     let mut showing =

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use tokio::sync::mpsc::UnboundedSender;
-use watchbill_engine::publish::Sink;
+use watchbill_engine::publish::RosterSink;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
 /// What each session asks: the id, the digest, and where it stands. The same may be asked again under another id.
 type Asked = BTreeMap<String, (String, String, String)>;
 
 /// A sink of the roster that sends after each message in which a request has come, changed or gone.
-pub(super) fn changes(sender: UnboundedSender<()>) -> Sink {
+pub(super) fn changes(sender: UnboundedSender<()>) -> RosterSink {
     let mut asked = Asked::new();
     Box::new(move |message| {
         let before = asked.clone();

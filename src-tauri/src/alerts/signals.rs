@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 /// How long the end of the program waits for notifications to be closed.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The handle of the alerts task for the rest of the program.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Alerts {
         self.quitting.notify_one();
         let at_work = self.at_work();
         // The program ends in any case.
-        let _ = self.left_work.wait_timeout_while(at_work, LAST_PATIENCE, |at_work| *at_work);
+        let _ = self.left_work.wait_timeout_while(at_work, SHUTDOWN_TIMEOUT, |at_work| *at_work);
     }
 
     pub(super) fn at_work(&self) -> MutexGuard<'_, bool> {

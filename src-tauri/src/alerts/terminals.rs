@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// A terminal that has not answered by then counts as not in front: a needless alert is better than a missing one.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// How long no terminal is asked after one did not answer. Mostly all of them hang for the same cause, and while the
 /// shell waits it neither shows nor closes anything else.
 const REST: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ pub struct Terminals {
 impl Terminals {
     /// The deadline for an answer to a question asked now.
     pub fn patience(&self) -> Instant {
-        Instant::now() + PATIENCE
+        Instant::now() + TIMEOUT
     }
 
     /// Whether the terminal says before the deadline that the user looks at it.
@@ -53,7 +53,7 @@ mod tests {
             let until = terminals.patience();
             assert!(!terminals.is_seen(std::future::pending(), until).await);
         }
-        assert_eq!(begun.elapsed(), PATIENCE);
+        assert_eq!(begun.elapsed(), TIMEOUT);
         assert!(!terminals.is_seen(async { Some(true) }, terminals.patience()).await, "not asked");
         tokio::time::advance(REST).await;
         let until = terminals.patience();

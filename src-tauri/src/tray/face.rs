@@ -90,7 +90,7 @@ impl Face {
             .filter_map(|row| {
                 let since: Timestamp = row.state_since.parse().ok()?;
                 let age = now.as_second().saturating_sub(since.as_second()).max(0);
-                let step = Step::of(age).seconds();
+                let step = AgeUnit::of(age).seconds();
                 Timestamp::from_second(since.as_second() + (age / step + 1) * step).ok()
             })
             .min()
@@ -146,13 +146,13 @@ fn title(row: &TrackedSession) -> String {
 
 /// The unit of an age: a minute at least, coarser for older ages.
 #[derive(Clone, Copy)]
-enum Step {
+enum AgeUnit {
     Minute,
     Hour,
     Day,
 }
 
-impl Step {
+impl AgeUnit {
     const fn of(age: i64) -> Self {
         match age {
             ..3_600 => Self::Minute,
@@ -172,12 +172,12 @@ impl Step {
 
 fn age_words(seconds: i64) -> String {
     let age = seconds.max(0);
-    let step = Step::of(age);
+    let step = AgeUnit::of(age);
     match (step, age / step.seconds()) {
-        (Step::Minute, 0) => "now".to_owned(),
-        (Step::Minute, n) => format!("{n} min"),
-        (Step::Hour, n) => format!("{n} h"),
-        (Step::Day, n) => format!("{n} d"),
+        (AgeUnit::Minute, 0) => "now".to_owned(),
+        (AgeUnit::Minute, n) => format!("{n} min"),
+        (AgeUnit::Hour, n) => format!("{n} h"),
+        (AgeUnit::Day, n) => format!("{n} d"),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tauri::AppHandle;
-use watchbill_engine::publish::Sink;
+use watchbill_engine::publish::RosterSink;
 
 use crate::window;
 use face::Face;
@@ -20,7 +20,7 @@ pub use roster::Tray;
 /// Shows the tray as soon as a panel can show it, and keeps it up to date while the program runs.
 ///
 /// `subscribe` subscribes to the engine in force at that time.
-pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Send) {
+pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(RosterSink) + Send) {
     if !appear(&app).await {
         tray.unreachable.store(true, Ordering::Relaxed);
         // The window may have been closed, or never opened, by now.

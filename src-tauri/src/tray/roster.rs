@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
-use watchbill_engine::publish::Sink;
+use watchbill_engine::publish::RosterSink;
 use watchbill_settings::TrayColours;
 
 use super::face::Face;
@@ -76,7 +76,7 @@ impl Tray {
     }
 
     /// The sink for the engine, if a new subscription is needed.
-    pub(super) fn new_sink(self: &Arc<Self>) -> Option<Sink> {
+    pub(super) fn new_sink(self: &Arc<Self>) -> Option<RosterSink> {
         let era = {
             let mut roster = self.lock();
             if !std::mem::take(&mut roster.needs_subscription) {
@@ -88,7 +88,7 @@ impl Tray {
         Some(self.sink(era))
     }
 
-    fn sink(self: &Arc<Self>, era: u64) -> Sink {
+    fn sink(self: &Arc<Self>, era: u64) -> RosterSink {
         let tray = Arc::clone(self);
         Box::new(move |message| {
             let mut roster = tray.lock();
@@ -148,7 +148,7 @@ mod tests {
         })
     }
 
-    fn followed() -> (Arc<Tray>, Sink) {
+    fn followed() -> (Arc<Tray>, RosterSink) {
         let tray = Arc::new(Tray::new());
         let sink = tray.new_sink().expect("a new tray follows no engine");
         (tray, sink)

@@ -16,7 +16,7 @@ use crate::window_messages::WindowMessages;
 
 /// A page that ends within this time after the last end is loaded after a pause, and without its session. If that
 /// session is the cause, the rest of the window then works.
-const SOON: Duration = Duration::from_secs(30);
+const REPEAT_WITHIN: Duration = Duration::from_secs(30);
 /// That pause.
 const PAUSE: Duration = Duration::from_secs(3);
 
@@ -51,7 +51,7 @@ pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<(
 }
 
 fn is_soon(last: Option<Instant>, now: Instant) -> bool {
-    last.is_some_and(|last| now < last + SOON)
+    last.is_some_and(|last| now < last + REPEAT_WITHIN)
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
         let first = Instant::now();
         assert!(!is_soon(None, first), "no page ended before");
         assert!(is_soon(Some(first), first));
-        assert!(is_soon(Some(first), first + SOON - Duration::from_millis(1)));
-        assert!(!is_soon(Some(first), first + SOON));
+        assert!(is_soon(Some(first), first + REPEAT_WITHIN - Duration::from_millis(1)));
+        assert!(!is_soon(Some(first), first + REPEAT_WITHIN));
     }
 }

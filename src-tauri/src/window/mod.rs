@@ -7,8 +7,8 @@
 pub mod desktop_colours;
 #[cfg(target_os = "linux")]
 mod lost_page;
-pub mod memory;
 mod place;
+pub mod saved_place;
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use watchbill_settings::{self as settings, Configuration, WindowSettings};
 
 use crate::desk::Desk;
 use crate::window_messages::WindowMessages;
-use memory::{Form, Memory};
 use place::{Place, Screen};
+use saved_place::{Form, SavedPlace};
 
 /// The roster window's label in `tauri.conf.json`.
 pub const LABEL: &str = "main";
@@ -116,14 +116,14 @@ pub fn end_without(app: &AppHandle) {
 
 /// Whether the window is a strip, or will open as one.
 pub fn is_compact(app: &AppHandle) -> bool {
-    app.state::<Memory>().form() == Form::Compact
+    app.state::<SavedPlace>().form() == Form::Compact
 }
 
 /// Makes the window a strip above all others, or the full window again.
 pub fn set_compact(app: &AppHandle, on: bool) {
     on_main_thread(app, move |app| {
         let form = if on { Form::Compact } else { Form::Full };
-        let memory = app.state::<Memory>();
+        let memory = app.state::<SavedPlace>();
         if memory.form() == form {
             return;
         }
@@ -143,7 +143,7 @@ pub fn set_compact(app: &AppHandle, on: bool) {
 pub fn note_place(app: &AppHandle) {
     let Some(window) = app.get_webview_window(LABEL) else { return };
     match place_of(&window) {
-        Ok(Some(place)) => app.state::<Memory>().note(place),
+        Ok(Some(place)) => app.state::<SavedPlace>().note(place),
         Ok(None) => {}
         Err(error) => tracing::debug!(%error, "the place of the window could not be read"),
     }
@@ -151,7 +151,7 @@ pub fn note_place(app: &AppHandle) {
 
 /// Saves the noted place. Not only at the end: a program in the tray usually ends with the machine.
 pub fn keep_place(app: &AppHandle) {
-    if let Err(error) = app.state::<Memory>().keep() {
+    if let Err(error) = app.state::<SavedPlace>().keep() {
         tracing::warn!(%error, "the window's place could not be saved");
     }
 }
@@ -218,13 +218,13 @@ fn theme(app: &AppHandle) -> Option<Theme> {
 fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     let window = build(app, LABEL)?;
     colour(&window)?;
-    let memory = app.state::<Memory>();
+    let memory = app.state::<SavedPlace>();
     reshape(&window, memory.form(), &memory)?;
     Ok(window)
 }
 
 /// Gives the window the size, place and layer of a form.
-fn reshape(window: &WebviewWindow, form: Form, memory: &Memory) -> tauri::Result<()> {
+fn reshape(window: &WebviewWindow, form: Form, memory: &SavedPlace) -> tauri::Result<()> {
     let compact = form == Form::Compact;
     let smallest = if compact { SMALLEST_COMPACT } else { SMALLEST };
     if window.is_maximized()? {

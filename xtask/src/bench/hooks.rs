@@ -18,7 +18,7 @@ const SPOOLED: f64 = 10.0;
 /// The data folder of this part.
 const DATA: &str = "hooks-data";
 /// The longest wait for the receiver to listen.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends events without a receiver, then to a `watch`.
 pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
@@ -31,7 +31,7 @@ pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
     let begun = Instant::now();
     let spool = data.join("hooks/spool");
     while !has_receiver(&data) || std::fs::read_dir(&spool)?.next().is_some() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             bail!("nothing listens in {}", data.display());
         }
         std::thread::sleep(Duration::from_millis(20));

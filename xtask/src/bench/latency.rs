@@ -28,9 +28,9 @@ const TO_HUGE: usize = 200;
 /// The time between two of them.
 const HUGE_PACE: Duration = Duration::from_millis(25);
 /// After that long without an event, everything is stored.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET_TIME: Duration = Duration::from_secs(5);
 /// The wait for the last events, after the last line.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Appends lines and reads events.
 pub fn latency(bench: &Bench) -> Result<Vec<Row>> {
@@ -67,7 +67,7 @@ fn go_on(watching: &Watching, writer: &mut Writer, lines: usize) -> Result<(f64,
         writer.append()?;
         idle::drain_events_for(watching, HUGE_PACE)?;
     }
-    while watching.next(QUIET)?.is_some() {}
+    while watching.next(QUIET_TIME)?.is_some() {}
     let after = idle::measure_process(watching.pid())?;
     let used = after.running.saturating_sub(before);
     Ok((used.as_secs_f64() * 1000.0 / lines as f64, after.peak))
@@ -103,7 +103,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
         let (stamp, at) = writer.append()?;
         ledger.record_line(&writer.session, stamp, at);
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while ledger.open() > 0 {
         let Some(left) = deadline.checked_duration_since(Instant::now()) else { break };
         if let Some(event) = watching.next(left)? {
@@ -118,7 +118,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     }
     // The texts follow the rows within a moment. Beside other indexing work the two cannot be separated.
     let alone = beside.is_empty();
-    while alone && watching.next(QUIET)?.is_some() {}
+    while alone && watching.next(QUIET_TIME)?.is_some() {}
     let used = idle::measure_process(watching.pid())?.running.saturating_sub(before);
     let cpu = alone.then(|| used.as_secs_f64() * 1000.0 / appends as f64);
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();

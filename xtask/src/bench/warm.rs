@@ -17,7 +17,7 @@ const MANY_TIME: f64 = 300.0;
 /// Megabytes with twenty thousand.
 const MANY_PEAK: f64 = 150.0;
 /// After that long without an event, everything is stored.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET_TIME: Duration = Duration::from_secs(5);
 
 /// Two thousand sessions.
 pub fn warm(bench: &Bench) -> Result<Vec<Row>> {
@@ -55,7 +55,7 @@ fn starts(bench: &Bench, corpus: &Generated, data: &str) -> Result<(Vec<Used>, V
     bench.forget(data)?;
     let watching = Watching::start_on(bench, &[&corpus.claude_dir], data)?;
     watching.snapshot()?;
-    while watching.next(QUIET)?.is_some() {}
+    while watching.next(QUIET_TIME)?.is_some() {}
     drop(watching);
     let call = bench.watchbill_on(&["status"], &corpus.claude_dir, data)?;
     // The first run brings the store into the page cache.

@@ -14,7 +14,7 @@ use super::{Bench, Row, cold, corpus};
 use crate::call::Call;
 
 /// The longest wait for a first line; a debug build over a gigabyte needs some of it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Milliseconds from start to first rows.
 const FIRST_ROWS: f64 = 150.0;
 
@@ -81,8 +81,8 @@ impl Watching {
 
     /// The first event, which must be a snapshot.
     pub fn snapshot(&self) -> Result<Event> {
-        let Some(event) = self.next(PATIENCE)? else {
-            bail!("`watchbill watch --json` said nothing for {} s", PATIENCE.as_secs());
+        let Some(event) = self.next(TIMEOUT)? else {
+            bail!("`watchbill watch --json` said nothing for {} s", TIMEOUT.as_secs());
         };
         if event.value["event"] != "snapshot" {
             bail!("`watchbill watch --json` began with {} instead of a snapshot", event.value["event"]);
@@ -123,8 +123,8 @@ pub fn first_rows(bench: &Bench) -> Result<Vec<Row>> {
             if rows >= expected {
                 break;
             }
-            let Some(next) = watching.next(PATIENCE)? else {
-                bail!("{rows} of {expected} rows had come, and then nothing for {} s", PATIENCE.as_secs());
+            let Some(next) = watching.next(TIMEOUT)? else {
+                bail!("{rows} of {expected} rows had come, and then nothing for {} s", TIMEOUT.as_secs());
             };
             event = next;
             match event.value["event"].as_str() {
@@ -180,7 +180,7 @@ mod tests {
         let (_folder, watching) = stand_in(&lines, "exec tail -f /dev/null");
         let watching = watching.unwrap();
         assert_eq!(watching.snapshot().unwrap().value["sessions"].as_array().unwrap().len(), 1);
-        assert_eq!(watching.next(PATIENCE).unwrap().unwrap().value["event"], "removed");
+        assert_eq!(watching.next(TIMEOUT).unwrap().unwrap().value["event"], "removed");
         assert!(watching.next(Duration::from_millis(20)).unwrap().is_none());
         let process = std::path::PathBuf::from(format!("/proc/{}", watching.pid()));
         drop(watching);

@@ -45,7 +45,7 @@ pub enum HooksCommand {
     },
 }
 
-/// The options that choose settings of the client.
+/// The options that choose settings of the agent.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
     /// Settings of all your sessions, a project's shared settings, or your own settings in a project

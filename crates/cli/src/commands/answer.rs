@@ -1,7 +1,7 @@
 //! `answer` and `answers`: the user's decision on a request, and the list of decisions.
 
 use anyhow::{Context, bail};
-use watchbill_engine::socket::access::Access;
+use watchbill_engine::socket::access::EngineAccess;
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 
 use super::{emit, holder, settings, to_json, width};

@@ -3,7 +3,7 @@
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::single_look::look;
 use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 
@@ -15,7 +15,7 @@ pub fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
         return Ok(watchbill_engine::demo::look(outlook));
     }
     let settings = settings(global)?;
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     Ok(look(settings, world, outlook, &SystemClock))
 }
 

@@ -8,9 +8,9 @@ use watchbill_engine::Timestamp;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{self, ForgetWhat};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::index::{self, Indexed, Options};
-use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_history::HistoryState;
 use watchbill_history::query::search::Searcher;
@@ -65,7 +65,7 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         // again or to tell the user to.
         searcher.reach().set(HistoryState::Current);
     }
-    let fs = with_archive(real_world(), &settings).fs;
+    let fs = with_archive(real_sources(), &settings).fs;
     let answer = searcher.search(&*fs, &settings.history, &query)?;
     match brought_up {
         Ok(_) => {}
@@ -177,7 +177,7 @@ fn kept_by_holder(
 
 /// One run of the index, with a bar. An interrupt ends it between two transactions.
 fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
-    let world = with_archive(real_world(), settings);
+    let world = with_archive(real_sources(), settings);
     Ok(with_progress_bar("reading the history", |progress| index::run(settings, &world, options, progress))?)
 }
 
@@ -320,7 +320,7 @@ fn confirm(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bo
 pub(super) fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
     let settings = stored_settings(global)?;
     // If storing is in doubt, the reason is reported in another place.
-    let troubles = query::health::troubles_with_roots(&settings, &*real_world().fs);
+    let troubles = query::health::troubles_with_roots(&settings, &*real_sources().fs);
     for trouble in troubles.iter().filter(|_| settings.doubt.is_none()) {
         tracing::warn!("{}: {}", trouble.path, trouble.detail);
     }

@@ -1,4 +1,4 @@
-//! `hooks install`, `uninstall`, `status`: our handlers in the client's settings.
+//! `hooks install`, `uninstall`, `status`: our handlers in the agent's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn purpose(answer: bool, context: bool) -> Purpose {
     }
 }
 
-/// The data for installing into one of the client's folders.
+/// The data for installing into one of the agent's folders.
 struct Setting {
     claude_dir: PathBuf,
     data_dir: PathBuf,
@@ -79,13 +79,13 @@ impl AsRef<Path> for Setting {
 }
 
 impl Setting {
-    /// One for each of the client's folders.
+    /// One for each of the agent's folders.
     fn all(settings: &Settings, client: Option<Version>, markers: bool) -> anyhow::Result<Vec<Self>> {
         let env = |name: &str| std::env::var_os(name);
         let data_dir = absolute(settings.data_dir.as_deref().ok_or_else(|| {
             anyhow::anyhow!("no folder for Watchbill's own files is known; name one with --data-dir")
         })?)?;
-        // The client runs hooks without our variables, so a hook finds only the platform's own folder by itself.
+        // The agent runs hooks without our variables, so a hook finds only the platform's own folder by itself.
         let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
         let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
         let of = |root: &PathBuf| {
@@ -97,12 +97,12 @@ impl Setting {
     }
 }
 
-/// Hooks run in a working folder that the client chooses, so paths must be absolute.
+/// Hooks run in a working folder that the agent chooses, so paths must be absolute.
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(path)?)
 }
 
-/// Runs `act` for each settings file: the user's file in each of the client's folders, or a single file. An error of
+/// Runs `act` for each settings file: the user's file in each of the agent's folders, or a single file. An error of
 /// one file does not stop the others.
 fn each<T: AsRef<Path>>(
     place: &SettingsPlace,
@@ -156,7 +156,7 @@ fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String
     let user = file.is_none();
     let roots = global.claude_dirs.iter().filter(|_| user).map(|root| ("--claude-dir", root.as_path()));
     let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
-        // The configuration file may name the client's folders.
+        // The configuration file may name the agent's folders.
         [
             global.config.as_deref().filter(|_| user).map(|path| ("--config", path)),
             global.data_dir.as_deref().map(|path| ("--data-dir", path)),

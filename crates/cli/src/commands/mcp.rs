@@ -6,15 +6,15 @@
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::memory::Reader;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::{look, look_at_recent};
-use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_history::query::search::Searcher;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
-use watchbill_mcp::source::Source;
+use watchbill_mcp::source::Records;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::memory::MemoryList;
@@ -63,7 +63,7 @@ impl History {
     }
 
     fn everything(settings: &Settings) -> Engine {
-        let world = with_archive(real_world(), settings);
+        let world = with_archive(real_sources(), settings);
         look(settings.clone(), world, Outlook::LIVE, &SystemClock)
     }
 }
@@ -79,13 +79,13 @@ fn unknown(session: &str) -> String {
     format!("no session begins with `{session}`; `list_sessions_now` and `search_history` name sessions")
 }
 
-impl Source for History {
+impl Records for History {
     fn roster(&mut self) -> Result<RosterSnapshot, String> {
         let settings = self.settings();
         let mut roster = match Self::running(&settings, |client| client.roster(false))? {
             Some(roster) => roster,
             None => {
-                let world = with_archive(real_world(), &settings);
+                let world = with_archive(real_sources(), &settings);
                 snapshot(&look_at_recent(settings.clone(), world, Outlook::LIVE, &SystemClock).current(false))
             }
         };
@@ -98,7 +98,7 @@ impl Source for History {
         if let Some(answer) = Self::running(&settings, |client| client.search(query))? {
             return Ok(answer);
         }
-        let fs = with_archive(real_world(), &settings).fs;
+        let fs = with_archive(real_sources(), &settings).fs;
         self.searcher.search(&*fs, &settings.history, query).map_err(|error| error.to_string())
     }
 
@@ -129,7 +129,7 @@ impl Source for History {
         if settings.history.exclude.excludes(&folder) {
             return Ok(MemoryList { project: String::new(), memories: Vec::new() });
         }
-        let fs = with_archive(real_world(), &settings).fs;
+        let fs = with_archive(real_sources(), &settings).fs;
         let reader = Reader::open(&settings, &*fs, SystemClock.now()).map_err(|error| error.to_string())?;
         let mut list = match file {
             Some(file) => reader.at(&folder, file),

@@ -4,7 +4,7 @@ use anyhow::Context;
 use watchbill_engine::Millis;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::memory::{Reader, Wanted, change_here_or_at_holder};
 use watchbill_protocol::memory::MemoryChange;
 use watchbill_settings::Settings;
@@ -38,7 +38,7 @@ pub fn memory(global: &Global, wanted: &Memory, paint: Paint) -> anyhow::Result<
         learn(&settings)?;
         settings
     };
-    let fs = with_archive(real_world(), &settings).fs;
+    let fs = with_archive(real_sources(), &settings).fs;
     let reader = Reader::open(&settings, &*fs, SystemClock.now())?;
     let text = match &wanted.command {
         MemoryCommand::List { all } => {
@@ -110,7 +110,7 @@ fn change_of(command: &MemoryCommand, cwd: &str) -> anyhow::Result<Option<(Memor
 
 fn carry_out(global: &Global, wanted: &Memory, change: &MemoryChange, done: &str) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
-    let fs = with_archive(real_world(), &settings).fs;
+    let fs = with_archive(real_sources(), &settings).fs;
     let changed = change_here_or_at_holder(&settings, &*fs, change)?;
     emit(&match (&changed.id, wanted.json) {
         (_, true) => to_json(&changed)?,
@@ -124,7 +124,7 @@ fn learn(settings: &Settings) -> anyhow::Result<()> {
     if let Err(error) = bring_up_to_date_anywhere(settings) {
         tracing::warn!("new records could not be read into the history, so only stored ones count: {error}");
     }
-    let fs = with_archive(real_world(), settings).fs;
+    let fs = with_archive(real_sources(), settings).fs;
     change_here_or_at_holder(settings, &*fs, &MemoryChange::Learn)?;
     Ok(())
 }
@@ -136,7 +136,7 @@ fn learn(settings: &Settings) -> anyhow::Result<()> {
 pub fn summary(global: &Global, wanted: &SummaryOf) -> anyhow::Result<()> {
     let settings = reading_settings(global)?;
     learn(&settings)?;
-    let fs = with_archive(real_world(), &settings).fs;
+    let fs = with_archive(real_sources(), &settings).fs;
     let reader = Reader::open(&settings, &*fs, SystemClock.now())?;
     emit(&if wanted.hand_over {
         render::memory::hand_over(&reader.hand_over(&wanted.session)?)

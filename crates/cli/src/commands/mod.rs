@@ -1,14 +1,14 @@
 //! The commands, one file each.
 
 pub mod answer;
-pub mod ask;
 mod context;
 pub mod export;
 pub mod focus;
 pub mod history;
 mod holder;
+pub mod hook_answer;
+pub mod hook_context;
 pub mod hooks;
-pub mod inject;
 pub mod mcp;
 pub mod memory;
 pub mod open;
@@ -29,7 +29,7 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::doctor;
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::look_at_recent;
 use watchbill_history::query::timeline::{ItemRange, TimelineReader};
@@ -69,9 +69,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
             let words = data_dir.into_iter().flatten().chain(words);
             if answer {
-                ask::run(words);
+                hook_answer::run(words);
             } else if context {
-                inject::run(words);
+                hook_context::run(words);
             } else {
                 sender::run(&sender::HookArguments::parse(words));
             }
@@ -137,7 +137,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
 /// A single look at the sessions of the default roster.
 fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     let settings = settings(global)?;
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     Ok(look_at_recent(settings, world, outlook, &SystemClock))
 }
 

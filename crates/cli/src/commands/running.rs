@@ -1,7 +1,7 @@
 //! Commands that the holder of the store answers, if it has the same settings as this program.
 
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::access::{AccessError, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::roster::RosterSnapshot;

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::user_commands::{CommandResult, carry_out};
 use watchbill_engine::{SessionCommand, SessionId, Timestamp};
 
@@ -80,6 +80,6 @@ fn carry_out_command(global: &Global, word: &SessionCommand) -> anyhow::Result<C
         bail!("the demo stores no changes: leave --demo out");
     }
     let settings = settings(global)?;
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     Ok(carry_out(&settings, &world, &SystemClock, word)?)
 }

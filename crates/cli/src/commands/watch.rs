@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use watchbill_engine::handle::{Handle, start};
-use watchbill_engine::publish::{Sink, Subscription};
-use watchbill_engine::socket::access::Access;
+use watchbill_engine::publish::{RosterSink, Subscription};
+use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
@@ -67,7 +67,7 @@ fn print(printer: &mut Printer, messages: mpsc::Receiver<RosterMessage>) -> anyh
 }
 
 /// The text for an empty roster. The number of older sessions is not known until everything is read.
-const QUIET: &str = "Nothing is going on now; new activity appears here as it happens.\n";
+const EMPTY_TEXT: &str = "Nothing is going on now; new activity appears here as it happens.\n";
 
 /// Ends the program when the reader of standard output closes it, also while there is nothing to write. Otherwise a
 /// `watch` without a reader would run until the next change.
@@ -127,7 +127,7 @@ fn follow(handle: &Handle, all: bool) -> Following {
 
 /// A sink that never blocks. A slow reader, such as a pager left open, must neither delay the engine nor fill the
 /// memory. Its messages end, and a new subscription begins with a snapshot.
-fn passing_on(sender: mpsc::SyncSender<RosterMessage>, left_behind: Arc<AtomicBool>) -> Sink {
+fn passing_on(sender: mpsc::SyncSender<RosterMessage>, left_behind: Arc<AtomicBool>) -> RosterSink {
     Box::new(move |message| match sender.try_send(message) {
         Ok(()) => true,
         Err(error) => {
@@ -164,7 +164,7 @@ impl Printer {
             }
             Self::Text { known, paint } => Ok(match message {
                 RosterMessage::Snapshot(snapshot) => {
-                    let text = render::roster::render(&snapshot, QUIET, width(), *paint);
+                    let text = render::roster::render(&snapshot, EMPTY_TEXT, width(), *paint);
                     *known = snapshot.sessions.into_iter().map(Arc::new).collect();
                     text + "\n"
                 }

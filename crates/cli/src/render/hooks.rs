@@ -15,9 +15,9 @@ use crate::terminal_text::{Paint, Tone, lines, one_line};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The version of the client that a shell would start, if known.
+    /// The version of the agent that a shell would start, if known.
     pub client: Option<String>,
-    /// Each settings file that the client reads.
+    /// Each settings file that the agent reads.
     pub scopes: Vec<ScopeReport>,
     /// Ears, spool and journal.
     pub health: Health,

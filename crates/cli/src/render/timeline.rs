@@ -65,7 +65,7 @@ impl Page {
     fn entry(&mut self, item: &TimelineItem, depth: usize) {
         self.begin_day(item);
         let time = item.at.as_deref().map(local_time).filter(|time| !time.is_empty());
-        // Clients of 1.0.x wrote subagents' records into the session's own transcript.
+        // Agents of 1.0.x wrote subagents' records into the session's own transcript.
         let indent = self.indent(depth.max(usize::from(item.agent_id.is_some())));
         let margin = Margin { time: time.unwrap_or_else(|| NO_TIME.to_owned()), indent };
         let mut put = |tone: Option<Tone>, text: &str, most: usize| self.put(&margin, tone, text, most);

@@ -1,4 +1,4 @@
-//! Plays the client for the hooks: starts a hook, writes a payload, waits for the end. Also a listener in this
+//! Plays the agent for the hooks: starts a hook, writes a payload, waits for the end. Also a listener in this
 //! process.
 
 use std::io::Write;
@@ -11,7 +11,7 @@ use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{HookMessage, Options, Receiver};
 
 /// Far longer than any step takes. A test that waits for something that never comes fails after it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `watchbill hook` with a home of its own.
 pub fn hook(data_dir: &Path) -> Command {
@@ -50,7 +50,7 @@ pub fn start(mut command: Command, payload: &[u8]) -> Child {
     child
 }
 
-/// Runs a hook as the client does. It must exit with 0 and print nothing.
+/// Runs a hook as the agent does. It must exit with 0 and print nothing.
 pub fn run(command: Command, payload: &[u8]) -> Duration {
     let begun = Instant::now();
     let output = start(command, payload).wait_with_output().expect("it ends");
@@ -98,7 +98,7 @@ impl Listener {
     }
 
     pub fn next(&self) -> HookMessage {
-        self.heard.recv_timeout(PATIENCE).expect("an event comes")
+        self.heard.recv_timeout(TIMEOUT).expect("an event comes")
     }
 
     /// The events up to now, and none that come later: the receiver is stopped, and ends after its round.
@@ -112,7 +112,7 @@ impl Listener {
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !so() {
-        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

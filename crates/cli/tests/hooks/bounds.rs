@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use watchbill_hooks::places::{HookPaths, private_dir};
 
-use crate::agent::{Listener, PATIENCE, hook, payload, run, silent, spares, spooled, until};
+use crate::agent::{Listener, TIMEOUT, hook, payload, run, silent, spares, spooled, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
@@ -27,7 +27,7 @@ fn watchbill(home: &Path, words: &[&str]) -> Command {
 fn ends(what: &str, mut child: Child) -> std::process::Output {
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             child.kill().unwrap();
             panic!("it waits for ever: {what}");
         }

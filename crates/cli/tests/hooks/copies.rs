@@ -142,12 +142,12 @@ fn opinions(home: &Path, words: &[&str]) -> (String, String) {
 #[test]
 fn status_and_doctor_agree_on_every_installation() {
     for (client, words, expected) in [
-        // The client's version is unknown: the named version counts, for both commands.
+        // The agent's version is unknown: the named version counts, for both commands.
         (None, &["--client-version", "2.1.329"][..], "installed"),
         (None, &["--client-version", "2.1.40"], "installed"),
         (None, &[], "installed"),
         (None, &["--markers"], "installed"),
-        // The client's version is known; it has more or fewer events than the named version.
+        // The agent's version is known; it has more or fewer events than the named version.
         (Some("2.1.329"), &["--client-version", "2.1.40"], "outdated"),
         (Some("2.1.40"), &["--client-version", "2.1.329"], "outdated"),
         (Some("2.1.40"), &[], "installed"),

@@ -99,7 +99,7 @@ fn installing_for_an_old_or_unknown_client_omits_events_it_does_not_know() {
     assert!(out.contains("hooks for 9 events") && out.contains("--client-version"), "{out}");
     let out = ok(&watchbill(home.path(), Some("2.1.40"), &["hooks", "install"]));
     assert!(out.contains("hooks for 12 events") && out.contains("which is 2.1.40"), "{out}");
-    // The client was updated.
+    // The agent was updated.
     ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "status"]));
     let user = &report(home.path())["scopes"][0];
     assert_eq!(user["state"], "outdated");

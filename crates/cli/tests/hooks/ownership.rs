@@ -101,7 +101,7 @@ fn a_data_folder_that_is_not_utf_8_is_refused() {
     assert!(!refused.status.success() && err.contains("is not valid UTF-8"), "{err}");
     assert!(!home.path().join(".claude").exists() && !data.exists());
 
-    // The path of the client's folder is not written into settings.
+    // The path of the agent's folder is not written into settings.
     let root = home.path().join(OsStr::from_bytes(b"c\xff"));
     let out = ok(&hooks(&[OsStr::new("install"), OsStr::new("--claude-dir"), root.as_os_str()]));
     assert!(out.contains("undo: watchbill hooks uninstall, with the same options"), "{out}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::{HookMessage, Options, Receiver};
 
-use crate::agent::{Listener, PATIENCE, hook, payload, run, spooled, until};
+use crate::agent::{Listener, TIMEOUT, hook, payload, run, spooled, until};
 
 fn payloads(heard: &[HookMessage]) -> Vec<String> {
     heard.iter().map(|event| String::from_utf8_lossy(&event.payload).into_owned()).collect()
@@ -94,7 +94,7 @@ fn a_slow_consumer_loses_no_event_and_delays_no_sender() {
     }
     assert!(!spooled(dir.path()).is_empty());
     drop(let_go);
-    let heard: Vec<_> = (0..30).map(|_| heard.recv_timeout(PATIENCE).unwrap()).collect();
+    let heard: Vec<_> = (0..30).map(|_| heard.recv_timeout(TIMEOUT).unwrap()).collect();
     assert_eq!(payloads(&heard), expected(0..30));
     // Events that were spooled and received are removed from the spool after a quiet time.
     until("nothing is spooled", || spooled(dir.path()).is_empty());

@@ -1,4 +1,4 @@
-//! Fifty clients at once, with a receiver that is stopped, started and killed meanwhile.
+//! Fifty agents at once, with a receiver that is stopped, started and killed meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -135,7 +135,7 @@ fn check(folder: &Path, sessions: usize, each: usize) {
     assert_eq!(ids.len(), sessions * each);
 }
 
-/// `WATCHBILL_STORM=1` runs the full size: ten thousand events from fifty clients, which takes minutes on a busy
+/// `WATCHBILL_STORM=1` runs the full size: ten thousand events from fifty agents, which takes minutes on a busy
 /// machine.
 #[test]
 fn no_event_is_lost_doubled_or_out_of_order_while_receivers_restart() {

@@ -88,7 +88,7 @@ fn the_client_is_found_by_its_variable_if_it_is_an_ancestor() {
 
     std::fs::remove_file(&spooled(dir.path())[0]).unwrap();
     let mut command = hook(dir.path());
-    // A process in a terminal that the client started inherits the variable. It has another client above it, or none.
+    // A process in a terminal that the agent started inherits the variable. It has another agent above it, or none.
     command.env("CLAUDE_PID", "1");
     run(command, b"{}");
     assert_eq!(only_event(dir.path()).0.agent.map(|a| a.pid), None);
@@ -146,7 +146,7 @@ fn a_second_process_waits_for_a_late_payload() {
     drop(pipe);
     let heard = listener.next();
     assert_eq!((&*heard.payload, heard.cut), (&*sent_payload, false));
-    // The client was an ancestor of the first process. The second has another parent.
+    // The agent was an ancestor of the first process. The second has another parent.
     assert!(heard.origin.ancestors.contains(&std::process::id()));
     until("the part is gone", || std::fs::read_dir(HookPaths::new(dir.path()).spool()).unwrap().count() == 0);
 }

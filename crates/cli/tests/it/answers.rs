@@ -41,7 +41,7 @@ impl Client {
         client
     }
 
-    /// Writes the registry file as the client does.
+    /// Writes the registry file as the agent does.
     fn write_status(&self, session: &str, status: &str) {
         let pid = self.process.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -124,7 +124,7 @@ impl Desk {
         Self { home, client, serve }
     }
 
-    /// Starts a hook process, and waits until its request is shown and the client has its dialog open.
+    /// Starts a hook process, and waits until its request is shown and the agent has its dialog open.
     fn asks(&mut self, tool: &str, input: Value, suggestions: Value) -> Hook {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,

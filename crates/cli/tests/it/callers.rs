@@ -44,7 +44,7 @@ impl Tmux {
         self.run(&["send-keys", "Enter"]);
     }
 
-    /// Seconds since a key was pressed in the client of this server; `None` without a client.
+    /// Seconds since a key was pressed in the agent of this server; `None` without an agent.
     fn quiet(&self) -> Option<u64> {
         let pressed = self.run(&["list-clients", "-F", "#{client_activity}"]).parse::<u64>().ok()?;
         Some(now().saturating_sub(pressed))

@@ -1,4 +1,4 @@
-//! The home of a test: the client's folder, a data folder, and the program that runs in it.
+//! The home of a test: the agent's folder, a data folder, and the program that runs in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -79,7 +79,7 @@ fn hook(home: &Home, session: &str, event: Value, variables: &[(&str, &str)]) ->
     let mut payload =
         json!({ "session_id": session, "cwd": work(home), "transcript_path": "/nowhere/x.jsonl" });
     payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-    // As the client runs it: `hook` is the first word.
+    // As the agent runs it: `hook` is the first word.
     let mut command = watchbill(home.path());
     command.args(["hook", "--context", "--within", "60000", "--data-dir"]).arg(home.data());
     command.envs(variables.iter().copied());

@@ -1,5 +1,5 @@
 //! Programs of a person, which no agent started: their parent is gone, their environment is their own, and they are older than
-//! the clients of the test. Tests may run below an agent, whose programs may not answer.
+//! the agents of the test. Tests may run below an agent, whose programs may not answer.
 
 use std::fs::File;
 use std::io::Write;

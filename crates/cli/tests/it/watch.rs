@@ -13,7 +13,7 @@ use crate::program::{run, watchbill};
 use crate::tree::{act, now, recording};
 
 /// Longer than any machine needs; only a failure waits this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running `watch --json`. It ends with the test.
 struct Watching {
@@ -34,7 +34,7 @@ impl Watching {
 
     /// Applies events until the roster is as wanted.
     fn follow(&self, roster: &mut RosterSnapshot, done: impl Fn(&RosterSnapshot) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !done(roster) {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left.min(Duration::from_millis(300))) {
@@ -46,7 +46,7 @@ impl Watching {
     }
 
     fn first(&self) -> RosterSnapshot {
-        match self.events.recv_timeout(PATIENCE).expect("a snapshot comes first") {
+        match self.events.recv_timeout(TIMEOUT).expect("a snapshot comes first") {
             StoreEvent::Snapshot(snapshot) => snapshot,
             other => panic!("a snapshot comes first, not {other:?}"),
         }
@@ -54,7 +54,7 @@ impl Watching {
 
     /// The exit status, within a time limit.
     fn ended(&mut self) -> std::process::ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
@@ -106,7 +106,7 @@ fn same_as_a_fresh_look(name: &str) {
     for (_, operation) in &recording.operations[half..] {
         act(&root, operation);
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let next = roster(home.path());
         while let Ok(event) = watching.events.recv_timeout(Duration::from_millis(100)) {
@@ -173,7 +173,7 @@ fn watch_prints_a_line_when_a_session_needs_the_user() {
     std::thread::spawn(move || {
         BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
     });
-    let first = lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
+    let first = lines.recv_timeout(TIMEOUT).expect("it says that there is nothing yet");
     assert_eq!(
         first, "Nothing is going on now; new activity appears here as it happens.",
         "not: no sessions"
@@ -197,7 +197,7 @@ fn watch_prints_a_line_when_a_session_needs_the_user() {
     );
     // A need counts after a second; until then, the line may come without the sign.
     let needs = |line: &String| line.contains("API Error") && line.contains('▲');
-    std::iter::repeat_with(|| lines.recv_timeout(PATIENCE).expect("it is told in time")).find(needs);
+    std::iter::repeat_with(|| lines.recv_timeout(TIMEOUT).expect("it is told in time")).find(needs);
 }
 
 #[cfg(target_os = "linux")]
@@ -220,7 +220,7 @@ fn watch_does_not_wake_while_nothing_happens() {
         tasks.filter_map(|task| status(task).ok()).map(count).sum()
     };
     // The work of the start takes a moment to end, a long one on a busy machine. After that nothing may wake.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let before = switches();
         let quiet = watching.events.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout);

@@ -1,4 +1,4 @@
-//! A stand-in for the client: a process that sleeps in a terminal, and its registry file.
+//! A stand-in for the agent: a process that sleeps in a terminal, and its registry file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ pub struct Agent {
     pub pid: u32,
 }
 
-/// The client's folder of a test.
+/// The agent's folder of a test.
 pub fn claude_dir(desktop: &Desktop) -> PathBuf {
     desktop.home().join("claude")
 }
 
-/// Writes a script that a terminal runs in place of the client `name`. It writes its process id to a file and sleeps.
+/// Writes a script that a terminal runs in place of the agent `name`. It writes its process id to a file and sleeps.
 pub fn script(desktop: &Desktop, name: &str) -> Result<String> {
     let note = note(desktop, name);
     let path = desktop.home().join(format!("{name}.sh"));

@@ -5,7 +5,7 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::focus::in_front;
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::single_look::look;
 use watchbill_settings::{CommandLineOptions, resolve_settings};
 use watchbill_testkit::{Desktop, until};
@@ -20,7 +20,7 @@ fn is_in_front(desktop: &Desktop, agent: &Agent) -> Result<Option<bool>> {
         config: None,
     };
     let settings = resolve_settings(&given, &|name| (name == "HOME").then(|| desktop.home().into()))?;
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     let engine = look(settings, world, Outlook::LIVE, &SystemClock);
     Ok(in_front(&engine.session_location(&agent.session)?))
 }

@@ -59,7 +59,7 @@ async fn alacritty_comes_to_the_front() -> Result<()> {
     in_front(&desktop, "mine").await
 }
 
-/// kitty with remote control, and a second tab in front of the client's.
+/// kitty with remote control, and a second tab in front of the agent's.
 async fn kitty(desktop: &Desktop, name: &str) -> Result<(Child, String)> {
     let address = format!("unix:{}", desktop.home().join("kitty.sock").display());
     let listens = ["-o", "allow_remote_control=yes", "--listen-on", &address, "-T", "mine"];

@@ -1,5 +1,5 @@
 //! `focus` with real terminals on a private display: the program, a registry file, and a sleeping process in place of
-//! the client. The tests check what the user would see: the window in front, the tab, the pane.
+//! the agent. The tests check what the user would see: the window in front, the tab, the pane.
 //!
 //! Each test has its own desktop and home. Linux only. If a terminal is not installed, its test prints that and is
 //! skipped.

@@ -144,7 +144,7 @@ impl Silence {
 
 /// The policy's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AttentionEvent {
     /// An episode that is worth one alert. `silence` says why there should be none all the same.
     Raised {
         /// The episode.

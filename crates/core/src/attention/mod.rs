@@ -10,7 +10,7 @@ mod policy;
 mod rows;
 mod settings;
 
-pub use episode::{Episode, Outcome, Sighting, Silence};
+pub use episode::{AttentionEvent, Episode, Sighting, Silence};
 pub use need::{COUNT_DWELL, Counts, Need, need};
 pub use policy::Attention;
 pub use rows::{counts_of, needs_person};

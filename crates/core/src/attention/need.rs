@@ -15,7 +15,7 @@ pub enum Need {
     Question,
     /// A plan waits for the user's decision.
     Plan,
-    /// A dialog of the client stops a call of a running turn.
+    /// A dialog of the agent stops a call of a running turn.
     Dialog,
     /// The turn ended by an error, or at a usage limit.
     Error,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::attention::episode::{Episode, Outcome, Sighting, Silence};
+use crate::attention::episode::{AttentionEvent, Episode, Sighting, Silence};
 use crate::attention::need::{COUNT_DWELL, Counts, Need};
 use crate::attention::settings::AttentionSettings;
 use crate::ids::SessionId;
@@ -28,7 +28,7 @@ pub struct Attention {
     in_front: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,
     last_counts: Counts,
-    pending_outcomes: Vec<Outcome>,
+    pending_outcomes: Vec<AttentionEvent>,
 }
 
 /// A session that needs the user, or has just finished.
@@ -88,7 +88,7 @@ impl Attention {
 
     /// Reports needs from before now to a listener that joins only now. Their ends are reported like those of any
     /// other episode.
-    pub fn standing_needs(&mut self, now: Timestamp) -> Option<Outcome> {
+    pub fn standing_needs(&mut self, now: Timestamp) -> Option<AttentionEvent> {
         let mut episodes = Vec::new();
         for watched in self.sessions.values_mut() {
             let was_raised = watched.is_reported && watched.need != Need::Finished;
@@ -109,7 +109,7 @@ impl Attention {
     }
 
     /// Episodes that a mute or quiet hours kept silent, if that time is over and the session still waits.
-    fn deferred_summary(&mut self, now: Timestamp) -> Option<Outcome> {
+    fn deferred_summary(&mut self, now: Timestamp) -> Option<AttentionEvent> {
         let mut episodes = Vec::new();
         if self.is_silenced(now) {
             return None;
@@ -178,7 +178,7 @@ impl Attention {
     fn end(&mut self, now: Timestamp, session: &SessionId) {
         let Some(watched) = self.sessions.remove(session) else { return };
         if watched.raised {
-            self.pending_outcomes.push(Outcome::Cleared {
+            self.pending_outcomes.push(AttentionEvent::Cleared {
                 session: session.clone(),
                 need: watched.need,
                 since: watched.since,
@@ -188,7 +188,7 @@ impl Attention {
     }
 
     /// Applies the dwell of every need, and returns all new outcomes.
-    pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
+    pub fn advance(&mut self, now: Timestamp) -> Vec<AttentionEvent> {
         let mut out = std::mem::take(&mut self.pending_outcomes);
         out.extend(self.deferred_summary(now));
         for watched in self.sessions.values_mut() {
@@ -199,12 +199,12 @@ impl Attention {
             watched.raised = true;
             let silence = silence(&self.settings, &self.in_front, self.muted_until, watched, now);
             watched.deferred = watched.need != Need::Finished && silence.is_some_and(Silence::is_temporary);
-            out.push(Outcome::Raised { episode: watched.episode(now), silence });
+            out.push(AttentionEvent::Raised { episode: watched.episode(now), silence });
         }
         let counts = self.counts(now);
         if counts != self.last_counts {
             self.last_counts = counts;
-            out.push(Outcome::Counted(counts));
+            out.push(AttentionEvent::Counted(counts));
         }
         out
     }
@@ -263,9 +263,9 @@ impl Watched {
 }
 
 /// One outcome for all episodes, the oldest first.
-fn summary(mut episodes: Vec<Episode>) -> Option<Outcome> {
+fn summary(mut episodes: Vec<Episode>) -> Option<AttentionEvent> {
     episodes.sort_by_key(|episode| episode.since);
-    (!episodes.is_empty()).then_some(Outcome::AlreadySo(episodes))
+    (!episodes.is_empty()).then_some(AttentionEvent::AlreadySo(episodes))
 }
 
 fn silence(

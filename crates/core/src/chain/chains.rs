@@ -19,7 +19,7 @@ use crate::transcript::record::{CompactBoundary, CompactTrigger};
 pub struct Chain {
     /// Derived from the session that the chain began with, even if that file is gone.
     pub id: ChainId,
-    /// The name that the user gave the chain here. Else the user's own title in the client, from the last active
+    /// The name that the user gave the chain here. Else the user's own title in the agent, from the last active
     /// session that has one.
     pub name: Option<Arc<str>>,
     /// The sessions in the order of their beginning, each after the one it comes from.

@@ -14,7 +14,7 @@ static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
 
 /// All facts about where sessions come from. The order within the slices does not matter.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct LineageFacts<'a> {
     /// The lineage of each main transcript.
     pub lineages: &'a [&'a Lineage],
     /// Changes of session inside one process, as seen in the registry.
@@ -37,7 +37,7 @@ pub struct Facts<'a> {
     pub names: &'a BTreeMap<ChainId, Arc<str>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> LineageFacts<'a> {
     /// Only the facts of transcripts.
     pub fn of(lineages: &'a [&'a Lineage]) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The origin of each session, free of cycles, and the sessions that are superseded.
 
 use super::copies::DisjointSets;
-use super::facts::Facts;
+use super::facts::LineageFacts;
 use super::lineage::SLACK;
 use super::link::LinkReason;
 use super::nodes::Nodes;
@@ -20,7 +20,7 @@ pub(super) struct Forest {
 
 impl Forest {
     /// Takes origins that are free of cycles and decides which sessions they supersede.
-    pub fn from_origins(nodes: &Nodes<'_>, origins: Vec<Origin>, facts: &Facts<'_>) -> Self {
+    pub fn from_origins(nodes: &Nodes<'_>, origins: Vec<Origin>, facts: &LineageFacts<'_>) -> Self {
         let mut superseded: Vec<Option<(usize, Option<Timestamp>)>> = vec![None; nodes.len()];
         let mut trees = DisjointSets::new(nodes.len());
         for (number, origin) in origins.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Forest {
 ///
 /// It does not if the parent has later activity, or if a process is on the parent now: the user went back to it. Then
 /// the parent is a head again, beside its successor, because hiding work is worse than showing two rows.
-fn takes_over(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent) -> bool {
+fn takes_over(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, child: usize, parent: Parent) -> bool {
     let from = &nodes[parent.from];
     let Some(at) = parent.at.filter(|_| parent.continues && from.seen) else { return false };
     if from.last.is_some_and(|last| last > at + SLACK) {
@@ -66,10 +66,16 @@ fn takes_over(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent
     !facts.live.contains(from.id) || registry_lags(nodes, facts, child, parent, at)
 }
 
-/// Whether the registry still names the old session although its process went on: some clients do not rewrite the
+/// Whether the registry still names the old session although its process went on: some agents do not rewrite the
 /// file on `/clear`. This counts only if the caller gives the start time of the process and no other fact contradicts
 /// it.
-fn registry_lags(nodes: &Nodes<'_>, facts: &Facts<'_>, child: usize, parent: Parent, at: Timestamp) -> bool {
+fn registry_lags(
+    nodes: &Nodes<'_>,
+    facts: &LineageFacts<'_>,
+    child: usize,
+    parent: Parent,
+    at: Timestamp,
+) -> bool {
     let same_process =
         matches!(parent.reason, LinkReason::Clear | LinkReason::Process | LinkReason::Registry);
     let old = nodes[parent.from].id;

@@ -74,16 +74,16 @@ impl Lineage {
 
     /// The latest activity, or the beginning, and the end of the oldest span if there are several. That end moves
     /// only when more spans are merged.
-    pub fn activity(&self) -> Activity {
+    pub fn activity(&self) -> ActiveTime {
         let oldest = self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.1);
         let latest = self.spans.iter().map(|span| span.1).max();
-        Activity { last: latest.or(self.start()), oldest, begun: latest.is_some() }
+        ActiveTime { last: latest.or(self.start()), oldest, begun: latest.is_some() }
     }
 }
 
 /// The part of a session's activity that shows whether there is more, and since when (see [`Lineage::activity`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Activity {
+pub struct ActiveTime {
     /// The latest activity; the beginning of a session that has not been active yet.
     pub last: Option<Timestamp>,
     /// The end of the oldest of several spans.
@@ -144,14 +144,14 @@ pub struct HookMove {
     pub to: SessionId,
     /// When the later one began, by the clock of the hook's sender.
     pub at: Timestamp,
-    /// The cause that the client gave.
+    /// The cause that the agent gave.
     pub cause: MoveCause,
 }
 
 /// `source` of the SessionStart that named the later session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MoveCause {
-    /// A compaction into a new id: daemon and remote sessions do that, see the issues 87884 and 79830 of the client.
+    /// A compaction into a new id: daemon and remote sessions do that, see the issues 87884 and 79830 of the agent.
     Compact,
     /// `/clear`.
     Clear,

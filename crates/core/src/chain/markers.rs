@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::Facts;
+use super::facts::LineageFacts;
 use super::forest::Forest;
 use super::lineage::{Lineage, Marker, MoveCause, SLACK};
 use super::link::{LinkConfidence, LinkReason};
@@ -27,7 +27,7 @@ pub(super) struct Announced {
 impl Announced {
     /// Adds the sessions that a hook began after a compaction, if that hook gave the session its origin. Such a hook
     /// announces a compaction as a marker does.
-    pub fn add_hooks(&mut self, nodes: &Nodes<'_>, forest: &Forest, facts: &Facts<'_>) {
+    pub fn add_hooks(&mut self, nodes: &Nodes<'_>, forest: &Forest, facts: &LineageFacts<'_>) {
         for moved in facts.hook_moves.iter().filter(|moved| moved.cause == MoveCause::Compact) {
             let (Some(from), Some(to)) = (nodes.find(&moved.from), nodes.find(&moved.to)) else { continue };
             let parent = forest.origins[to].parent().filter(|parent| parent.reason == LinkReason::Hook);
@@ -41,7 +41,7 @@ impl Announced {
 }
 
 /// Applies every marker once, in the order of time.
-pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Facts<'_>) -> Announced {
+pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &LineageFacts<'_>) -> Announced {
     let mut announced = Announced::default();
     if facts.markers.is_empty() {
         return announced;
@@ -79,7 +79,7 @@ pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Fact
 /// A marker waits until its session has a transcript: only that shows whether the session is new, and an empty
 /// successor must not hide another session. Hooks of two settings files announce one compaction twice, some
 /// milliseconds apart.
-fn distinct<'m>(nodes: &Nodes<'_>, facts: &Facts<'m>) -> Vec<(usize, &'m Marker)> {
+fn distinct<'m>(nodes: &Nodes<'_>, facts: &LineageFacts<'m>) -> Vec<(usize, &'m Marker)> {
     let known =
         |m: &'m Marker| nodes.find(&m.session).filter(|&n| nodes[n].lineage.is_some()).map(|n| (n, m));
     let mut markers: Vec<(usize, &Marker)> = facts.markers.iter().filter_map(known).collect();
@@ -112,7 +112,7 @@ struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     /// All sessions that are neither superseded nor live. A live session has another process than the new session.
-    fn collect(nodes: &Nodes<'a>, forest: &Forest, facts: &Facts<'a>) -> Self {
+    fn collect(nodes: &Nodes<'a>, forest: &Forest, facts: &LineageFacts<'a>) -> Self {
         let mut by_cwd: BTreeMap<&'a str, ByActivity> =
             facts.markers.iter().map(|m| (folder(&m.cwd), ByActivity::new())).collect();
         let mut by_terminal: BTreeMap<&'a str, ByActivity> = BTreeMap::new();
@@ -135,7 +135,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Removes a session, because it is superseded now.
-    fn remove(&mut self, nodes: &Nodes<'_>, facts: &Facts<'_>, number: usize) {
+    fn remove(&mut self, nodes: &Nodes<'_>, facts: &LineageFacts<'_>, number: usize) {
         let node = &nodes[number];
         let Some((lineage, last)) = node.lineage.zip(node.last) else { return };
         let entry = (last, Reverse(number));
@@ -158,7 +158,7 @@ impl<'a> Candidates<'a> {
         &self,
         nodes: &Nodes<'_>,
         forest: &mut Forest,
-        facts: &Facts<'_>,
+        facts: &LineageFacts<'_>,
         number: usize,
         marker: &Marker,
     ) -> Option<(usize, LinkReason, LinkConfidence)> {
@@ -178,7 +178,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-fn terminal_of<'a>(facts: &Facts<'a>, node: &Node<'_>) -> Option<&'a str> {
+fn terminal_of<'a>(facts: &LineageFacts<'a>, node: &Node<'_>) -> Option<&'a str> {
     facts.terminals.get::<SessionId>(node.id).map(|key| &**key)
 }
 

@@ -20,7 +20,7 @@ mod nodes;
 mod parents;
 
 pub use chains::{Chain, Chains};
-pub use facts::{Facts, ManualLink};
+pub use facts::{LineageFacts, ManualLink};
 pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::facts::{Facts, ManualLink};
+use super::facts::{LineageFacts, ManualLink};
 use super::lineage::{BeganBy, Lineage};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
@@ -29,7 +29,7 @@ pub(super) struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// Some record carries `session_id`, so the client is 2.1.207 or newer. Such a client resumes in
+    /// Some record carries `session_id`, so the agent is 2.1.207 or newer. Such an agent resumes in
     /// the same file, so history that it copied can only be a fork.
     pub fn is_modern(&self) -> bool {
         self.lineage.is_some_and(|l| l.own_process_session || !l.process_sessions.is_empty())
@@ -56,7 +56,7 @@ pub(super) struct Nodes<'a> {
 
 impl<'a> Nodes<'a> {
     /// Numbers every session that has a transcript, is live, or is named as an origin.
-    pub fn collect(facts: &Facts<'a>) -> Self {
+    pub fn collect(facts: &LineageFacts<'a>) -> Self {
         let mut known: Vec<(u64, &'a SessionId, bool, Option<&'a Lineage>)> =
             Vec::with_capacity(facts.lineages.len() * 2);
         for &lineage in facts.lineages {

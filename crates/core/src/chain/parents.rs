@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::copies::Copies;
-use super::facts::{Facts, ManualLink};
+use super::facts::{LineageFacts, ManualLink};
 use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove, SLACK};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::Nodes;
@@ -62,7 +62,7 @@ impl Origin {
 }
 
 /// Finds every session's origin, by the strongest evidence for each.
-pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>) -> Vec<Origin> {
+pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &LineageFacts<'_>) -> Vec<Origin> {
     let mut origins: Vec<Origin> = (0..nodes.len()).map(|n| copied_from(nodes, copies, n)).collect();
     let moves = Moves::new(nodes, facts);
     let groups = ProcessGroups::new(nodes, &origins);
@@ -88,7 +88,7 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>
     origins
 }
 
-/// The origin of forks, and of history that old clients copied.
+/// The origin of forks, and of history that old agents copied.
 fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
     let node = &nodes[number];
     let fork_of = |from| Origin::Known(Parent::branch(from, LinkReason::ForkedFrom, node.start));
@@ -118,7 +118,7 @@ fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
 
 /// The meaning of copied history whose origin is known.
 ///
-/// Clients since 2.1.207 resume in the same file, so a copy by them is a fork. Older clients also copied on resume
+/// Agents since 2.1.207 resume in the same file, so a copy by them is a fork. Older agents also copied on resume
 /// and on compaction: such a copy continues the original, unless the original went on too. Records that kept their
 /// old `sessionId` were copied by an old client, even if a new client has resumed the copy since.
 fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {
@@ -266,7 +266,7 @@ struct Moved {
 struct Moves(Vec<(usize, bool, Timestamp, usize, Option<MoveCause>)>);
 
 impl Moves {
-    fn new(nodes: &Nodes<'_>, facts: &Facts<'_>) -> Self {
+    fn new(nodes: &Nodes<'_>, facts: &LineageFacts<'_>) -> Self {
         let numbered = |from: &SessionId, to: &SessionId, at: Timestamp, cause: Option<MoveCause>| {
             let (from, to) = (nodes.find(from)?, nodes.find(to)?);
             (from != to && nodes[from].seen).then_some((to, cause.is_none(), at, from, cause))
@@ -281,7 +281,7 @@ impl Moves {
 
     /// The first change that opened the session. A change to a session that existed before is a `/resume` and ties
     /// nothing.
-    fn opening(&self, nodes: &Nodes<'_>, facts: &Facts<'_>, to: usize) -> Option<Moved> {
+    fn opening(&self, nodes: &Nodes<'_>, facts: &LineageFacts<'_>, to: usize) -> Option<Moved> {
         let first = self.0.partition_point(|m| m.0 < to);
         let mut moves = self.0[first..].iter().take_while(|m| m.0 == to);
         let is_new = |at: Timestamp| match nodes[to].start {
@@ -297,7 +297,7 @@ impl Moves {
 }
 
 /// Applies the user's joins and splits over all other evidence; for each session the newest one counts.
-fn apply_manual_links(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
+fn apply_manual_links(nodes: &Nodes<'_>, facts: &LineageFacts<'_>, origins: &mut [Origin]) {
     let mut newest: BTreeMap<usize, &ManualLink> = BTreeMap::new();
     for word in facts.manual {
         let Some(number) = nodes.find(word.session()).filter(|&number| nodes[number].seen) else { continue };

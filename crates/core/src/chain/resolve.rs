@@ -8,20 +8,20 @@ use super::nodes::Nodes;
 use super::parents::find_parents;
 use crate::ids::SessionId;
 
-pub use super::facts::{Facts, ManualLink};
+pub use super::facts::{LineageFacts, ManualLink};
 
 /// Ties sessions into work chains.
 ///
 /// The result depends on the facts alone, not on their order. Every session with a transcript and every
 /// live session is in exactly one chain. Links between sessions never form a cycle, even if the facts contradict each
 /// other.
-pub fn resolve(facts: &Facts<'_>) -> Chains {
+pub fn resolve(facts: &LineageFacts<'_>) -> Chains {
     resolve_for(facts, &|_| true)
 }
 
 /// The chains that hold a `wanted` session, equal to those of [`resolve`]. A caller that shows few sessions does not
 /// pay for the chains of thousands.
-pub fn resolve_for(facts: &Facts<'_>, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
+pub fn resolve_for(facts: &LineageFacts<'_>, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
     let nodes = Nodes::collect(facts);
     let copies = Copies::find(&nodes);
     let parents = find_parents(&nodes, &copies, facts);

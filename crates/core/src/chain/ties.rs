@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::copies::DisjointSets;
-use super::facts::{Facts, ManualLink};
+use super::facts::{LineageFacts, ManualLink};
 use super::lineage::{Lineage, SLACK};
 use super::markers::folder;
 use crate::ids::{RecordId, SessionId, stable_hash};
@@ -84,7 +84,7 @@ impl SessionGroups {
     }
 
     /// Adds the facts that come from no transcript.
-    pub fn add_facts(&mut self, facts: &Facts<'_>) {
+    pub fn add_facts(&mut self, facts: &LineageFacts<'_>) {
         let moves = facts.moves.iter().map(|seen| (&seen.from, &seen.to));
         let moves = moves.chain(facts.hook_moves.iter().map(|seen| (&seen.from, &seen.to)));
         let joined = facts.manual.iter().filter_map(|word| match word {

@@ -1,6 +1,6 @@
-//! The client's live registry: one file `sessions/<pid>.json` for each running process.
+//! The agent's live registry: one file `sessions/<pid>.json` for each running process.
 //!
-//! The vendor does not document it; measured with client 2.1.329. The client rewrites the file in place, so a reader
+//! The vendor does not document it; measured with agent 2.1.329. The agent rewrites the file in place, so a reader
 //! may see an empty file or the tail of a longer old text. `sessionId` changes in place on `/clear` and `/resume`.
 //! The file of a killed process stays, with its last status.
 
@@ -157,9 +157,9 @@ fn time(object: &Object, field: &str) -> Option<Timestamp> {
     value.as_i64().map(Timestamp::from_millis).or_else(|| value.as_str().and_then(Timestamp::parse))
 }
 
-/// Whether the client keeps a registry file with a status for as long as it runs.
+/// Whether the agent keeps a registry file with a status for as long as it runs.
 ///
-/// Only then does a missing file mean something. Interactive clients do since 2.1.139. Print mode and stream-json
+/// Only then does a missing file mean something. Interactive agents do since 2.1.139. Print mode and stream-json
 /// (`sdk-cli`) do in 2.1.329, the first version in which that was measured. Other SDK sessions write a file without a
 /// status, or none.
 pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool {

@@ -47,7 +47,7 @@ impl StatusReading {
 /// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: as the hooks' open request says; else question or plan if the transcript shows its call; else permission |
 /// | `waiting` | `input needed` | approval: plan if only a plan is asked for, else question |
 /// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred without a hook's request; else a dialog |
-/// | `waiting` | `dialog open` and anything else | as a hook's request says, unless the transcript shows it answered; else a dialog of the client: approval if a call of a running turn is pending, else input |
+/// | `waiting` | `dialog open` and anything else | as a hook's request says, unless the transcript shows it answered; else a dialog of the agent: approval if a call of a running turn is pending, else input |
 /// | `idle` | | input: as hooks and transcript say the turn ended; interrupted if the hooks reported a turn and no end |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn read_status(
@@ -330,7 +330,7 @@ impl TranscriptWitness<'_> {
         matches!(self.state, State::Working | State::WaitingForApproval)
     }
 
-    /// No turn has ever run: the client writes modes and the like before the first prompt.
+    /// No turn has ever run: the agent writes modes and the like before the first prompt.
     pub(super) fn has_not_begun(&self) -> bool {
         self.state == State::Idle && !self.by_timeout
     }

@@ -18,7 +18,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
 /// | closed | a hook said that its process left the session, and nothing followed | ended | |
-/// | unclaimed | the client keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
+/// | unclaimed | the agent keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
 /// | hook | a hook's event is newer than the registry's status, or, without one, than the transcript: see below | its state | below |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |

@@ -11,7 +11,7 @@ pub(super) const GRACE: Millis = Millis(2_000);
 /// How long a request must last before it counts by a hook alone. An automatic reviewer answers after 90 ms, print
 /// mode denies after 130 ms. A registry that says `waiting` confirms it at once.
 pub(super) const ASK_DWELL: Millis = Millis(1_000);
-/// How long a compaction may last without an event. The client writes nothing while it runs; big contexts take
+/// How long a compaction may last without an event. The agent writes nothing while it runs; big contexts take
 /// minutes.
 pub(super) const COMPACTION_LASTS: Millis = Millis::from_secs(600);
 /// How much newer than a registry's `idle` a turn's record or hook must be to prove the registry stale. A turn and its

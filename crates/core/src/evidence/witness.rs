@@ -25,7 +25,7 @@ pub struct Evidence<'a> {
     pub gone: Option<&'a GoneInstance>,
     /// The registry's folder exists and could be read, so that a missing file means a missing process.
     pub registry_readable: bool,
-    /// The client that wrote the transcript keeps a registry file for as long as it runs
+    /// The agent that wrote the transcript keeps a registry file for as long as it runs
     /// (see [`expects_registry`](crate::evidence::registry::expects_registry)).
     pub expects_registry: bool,
     /// What the hooks of the process that runs the session say
@@ -35,7 +35,7 @@ pub struct Evidence<'a> {
     pub own: Option<&'a OwnWitness>,
     /// What a status file of this session says.
     pub status_file: Option<&'a StatusWitness>,
-    /// The newest child of the client's process that a tool call may have started.
+    /// The newest child of the agent's process that a tool call may have started.
     pub child: Option<ChildWitness>,
     /// Whether processes, hooks and registry count at all. Otherwise only files count, as for a question about the
     /// past.
@@ -67,7 +67,7 @@ pub struct TranscriptWitness<'a> {
     pub prompt_at: Option<Timestamp>,
 }
 
-/// A child process of the client. If it began after a call, that call runs and does not ask the user.
+/// A child process of the agent. If it began after a call, that call runs and does not ask the user.
 ///
 /// Only a child that lasts counts, because hooks, status lines and MCP servers are children as well. The caller
 /// leaves out each child that it knows to be one of these, and each child younger than [`CHILD_LASTS`].

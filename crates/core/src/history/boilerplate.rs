@@ -1,17 +1,17 @@
-//! Text in prompts and tool output that the user did not write: the client's reminders, an editor's quotes, the
+//! Text in prompts and tool output that the user did not write: the agent's reminders, an editor's quotes, the
 //! opening of a plan's prompt.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-const OPEN: &str = "<system-reminder>";
+const OPEN_TAG: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
-/// Removes the client's reminders to the model. A reminder without an end is removed only from a text that was
+/// Removes the agent's reminders to the model. A reminder without an end is removed only from a text that was
 /// `cut`. In an uncut text it is the writer's own text about reminders.
 pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
-    let Some(first) = memmem::find(text.as_bytes(), OPEN.as_bytes()) else { return Cow::Borrowed(text) };
+    let Some(first) = memmem::find(text.as_bytes(), OPEN_TAG.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut at) = (text, first);
     loop {
@@ -27,7 +27,7 @@ pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
             }
             None => break,
         }
-        match rest.find(OPEN) {
+        match rest.find(OPEN_TAG) {
             Some(next) => at = next,
             None => break,
         }
@@ -53,7 +53,7 @@ pub fn without_quotes(text: &str) -> Cow<'_, str> {
     rest
 }
 
-/// The client carries out a plan after it cleared the context. Its prompt begins with these words.
+/// The agent carries out a plan after it cleared the context. Its prompt begins with these words.
 const PLAN: &str = "Implement the following plan:";
 
 /// The plan in a prompt that carries one out.

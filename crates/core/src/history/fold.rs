@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{Batch, Item, Request, Sink};
+use super::rows::{Batch, Item, Request, RowSink};
 use super::settings::HistorySettings;
 use crate::ids::SessionId;
 use crate::time::Timestamp;
@@ -45,7 +45,7 @@ pub struct HistoryFold {
     prompt_id: Option<Arc<str>>,
     pub(super) prompt_matches: PromptMatches,
     calls: Calls,
-    /// Hashes of the newest title of each kind. The client appends a title again, up to a hundred times.
+    /// Hashes of the newest title of each kind. The agent appends a title again, up to a hundred times.
     titles: [u64; 4],
     /// The plan that the session works on.
     plan: Option<Arc<str>>,
@@ -81,7 +81,7 @@ pub struct HistoryFold {
 const FOLDERS: usize = 16;
 
 /// Data that the handlers of one record share.
-pub(super) struct Step<'s, 'k> {
+pub(super) struct RecordContext<'s, 'k> {
     pub offset: u64,
     pub envelope: &'s Envelope<'s>,
     /// The record's time; without one, the newest time before it.
@@ -90,7 +90,7 @@ pub(super) struct Step<'s, 'k> {
     pub agent: Option<Arc<str>>,
     pub copied: bool,
     pub settings: &'s HistorySettings,
-    pub sink: Sink<'k>,
+    pub sink: RowSink<'k>,
 }
 
 impl HistoryFold {
@@ -129,7 +129,7 @@ impl HistoryFold {
         record: &Record<'_>,
         full: Full<'_, '_>,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         if offset < self.next {
             return;
@@ -140,7 +140,7 @@ impl HistoryFold {
             return;
         }
         self.clock = self.clock.max(envelope.at);
-        let mut step = Step {
+        let mut step = RecordContext {
             offset,
             envelope,
             at: envelope.at.or(self.clock),
@@ -166,7 +166,7 @@ impl HistoryFold {
 
     /// Gives the sink all rows that were held back. Call it after a stretch of lines, before the rows and the fold
     /// are stored.
-    pub fn settle(&mut self, sink: Sink<'_>) {
+    pub fn settle(&mut self, sink: RowSink<'_>) {
         // All lines so far are complete: the last one gives no more objects.
         self.next = self.part.end().max(self.next);
         self.calls.settle(sink);
@@ -188,7 +188,7 @@ impl HistoryFold {
 
     /// Notes the folder of a record, and gives it to the sink unless the sink got it lately. Later exclusions look
     /// for these folders.
-    fn note_folder(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: Sink<'_>) {
+    fn note_folder(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: RowSink<'_>) {
         // A record without a folder belongs to the folder of the record before it.
         let Some(cwd) = envelope.cwd.as_deref().filter(|cwd| !cwd.is_empty()) else { return };
         if self.folder.as_deref() == Some(cwd) {
@@ -236,12 +236,12 @@ impl HistoryFold {
     fn agent_of(&self, envelope: &Envelope<'_>) -> Option<Arc<str>> {
         match &self.agent {
             Some(agent) => Some(Arc::clone(agent)),
-            // Clients of 1.0.x write a subagent's records into the session's file and do not name the subagent.
+            // Agents of 1.0.x write a subagent's records into the session's file and do not name the subagent.
             None => envelope.sidechain.then(|| envelope.agent_id.as_deref().unwrap_or("sidechain").into()),
         }
     }
 
-    fn dispatch(&mut self, body: &Body<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    fn dispatch(&mut self, body: &Body<'_>, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         match body {
             Body::Prompt(prompt) => self.prompt(prompt, full, step),
             Body::ToolResults(results) => self.results(results, full, step),

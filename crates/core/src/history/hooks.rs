@@ -9,11 +9,11 @@ use super::fold::plans::{PLAN_LIMIT, content_after_write, execution_of, plan_tex
 use super::fold::turn::prompt_hash;
 use super::private::{keep_public, rest_closes_block, strip_private};
 use super::rows::{
-    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanState,
-    PlanVersion, Sink,
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, CallOutcome, Ended, Execution, Item, PlanEvent,
+    PlanEventKind, RowSink,
 };
 use super::settings::HistorySettings;
-use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};
+use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, HookToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::transcript::json::Raw;
@@ -37,7 +37,7 @@ impl HistoryFold {
         &mut self,
         event: HookEventParts<'_>,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         let at = event.origin.at;
         let cwd = event.payload.cwd.as_deref();
@@ -54,15 +54,17 @@ impl HistoryFold {
             HookEvent::UserPromptSubmit { task_notification, .. } => {
                 self.hook_prompt(event, *task_notification, settings, sink);
             }
-            HookEvent::PreToolUse(call) => self.hook_call(event, call, Outcome::Pending, settings, sink),
+            HookEvent::PreToolUse(call) => self.hook_call(event, call, CallOutcome::Pending, settings, sink),
             HookEvent::PostToolUse(call) => {
                 self.hook_call(event, call, outcome(event.texts), settings, sink);
                 self.hook_plan(event, call, settings, sink);
             }
             HookEvent::PostToolUseFailure { call, .. } => {
-                self.hook_call(event, call, Outcome::Error, settings, sink);
+                self.hook_call(event, call, CallOutcome::Error, settings, sink);
             }
-            HookEvent::PermissionDenied(call) => self.hook_call(event, call, Outcome::Denied, settings, sink),
+            HookEvent::PermissionDenied(call) => {
+                self.hook_call(event, call, CallOutcome::Denied, settings, sink)
+            }
             HookEvent::Stop { .. } => {
                 let ended = Ended { status: BatchStatus::Completed, at, error: None };
                 self.hook_end(event, ended, settings, sink);
@@ -81,7 +83,7 @@ impl HistoryFold {
         event: HookEventParts<'_>,
         notice: bool,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         let at = event.origin.at;
         let Some(text) = event.texts.prompt.as_deref() else { return };
@@ -110,7 +112,7 @@ impl HistoryFold {
         }
     }
 
-    /// The batch of an event. Hooks of clients before 2.1.196 do not name it; then it is the newest one.
+    /// The batch of an event. Hooks of agents before 2.1.196 do not name it; then it is the newest one.
     fn hook_batch(&self, event: HookEventParts<'_>) -> Option<BatchId> {
         let newest = || {
             self.prompt_matches.newest(event.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)))
@@ -123,7 +125,7 @@ impl HistoryFold {
         event: HookEventParts<'_>,
         ended: Ended,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         // The end of a subagent's turn does not end the session's turn.
         let (None, Some(id)) = (&event.payload.agent_id, self.hook_batch(event)) else { return };
@@ -144,17 +146,17 @@ impl HistoryFold {
     fn hook_call(
         &mut self,
         event: HookEventParts<'_>,
-        call: &ToolCall,
-        outcome: Outcome,
+        call: &HookToolCall,
+        outcome: CallOutcome,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         let Some(id) = call.id.clone().filter(|_| !settings.skips_tool(&call.tool)) else { return };
         let at = event.origin.at;
         let input = event.texts.tool_input.map(Raw::Nested).unwrap_or_default();
         let cwd = event.payload.cwd.as_deref();
         let is_storable = |text: &&str| !settings.exclude.output_names_excluded(Some(&call.tool), text, cwd);
-        let ended = outcome != Outcome::Pending;
+        let ended = outcome != CallOutcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {
             // If the hook names no batch, the transcript will. A guess could not be undone.
@@ -187,9 +189,9 @@ impl HistoryFold {
     fn hook_plan(
         &mut self,
         event: HookEventParts<'_>,
-        call: &ToolCall,
+        call: &HookToolCall,
         settings: &HistorySettings,
-        sink: Sink<'_>,
+        sink: RowSink<'_>,
     ) {
         let Some(response) = event.texts.tool_response.as_deref() else { return };
         let response = Raw::Nested(response);
@@ -203,28 +205,28 @@ impl HistoryFold {
         let batch = self.hook_batch(event);
         let (plan, content, word) = if shows_plan(&call.tool) {
             let plan = self.plan_name(batch.as_ref());
-            (plan, field("plan"), PlanState::Approved)
+            (plan, field("plan"), PlanEventKind::Approved)
         } else if let ("Write" | "Edit" | "MultiEdit", Some(path)) = (&*call.tool, &path) {
             let content = content_after_write(&field, response.get("replaceAll").is_true());
-            (Arc::clone(path), content, PlanState::Written)
+            (Arc::clone(path), content, PlanEventKind::Written)
         } else {
             return;
         };
         let at = Some(event.origin.at);
-        if let (PlanState::Approved, Some(batch)) = (word, batch.clone()) {
+        if let (PlanEventKind::Approved, Some(batch)) = (word, batch.clone()) {
             sink(Item::Execution(Execution { plan: Some(Arc::clone(&plan)), content: None, batch, at }));
         }
         let content = content.as_deref().and_then(plan_text);
-        sink(Item::Plan(Box::new(PlanVersion { plan, path, at, batch, content, word })));
+        sink(Item::Plan(Box::new(PlanEvent { plan, path, at, batch, content, word })));
     }
 }
 
 /// The outcome of a call that a hook reports as run.
-fn outcome(texts: &HookTexts<'_>) -> Outcome {
+fn outcome(texts: &HookTexts<'_>) -> CallOutcome {
     let response = texts.tool_response.as_deref().map(Raw::Nested).unwrap_or_default();
     let background = response.get("backgroundTaskId").is_there()
         || response.get("status").word() == Some("async_launched");
-    if background { Outcome::Background } else { Outcome::Ok }
+    if background { CallOutcome::Background } else { CallOutcome::Ok }
 }
 
 fn touches_file(tool: &str) -> bool {

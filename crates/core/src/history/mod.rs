@@ -22,7 +22,7 @@ pub use hooks::HookEventParts;
 pub use private::{keep_public, strip_private};
 pub use recovery::{Correction, Recovery, RecoverySettings, SessionView, recover};
 pub use rows::{
-    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanState,
-    PlanVersion, Request, Role, Segment, Text,
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, CallOutcome, Ended, Execution, Item, PlanEvent,
+    PlanEventKind, Request, Role, Segment, Text,
 };
 pub use settings::{ArchiveSettings, HistorySettings};

@@ -29,7 +29,7 @@ impl Default for RecoverySettings {
 /// A session as recovery sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionView {
-    /// The client's id of the session.
+    /// The agent's id of the session.
     pub id: Arc<str>,
     /// The store holds it as a session that goes on.
     pub open: bool,

@@ -64,7 +64,7 @@ impl Role {
 pub enum BatchOrigin {
     /// The user.
     Human,
-    /// The user, while a turn ran. The client took the prompt into that turn.
+    /// The user, while a turn ran. The agent took the prompt into that turn.
     Queued,
     /// A background task or subagent has ended.
     TaskNotification,
@@ -123,7 +123,7 @@ impl BatchStatus {
 
 /// How a tool call ended. Of two reports, the later variant wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// There is no result yet.
     Pending,
     /// Its turn ended without a result.
@@ -138,7 +138,7 @@ pub enum Outcome {
     Denied,
 }
 
-impl Outcome {
+impl CallOutcome {
     /// The word in JSON and in the store.
     pub const fn word(self) -> &'static str {
         match self {
@@ -161,7 +161,7 @@ impl Outcome {
 
 /// What happened to a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PlanState {
+pub enum PlanEventKind {
     /// It was written or changed.
     Written,
     /// The agent showed it to the user.
@@ -172,7 +172,7 @@ pub enum PlanState {
     Approved,
 }
 
-impl PlanState {
+impl PlanEventKind {
     /// The word in JSON and in the store.
     pub const fn word(self) -> &'static str {
         match self {

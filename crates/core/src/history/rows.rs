@@ -9,10 +9,10 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{CompactBoundary, Usage};
 
-pub use super::row_kinds::{BatchOrigin, BatchStatus, Outcome, PlanState, Role};
+pub use super::row_kinds::{BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role};
 
 /// Where rows go.
-pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
+pub type RowSink<'k> = &'k mut dyn FnMut(Item<'_>);
 
 /// One thing to store. Rows other than texts are upserts: the stored row and this one are merged.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Item<'a> {
     /// A tool call.
     Activity(Box<Activity>),
     /// A version of a plan.
-    Plan(Box<PlanVersion>),
+    Plan(Box<PlanEvent>),
     /// A prompt carries out a plan.
     Execution(Execution),
     /// The tokens of one request.
@@ -66,7 +66,7 @@ pub struct Text<'a> {
     /// The tool's name, for [`Role::ToolInput`] and [`Role::ToolResult`]. `None` for a result whose call is
     /// missing.
     pub tool: Option<&'a str>,
-    /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
+    /// The subagent it belongs to; `sidechain` for agents of 1.0.x, which do not name it.
     pub agent: Option<&'a str>,
     /// By its own fields, the record was copied from another session.
     pub copied: bool,
@@ -76,7 +76,7 @@ pub struct Text<'a> {
     pub cut: u64,
 }
 
-/// Id of a batch: the client's `promptId`, which hooks call `prompt_id`. For clients before 2.1.87, the id of the
+/// Id of a batch: the agent's `promptId`, which hooks call `prompt_id`. For agents before 2.1.87, the id of the
 /// prompt's record.
 pub type BatchId = Arc<str>;
 
@@ -87,7 +87,7 @@ pub struct Batch {
     pub id: BatchId,
     /// The source of the prompt.
     pub origin: Option<BatchOrigin>,
-    /// The prompt without private blocks and the client's wrappers, cut. `None` also when all of it was private.
+    /// The prompt without private blocks and the agent's wrappers, cut. `None` also when all of it was private.
     pub prompt: Option<String>,
     /// All of the prompt was private.
     pub private: bool,
@@ -114,7 +114,7 @@ pub struct Ended {
     pub status: BatchStatus,
     /// Since when.
     pub at: Timestamp,
-    /// For [`BatchStatus::Failed`]: the client's message.
+    /// For [`BatchStatus::Failed`]: the agent's message.
     pub error: Option<String>,
 }
 
@@ -178,7 +178,7 @@ pub struct Activity {
     /// Where the call's line begins in the file that was read.
     pub offset: Option<u64>,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<CallOutcome>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// How long it ran, as a hook measured it; else from the call's record to the result's.
@@ -216,7 +216,7 @@ impl Activity {
 
 /// A plan at one time. The same text again is no new version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanVersion {
+pub struct PlanEvent {
     /// Id of the plan: the path of its file. Without a file, the session and the batch, or the text's hash.
     pub plan: Arc<str>,
     /// The file.
@@ -228,7 +228,7 @@ pub struct PlanVersion {
     /// Its text, without private blocks, cut. `None` if the report has no text.
     pub content: Option<String>,
     /// What happened to it.
-    pub word: PlanState,
+    pub word: PlanEventKind,
 }
 
 /// A prompt carries out a plan.
@@ -236,7 +236,7 @@ pub struct PlanVersion {
 pub struct Execution {
     /// The plan's name, where it is known.
     pub plan: Option<Arc<str>>,
-    /// The plan's text in the prompt, cut like [`PlanVersion::content`]. It stands for a plan with the same text,
+    /// The plan's text in the prompt, cut like [`PlanEvent::content`]. It stands for a plan with the same text,
     /// in any session: after `/clear` nothing else ties the two.
     pub content: Option<String>,
     /// The batch.

@@ -76,7 +76,7 @@ pub struct ArchiveSettings {
 
 impl Default for ArchiveSettings {
     fn default() -> Self {
-        // The client removes transcripts after 30 days, or earlier if the user sets it so. A week leaves room for
+        // The agent removes transcripts after 30 days, or earlier if the user sets it so. A week leaves room for
         // both.
         Self {
             enabled: false,

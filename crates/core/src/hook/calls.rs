@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::event::ToolCall;
+use super::event::HookToolCall;
 use super::witness::{HookCall, HookRequest};
 use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::state::StateKind;
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// More open calls than any client makes at once. Beyond it the oldest is dropped.
 pub(super) const OPEN_CALL_LIMIT: usize = 64;
 /// How many prompts and finished calls are kept, because senders may put events into the wrong order.
-const REMEMBERED: usize = 32;
+const MAX_REMEMBERED: usize = 32;
 /// A call that has begun and not ended, of the turn or of a subagent.
 #[derive(Debug, Clone)]
 pub(super) struct OpenCall {
@@ -31,7 +31,7 @@ pub(super) struct OpenRequest {
 /// A call that has ended.
 #[derive(Debug, Clone)]
 pub(super) struct EndedCall {
-    pub call: ToolCall,
+    pub call: HookToolCall,
     pub agent: Option<Arc<str>>,
     pub at: Timestamp,
 }
@@ -46,7 +46,7 @@ pub(super) fn asks_by_itself(tool: &str) -> Option<StateKind> {
 }
 
 pub(super) fn remember<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() == REMEMBERED {
+    if list.len() == MAX_REMEMBERED {
         list.pop_front();
     }
     list.push_back(item);

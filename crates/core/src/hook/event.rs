@@ -24,30 +24,30 @@ pub enum HookEvent {
     UserPromptSubmit {
         /// Its first line.
         prompt: Arc<str>,
-        /// The client submitted it by itself: background work has ended.
+        /// The agent submitted it by itself: background work has ended.
         task_notification: bool,
     },
     /// A tool is about to run, or to ask.
-    PreToolUse(ToolCall),
+    PreToolUse(HookToolCall),
     /// A tool has run.
-    PostToolUse(ToolCall),
+    PostToolUse(HookToolCall),
     /// A tool has failed.
     PostToolUseFailure {
         /// Its call.
-        call: ToolCall,
+        call: HookToolCall,
         /// `is_interrupt`: the user stopped it. Client 2.1.329 fires no hook at all for Escape.
         interrupted: bool,
     },
     /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
-    PermissionRequest(ToolCall),
+    PermissionRequest(HookToolCall),
     /// The auto mode refused a call. A refusal by the user fires no hook.
-    PermissionDenied(ToolCall),
+    PermissionDenied(HookToolCall),
     /// All calls of one answer are done, including refused ones.
     PostToolBatch {
         /// Their ids.
         ids: Vec<Arc<str>>,
     },
-    /// The client notifies the user.
+    /// The agent notifies the user.
     Notification {
         /// `notification_type`.
         kind: NotificationKind,
@@ -63,7 +63,7 @@ pub enum HookEvent {
     StopFailure {
         /// `error`: `rate_limit`, `server_error`, ….
         error: Arc<str>,
-        /// First line of `last_assistant_message`, which holds the client's own words about the error.
+        /// First line of `last_assistant_message`, which holds the agent's own words about the error.
         message: Arc<str>,
     },
     /// A subagent begins.
@@ -93,7 +93,7 @@ pub enum HookEvent {
 
 /// A tool call as a hook names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct HookToolCall {
     /// `tool_name`.
     pub tool: Arc<str>,
     /// What it acts on, one line.

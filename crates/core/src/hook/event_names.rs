@@ -1,6 +1,6 @@
 //! The name of an event, and the call that it is about.
 
-use super::event::{HookEvent, ToolCall};
+use super::event::{HookEvent, HookToolCall};
 
 impl HookEvent {
     /// `hook_event_name`.
@@ -29,7 +29,7 @@ impl HookEvent {
     }
 
     /// The tool call that the event is about.
-    pub fn call(&self) -> Option<&ToolCall> {
+    pub fn call(&self) -> Option<&HookToolCall> {
         match self {
             Self::PreToolUse(call)
             | Self::PostToolUse(call)
@@ -41,7 +41,7 @@ impl HookEvent {
     }
 
     /// The same, mutable.
-    pub(crate) fn call_mut(&mut self) -> Option<&mut ToolCall> {
+    pub(crate) fn call_mut(&mut self) -> Option<&mut HookToolCall> {
         match self {
             Self::PreToolUse(call)
             | Self::PostToolUse(call)

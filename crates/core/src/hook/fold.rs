@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::hook_state::{Reading, TurnEvent};
+use super::hook_state::{HookReading, TurnEvent};
 use super::origin::HookOrigin;
 use super::payload::HookPayload;
 use super::witness::HookWitness;
@@ -33,16 +33,16 @@ type EventOrder = (u64, Arc<str>);
 #[derive(Debug, Clone, Default)]
 struct Window {
     /// The reading of everything before the window.
-    base: Reading,
+    base: HookReading,
     /// Place of the newest event that `base` holds.
     base_end: Option<EventOrder>,
     /// In order.
     events: Vec<(EventOrder, Timestamp, TurnEvent)>,
     /// The reading of all events.
-    now: Reading,
+    now: HookReading,
     /// Wall clock of the newest event.
     newest: Timestamp,
-    /// Process ids of the client's ancestors, nearest first.
+    /// Process ids of the agent's ancestors, nearest first.
     outer: Arc<[u32]>,
 }
 

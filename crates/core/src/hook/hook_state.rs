@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::calls::{EndedCall, OPEN_CALL_LIMIT, OpenCall, OpenRequest, asks_by_itself, remember};
-use super::event::{HookEvent, NotificationKind, StartSource, ToolCall};
+use super::event::{HookEvent, HookToolCall, NotificationKind, StartSource};
 use super::payload::HookPayload;
 use super::witness::{HookCall, HookRequest, HookTurn, HookWitness};
 use crate::session::answer::is_usage_limit;
@@ -39,7 +39,7 @@ impl TurnEvent {
 
 /// The state that a sequence of events leads to.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
+pub(super) struct HookReading {
     turn: HookTurn,
     since: Timestamp,
     prompt_at: Option<Timestamp>,
@@ -58,7 +58,7 @@ pub(super) struct Reading {
     done: VecDeque<EndedCall>,
 }
 
-impl Default for Reading {
+impl Default for HookReading {
     fn default() -> Self {
         Self {
             turn: HookTurn::Unreported,
@@ -80,7 +80,7 @@ impl Default for Reading {
     }
 }
 
-impl Reading {
+impl HookReading {
     /// Applies the next event.
     pub fn apply(&mut self, turn_event: &TurnEvent, at: Timestamp) {
         self.heard_at = self.heard_at.max(at);
@@ -179,7 +179,7 @@ impl Reading {
     }
 
     /// Whether the event belongs to a prompt before the newest one. Each hook is a process of its own, and two of
-    /// them may start in another order than the client fired them. Records a prompt that is new.
+    /// them may start in another order than the agent fired them. Records a prompt that is new.
     fn is_of_an_earlier_prompt(&mut self, prompt: Option<&Arc<str>>) -> bool {
         let Some(prompt) = prompt.filter(|prompt| self.prompt.as_ref() != Some(prompt)) else { return false };
         if self.prompts_before.contains(prompt) {
@@ -246,7 +246,7 @@ impl Reading {
         }
     }
 
-    fn call(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
+    fn call(&mut self, call: &HookToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
         // The event is late, perhaps after the end of the turn, so it changes nothing. A process that comes back to a
         // closed session fires another event first.
         let is_done = call.id.is_some() && self.done.iter().any(|done| done.call.id == call.id);
@@ -271,7 +271,7 @@ impl Reading {
         }
     }
 
-    fn ask(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
+    fn ask(&mut self, call: &HookToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
         let same = |tool: &str, input: u64, of: Option<&Arc<str>>| {
             tool == &*call.tool && input == call.input && of == agent
         };
@@ -293,7 +293,7 @@ impl Reading {
     /// 2.1.329). So a new request of the same agent means that its earlier one is answered.
     fn push_ask(
         &mut self,
-        call: &ToolCall,
+        call: &HookToolCall,
         id: Option<Arc<str>>,
         agent: Option<&Arc<str>>,
         at: Timestamp,
@@ -335,7 +335,7 @@ impl Reading {
     }
 
     /// A call has its result, so its request is over.
-    fn on_result(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
+    fn on_result(&mut self, call: &HookToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
         let same = |tool: &str, input: u64, of: Option<&Arc<str>>| {
             tool == &*call.tool && input == call.input && of == agent
         };
@@ -365,7 +365,7 @@ impl Reading {
                 // The request itself was lost. Without an open call, the answer came before the notification.
                 let Some(call) = self.calls.last().cloned() else { return };
                 let (tool, target) = (Arc::clone(&call.shown.tool), Arc::clone(&call.shown.target));
-                let named = ToolCall { tool, target, id: call.shown.id.clone(), input: call.input };
+                let named = HookToolCall { tool, target, id: call.shown.id.clone(), input: call.input };
                 self.push_ask(&named, call.shown.id, call.agent.as_ref(), at, false);
                 self.confirm(at);
             }

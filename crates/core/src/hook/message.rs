@@ -10,11 +10,11 @@ use super::payload::{HookError, HookPayload, parse_payload};
 pub struct HookMessage {
     /// The sender's own data about the event.
     pub origin: HookOrigin,
-    /// The payload as the client wrote it, byte for byte; normally JSON.
+    /// The payload as the agent wrote it, byte for byte; normally JSON.
     pub payload: Arc<[u8]>,
     /// The event comes from the journal or the spool, from before its consumer listened: it raises no alert.
     pub replayed: bool,
-    /// The payload is shorter than the client's.
+    /// The payload is shorter than the agent's.
     pub cut: bool,
     /// A program sent it over HTTP. It enters the history, and is evidence of no state.
     pub over_http: bool,

@@ -1,4 +1,4 @@
-//! The client's hook events as facts: the sender, its terminal, and the content.
+//! The agent's hook events as facts: the sender, its terminal, and the content.
 
 mod calls;
 pub mod event;
@@ -13,7 +13,7 @@ pub mod terminal;
 pub mod texts;
 pub mod witness;
 
-pub use event::{HookEvent, ToolCall};
+pub use event::{HookEvent, HookToolCall};
 pub use fold::HookFold;
 pub use message::HookMessage;
 pub use moves::HookMoves;

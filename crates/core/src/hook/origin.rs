@@ -15,11 +15,11 @@ pub struct HookOrigin {
     pub at: Timestamp,
     /// The sender's clock since boot, in nanoseconds: it never goes back, so it orders the events of one machine.
     pub order: u64,
-    /// The client's process, if the sender found it among its ancestors.
+    /// The agent's process, if the sender found it among its ancestors.
     pub agent: Option<Instance>,
     /// The sender's ancestors, nearest first, bounded.
     pub ancestors: Arc<[u32]>,
-    /// The terminal that the client runs in.
+    /// The terminal that the agent runs in.
     pub terminal: Option<TerminalContext>,
 }
 

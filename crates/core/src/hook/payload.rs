@@ -1,9 +1,9 @@
-//! Parses one hook payload, as the client wrote it to the hook's standard input, into the fields that decide a
+//! Parses one hook payload, as the agent wrote it to the hook's standard input, into the fields that decide a
 //! session's state.
 
 use std::sync::Arc;
 
-use super::event::{Background, EndReason, HookEvent, NotificationKind, StartSource, ToolCall, Trigger};
+use super::event::{Background, EndReason, HookEvent, HookToolCall, NotificationKind, StartSource, Trigger};
 use crate::history::boilerplate::without_quotes;
 use crate::ids::{SessionId, stable_hash};
 use crate::nesting::{Nesting, nesting};
@@ -16,12 +16,12 @@ use crate::transcript::target;
 pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
 /// How many bytes of a text are searched for its first line.
 const LOOK_AT: usize = 4096;
-/// How a prompt begins that the client submits by itself when background work has ended.
+/// How a prompt begins that the agent submits by itself when background work has ended.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
 /// One hook event: the fields that every event has, and the event itself.
 ///
-/// Source of the shapes: 63 payloads of 22 events recorded from client 2.1.329, and the client's hooks reference of
+/// Source of the shapes: 63 payloads of 22 events recorded from agent 2.1.329, and the agent's hooks reference of
 /// 2.1.240 for those that were not recorded (PermissionDenied, Elicitation). Fields that are absent, empty or of
 /// another type are unknown, never an error. The payload's long texts are not kept; [`super::HookTexts`] reads them
 /// from the same bytes.
@@ -31,7 +31,7 @@ pub struct HookPayload {
     pub session: SessionId,
     /// `transcript_path`: where the session's main transcript lies or will lie, also for events of subagents.
     pub transcript_path: Option<Arc<str>>,
-    /// `cwd`: the client's folder at that moment. It changes during a session, so it identifies nothing.
+    /// `cwd`: the agent's folder at that moment. It changes during a session, so it identifies nothing.
     pub cwd: Option<Arc<str>>,
     /// `permission_mode`.
     pub permission_mode: Option<Arc<str>>,
@@ -208,13 +208,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn call(&self) -> ToolCall {
+    fn call(&self) -> HookToolCall {
         let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
         let input = match self.input {
             Raw::Absent => "",
             Raw::Str(raw) | Raw::Nested(raw) | Raw::Plain(raw) => raw,
         };
-        ToolCall {
+        HookToolCall {
             target: Arc::from(one_line(&target::of(&tool, self.input))),
             tool: Arc::from(tool),
             id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),

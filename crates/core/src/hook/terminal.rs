@@ -1,6 +1,6 @@
-//! Finds the terminal that the client runs in, by the environment variables that terminals set.
+//! Finds the terminal that the agent runs in, by the environment variables that terminals set.
 //!
-//! Only names on a fixed list are read. The client's environment holds secrets, so this code never reads the rest of
+//! Only names on a fixed list are read. The agent's environment holds secrets, so this code never reads the rest of
 //! it.
 
 use std::collections::BTreeMap;

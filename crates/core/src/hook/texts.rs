@@ -10,9 +10,9 @@ use crate::transcript::json::{Cursor, Raw};
 pub struct HookTexts<'a> {
     /// `prompt`.
     pub prompt: Option<Cow<'a, str>>,
-    /// `tool_input`: JSON as the client wrote it, balanced but not validated.
+    /// `tool_input`: JSON as the agent wrote it, balanced but not validated.
     pub tool_input: Option<&'a str>,
-    /// `tool_response`: JSON as the client wrote it; for a string the text itself.
+    /// `tool_response`: JSON as the agent wrote it; for a string the text itself.
     pub tool_response: Option<Cow<'a, str>>,
     /// `last_assistant_message`.
     pub last_assistant_message: Option<Cow<'a, str>>,

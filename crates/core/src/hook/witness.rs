@@ -59,7 +59,7 @@ pub enum HookTurn {
     Failed {
         /// `error`.
         error: Arc<str>,
-        /// The client's words about it, one line.
+        /// The agent's words about it, one line.
         message: Arc<str>,
         /// A usage limit was reached.
         limit: bool,

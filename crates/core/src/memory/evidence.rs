@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::kind::{Importance, Kind};
+use super::kind::{Importance, MemoryKind};
 use super::likeness::Trigrams;
 use crate::time::Timestamp;
 
@@ -33,7 +33,7 @@ pub struct Evidence {
     /// How often the session shows it.
     pub times: u64,
     /// The rule.
-    pub kind: Kind,
+    pub kind: MemoryKind,
     /// The text.
     pub text: String,
     /// The file, relative to the project's root.
@@ -102,7 +102,7 @@ pub struct Memory {
     /// Its id.
     pub id: u64,
     /// The rule that found it.
-    pub kind: Kind,
+    pub kind: MemoryKind,
     /// One line of text.
     pub text: String,
     /// The file.
@@ -187,7 +187,7 @@ impl Memory {
             None => {}
         }
         let (sessions, times) = self.kind.threshold();
-        let is_persons = self.kind == Kind::Note;
+        let is_persons = self.kind == MemoryKind::Note;
         if self.sessions < sessions || self.times < times {
             Standing::Counting
         } else if self.confidence(now) < LEAST_CONFIDENCE {
@@ -251,7 +251,7 @@ fn of_hand(edit: &Edit) -> Option<Memory> {
     }
     Some(Memory {
         id: edit.memory,
-        kind: Kind::Note,
+        kind: MemoryKind::Note,
         text: edit.text.clone()?,
         path: edit.path.clone(),
         symptom: None,
@@ -266,7 +266,7 @@ fn of_hand(edit: &Edit) -> Option<Memory> {
 }
 
 /// Memories that can replace each other: of one kind and file.
-type Group<'m> = (Kind, Option<&'m str>);
+type Group<'m> = (MemoryKind, Option<&'m str>);
 
 /// The standing of each memory, in the order of `memories`. All memories of the same file and kind must be there. The cost grows with
 /// the square of the largest number of memories of one file and kind.
@@ -276,7 +276,7 @@ pub fn standings(memories: &[Memory], accept: AcceptRule, now: Timestamp) -> Vec
     let mut groups: BTreeMap<Group<'_>, Vec<(usize, Trigrams)>> = BTreeMap::new();
     for (at, memory) in memories.iter().enumerate() {
         // A command is not alike another one: each works.
-        if standing[at] == Standing::Active && memory.kind != Kind::Command {
+        if standing[at] == Standing::Active && memory.kind != MemoryKind::Command {
             let group = groups.entry((memory.kind, memory.path.as_deref())).or_default();
             group.push((at, Trigrams::of(&memory.text)));
         }

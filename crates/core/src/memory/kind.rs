@@ -2,7 +2,7 @@
 
 /// The rule that found a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum MemoryKind {
     /// A command failed, files were changed, and the same command passed.
     Fix,
     /// The user corrected the agent.
@@ -19,7 +19,7 @@ pub enum Kind {
     Note,
 }
 
-impl Kind {
+impl MemoryKind {
     /// Every kind.
     pub const ALL: [Self; 7] =
         [Self::Fix, Self::Correction, Self::Refusal, Self::Command, Self::HotFile, Self::Plan, Self::Note];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// The most words of one text.
-const MOST_WORDS: usize = 48;
+const MAX_WORDS: usize = 48;
 
 /// Words that say nothing about a subject.
 const STOP: &[&str] = &[
@@ -27,7 +27,7 @@ pub fn words(text: &str) -> BTreeSet<String> {
             note(&mut found, name);
         }
         parts.iter().for_each(|part| note(&mut found, part));
-        if found.len() >= MOST_WORDS {
+        if found.len() >= MAX_WORDS {
             break;
         }
     }

@@ -19,7 +19,7 @@ pub mod summary;
 
 pub use choose::{Budget, Chosen, Place, choose, render};
 pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Memory, Standing, gather, standings};
-pub use kind::{Importance, Kind};
+pub use kind::{Importance, MemoryKind};
 pub use settings::{ContextChoice, MemorySettings};
 pub use signals::{PlanRow, SessionRows, Signal, signals};
 pub use summary::{Summary, hand_over, summarize};

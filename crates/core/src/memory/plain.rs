@@ -4,12 +4,12 @@ use crate::history::strip_private;
 use crate::steering::is_steering;
 
 /// The longest text of a memory, in characters.
-pub const LONGEST: usize = 240;
+pub const MAX_CHARS: usize = 240;
 
-/// The text as one line of at most [`LONGEST`] characters: without private blocks, control and invisible characters, and tags of
+/// The text as one line of at most [`MAX_CHARS`] characters: without private blocks, control and invisible characters, and tags of
 /// context. Empty if nothing is left.
 pub fn plain_line(text: &str) -> String {
-    cut(&squeezed(text), LONGEST)
+    cut(&squeezed(text), MAX_CHARS)
 }
 
 /// The same without a limit.
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn a_long_line_ends_at_a_word() {
         let line = plain_line(&"word ".repeat(100));
-        assert!(line.chars().count() <= LONGEST && line.ends_with("word…"), "{line}");
-        assert!(plain_line(&"ä".repeat(500)).chars().count() <= LONGEST);
+        assert!(line.chars().count() <= MAX_CHARS && line.ends_with("word…"), "{line}");
+        assert!(plain_line(&"ä".repeat(500)).chars().count() <= MAX_CHARS);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use super::plain::{cut, squeezed};
 use super::signals::{SessionRows, is_edit};
-use crate::history::rows::{Activity, BatchOrigin, BatchStatus, Outcome, PlanState};
+use crate::history::rows::{Activity, BatchOrigin, BatchStatus, CallOutcome, PlanEventKind};
 
 /// Longest field, in characters: about 60 words.
 const FIELD: usize = 360;
 /// The most files or commands in a field.
-const MOST: usize = 6;
+const MAX_ITEMS: usize = 6;
 
 /// The five fields. A field without content is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn summarize(rows: &SessionRows, learned: Vec<String>) -> Summary {
 /// The files of these calls, the most frequent first.
 fn files(rows: &SessionRows, wanted: impl Fn(&Activity) -> bool) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for call in rows.calls.iter().filter(|call| wanted(call) && call.outcome == Some(Outcome::Ok)) {
+    for call in rows.calls.iter().filter(|call| wanted(call) && call.outcome == Some(CallOutcome::Ok)) {
         if let Some(file) = call.file.as_deref().and_then(|path| rows.relative(path)) {
             *counts.entry(file).or_default() += 1;
         }
@@ -69,8 +69,8 @@ fn files(rows: &SessionRows, wanted: impl Fn(&Activity) -> bool) -> Vec<String> 
 
 /// The first of a list, and how many more there are.
 fn listed(all: &[String]) -> String {
-    let shown = all[..all.len().min(MOST)].join(", ");
-    match all.len().saturating_sub(MOST) {
+    let shown = all[..all.len().min(MAX_ITEMS)].join(", ");
+    match all.len().saturating_sub(MAX_ITEMS) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
@@ -85,7 +85,7 @@ fn passed(rows: &SessionRows) -> Vec<String> {
             || ["test", "check", "build", "lint"].iter().any(|w| target.contains(w));
         if counts && !super::secrets::has_secret(&target) {
             last.retain(|(known, _)| *known != target);
-            last.push((target, call.outcome == Some(Outcome::Ok)));
+            last.push((target, call.outcome == Some(CallOutcome::Ok)));
         }
     }
     last.into_iter().filter(|(_, ok)| *ok).map(|(command, _)| format!("`{}`", cut(&command, 60))).collect()
@@ -102,8 +102,9 @@ fn next_steps(rows: &SessionRows) -> Vec<String> {
                 || line.split_once(". ").is_some_and(|(n, _)| n.parse::<u8>().is_ok())
         });
         let words = |line: &str| squeezed(line.trim_start_matches(|c: char| "-*0123456789. ".contains(c)));
-        steps
-            .extend(points.map(words).filter(|line| !line.is_empty()).take(MOST).map(|line| cut(&line, 120)));
+        steps.extend(
+            points.map(words).filter(|line| !line.is_empty()).take(MAX_ITEMS).map(|line| cut(&line, 120)),
+        );
     }
     if let Some(batch) = rows.batches.last()
         && !batch.private
@@ -128,13 +129,13 @@ pub fn hand_over(rows: &SessionRows, summary: &Summary) -> String {
     part("Request", &one(&summary.request));
     part("Done", &one(&summary.completed));
     part("Looked at", &one(&summary.investigated));
-    let work: Vec<String> = files(rows, is_edit).into_iter().take(MOST).collect();
+    let work: Vec<String> = files(rows, is_edit).into_iter().take(MAX_ITEMS).collect();
     part("Files in work", &work);
     let approved = rows
         .plans
         .iter()
         .rev()
-        .find(|plan| plan.states.iter().any(|(_, state)| *state == PlanState::Approved));
+        .find(|plan| plan.states.iter().any(|(_, state)| *state == PlanEventKind::Approved));
     let plan: Vec<String> =
         approved.into_iter().flat_map(|plan| plan.content.lines()).map(squeezed).collect();
     let plan: Vec<String> = plan.into_iter().filter(|line| !line.is_empty()).take(20).collect();

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::transcript::record::Usage;
 
 /// Calls and requests that are kept at most. An agent with more of them open has gone wrong.
-const MOST: usize = 256;
+const MAX_OPEN: usize = 256;
 
 /// Whether the host of an own session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,13 +242,13 @@ impl OwnFold {
 
     fn call(&mut self, at: Timestamp, id: Arc<str>, tool: Arc<str>, target: Arc<str>) {
         self.goes_on();
-        if self.calls.len() < MOST && self.calls.iter().all(|call| call.id != id) {
+        if self.calls.len() < MAX_OPEN && self.calls.iter().all(|call| call.id != id) {
             self.calls.push(PendingTool { id, tool, target, since: at });
         }
     }
 
     fn ask(&mut self, at: Timestamp, id: Arc<str>, kind: StateKind, tool: Arc<str>, summary: Arc<str>) {
-        if self.asks.len() < MOST && self.asks.iter().all(|ask| ask.id != id) {
+        if self.asks.len() < MAX_OPEN && self.asks.iter().all(|ask| ask.id != id) {
             let call = PendingTool { id: Arc::clone(&id), tool, target: summary, since: at };
             self.asks.push(Ask { id, kind, call });
         }
@@ -278,7 +278,7 @@ impl OwnFold {
         self.asks.clear();
         if let Some(turn) = tokens {
             let sum = self.tokens.unwrap_or_default();
-            let add = |a: u64, b: u64| a.saturating_add(b.min(Usage::MOST));
+            let add = |a: u64, b: u64| a.saturating_add(b.min(Usage::MAX_TOKENS));
             self.tokens = Some(Usage {
                 input: add(sum.input, turn.input),
                 output: add(sum.output, turn.output),

@@ -1,4 +1,4 @@
-//! Decides whether a session may be resumed. The agents themselves do not prevent two clients on one session.
+//! Decides whether a session may be resumed. The agents themselves do not prevent two agents on one session.
 
 use crate::evidence::registry::Liveness;
 use crate::evidence::witness::InstanceWitness;
@@ -28,7 +28,7 @@ pub enum Holder {
 /// `hosted`: a host of ours runs the session. A fork goes on in a copy, so it needs no guard.
 ///
 /// # Errors
-/// The process that has the session. Two clients would write into one transcript, and each turn of one of them would be
+/// The process that has the session. Two agents would write into one transcript, and each turn of one of them would be
 /// lost for the other (client 2.1.329).
 pub fn may_resume(instances: &[InstanceWitness], hosted: bool) -> Result<(), Holder> {
     if hosted {

@@ -65,7 +65,7 @@ pub struct Keeper {
 pub struct TmuxClient {
     /// Seconds since its last key press.
     pub pressed: i64,
-    /// The program of the client.
+    /// The program of the agent.
     pub caller: Caller,
 }
 
@@ -204,7 +204,7 @@ fn check_terminal(terminal: &Terminal, agents: &[RunningAgent], in_tmux: bool) -
     Ok(())
 }
 
-/// One of the clients that show the pane must belong to a person who pressed a key there.
+/// One of the agents that show the pane must belong to a person who pressed a key there.
 fn check_tmux(clients: &[TmuxClient], agents: &[RunningAgent]) -> Result<(), NotAllowed> {
     let mut refused = NotAllowed::NoKeyPress;
     for client in clients.iter().filter(|client| client.pressed <= KEY_PRESS) {

@@ -11,7 +11,7 @@ pub enum Decision {
     AllowAlways,
     /// Does not run the tool. The turn goes on, and the model reads the reason.
     Deny(String),
-    /// Does not run the tool, and ends the turn. The client drops a reason.
+    /// Does not run the tool, and ends the turn. The agent drops a reason.
     DenyAndStop,
     /// One answer for each question, in the order of the questions.
     Choose(Vec<Chosen>),
@@ -101,7 +101,7 @@ impl Decision {
     }
 }
 
-/// The answers as the client takes them, each with the text of its question.
+/// The answers as the agent takes them, each with the text of its question.
 ///
 /// # Errors
 /// When a question has no fitting answer.
@@ -113,7 +113,7 @@ pub fn answers<'q>(questions: &'q [Question], chosen: &[Chosen]) -> Result<Vec<(
     pairs.map(|(question, chosen)| Ok((&*question.text, answer(question, chosen)?))).collect()
 }
 
-/// The answer as the client takes it: labels joined by `, `, or the text.
+/// The answer as the agent takes it: labels joined by `, `, or the text.
 fn answer(question: &Question, chosen: &Chosen) -> Result<String, Mismatch> {
     match chosen {
         Chosen::Text(text) if text.trim().is_empty() => Err(Mismatch::Empty),

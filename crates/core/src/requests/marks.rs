@@ -1,7 +1,7 @@
 //! The marks of coding agents: the names of their programs, and the variables that they set for what they start.
 //!
 //! Sources: environments of hooks and tool calls of Claude Code 2.1.329 and 2.1.330, Codex CLI 0.169.0 and Gemini CLI 0.61.0,
-//! and the clients' documents.
+//! and the agents' documents.
 
 /// Programs of coding agents, by their file names.
 const PROGRAMS: [&str; 9] =
@@ -26,7 +26,7 @@ const VARIABLES: [&str; 12] = [
 /// Beginnings of such variables.
 const BEGINNINGS: [&str; 3] = ["CODEX_SANDBOX", "CODEX_INTERNAL_", "CLAUDE_BG_"];
 
-/// `CLAUDE_CODE_…` is for what the client starts, but for these, which users set in their profiles.
+/// `CLAUDE_CODE_…` is for what the agent starts, but for these, which users set in their profiles.
 const CLAUDE_CODE: &str = "CLAUDE_CODE_";
 const OF_USERS: [&str; 23] = [
     "API_KEY_HELPER_TTL_MS",

@@ -1,6 +1,6 @@
-//! Requests of clients to the user: permissions, questions and plans, and the answers to them.
+//! Requests of agents to the user: permissions, questions and plans, and the answers to them.
 //!
-//! [`request`] reads a request from a hook payload, [`decision`] turns the user's decision into the client's words, and
+//! [`request`] reads a request from a hook payload, [`decision`] turns the user's decision into the agent's words, and
 //! [`open`] is the state machine that decides each request at most once. [`caller`] says who may
 //! answer, and [`marks`] how agents are known. [`visible`] draws invisible characters.
 

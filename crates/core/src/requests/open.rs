@@ -20,7 +20,7 @@ use super::decision::{Decision, Mismatch};
 use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
 
-/// Evidence from before this time belongs to the previous request. The client writes its registry file up to 0.7 s after
+/// Evidence from before this time belongs to the previous request. The agent writes its registry file up to 0.7 s after
 /// it starts the hook. It ignores keys in the first half second of a dialog (recorded from client 2.1.329).
 const SETTLES: Millis = Millis(500);
 
@@ -32,7 +32,7 @@ const SHOWN_BY: Millis = Millis(2_000);
 const EFFECT: Millis = Millis(5_000);
 
 /// The requests of one session that wait at most. More is a client gone wrong.
-const MOST: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// Where a request stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum Closing {
 
 /// Why an answer was refused. The request is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum AnswerRefusal {
     /// Decided, withdrawn, or never there.
     #[error("nothing of that kind is asked any more; the session shows what it asks now")]
     NotOpen,
@@ -77,20 +77,20 @@ pub enum Refusal {
 
 /// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum RequestEffect {
     /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
     /// The outcome of an answer, to be stored with it.
-    Outcome(RequestId, Outcome),
+    Outcome(RequestId, AnswerOutcome),
     /// It got no answer and can get none any more. The caller stores it as expired.
     Expired(Arc<Request>),
 }
 
 /// The outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum AnswerOutcome {
     /// The hook process has printed it.
     Taken,
     /// The session went on.
@@ -140,9 +140,9 @@ pub struct OpenRequests {
 impl OpenRequests {
     /// A hook process or a host asks.
     ///
-    /// The client runs the hooks of one turn after another: an older open request of the same turn is decided by then. A
+    /// The agent runs the hooks of one turn after another: an older open request of the same turn is decided by then. A
     /// host asks once, and says itself when a request is over.
-    pub fn ask(&mut self, request: Request) -> Vec<Effect> {
+    pub fn ask(&mut self, request: Request) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if request.via == Via::Host && self.find(&request.id).is_some() {
             return effects;
@@ -151,8 +151,8 @@ impl OpenRequests {
             |one: &OpenRequest| request.via == Via::Hook && one.request.subagent_id == request.subagent_id;
         self.close(&request.session, &mut effects, of_turn);
         let requests = self.sessions.entry(request.session.clone()).or_default();
-        if requests.len() >= MOST {
-            effects.push(Effect::Release(request.id));
+        if requests.len() >= MAX_WAITING {
+            effects.push(RequestEffect::Release(request.id));
         } else {
             let times = self.asked.entry(request.session.clone()).or_default().count(&request);
             requests.push(OpenRequest {
@@ -176,14 +176,14 @@ impl OpenRequests {
         id: &RequestId,
         seen: Digest,
         decision: &Decision,
-    ) -> Result<Arc<Request>, Refusal> {
+    ) -> Result<Arc<Request>, AnswerRefusal> {
         let requests = self.sessions.get(session).map(Vec::as_slice).unwrap_or_default();
-        let one = requests.iter().find(|one| one.request.id == *id).ok_or(Refusal::NotOpen)?;
+        let one = requests.iter().find(|one| one.request.id == *id).ok_or(AnswerRefusal::NotOpen)?;
         if one.progress != Progress::Open {
-            return Err(Refusal::Answered);
+            return Err(AnswerRefusal::Answered);
         }
         if one.request.digest != seen {
-            return Err(Refusal::Changed);
+            return Err(AnswerRefusal::Changed);
         }
         decision.check(&one.request)?;
         Ok(Arc::clone(&one.request))
@@ -208,32 +208,32 @@ impl OpenRequests {
     }
 
     /// The hook process has printed its answer.
-    pub fn printed(&mut self, id: &RequestId, now: Timestamp) -> Vec<Effect> {
+    pub fn printed(&mut self, id: &RequestId, now: Timestamp) -> Vec<RequestEffect> {
         match self.find(id) {
             Some(one) if matches!(one.progress, Progress::Sending(_)) => {
                 one.progress = Progress::Taken(now);
-                vec![Effect::Outcome(id.clone(), Outcome::Taken)]
+                vec![RequestEffect::Outcome(id.clone(), AnswerOutcome::Taken)]
             }
             _ => Vec::new(),
         }
     }
 
     /// The hook process has ended, or its connection.
-    pub fn hook_gone(&mut self, id: &RequestId) -> Vec<Effect> {
+    pub fn hook_gone(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let Some(one) = self.find(id) else { return Vec::new() };
         let mut effects = match one.progress {
             Progress::Open => Vec::new(),
-            Progress::Sending(_) => vec![Effect::Outcome(id.clone(), Outcome::Lost)],
+            Progress::Sending(_) => vec![RequestEffect::Outcome(id.clone(), AnswerOutcome::Lost)],
             Progress::Taken(_) | Progress::Failed(_) => return Vec::new(),
         };
         let session = one.request.session.clone();
         self.remove(&session, id);
-        effects.push(Effect::Closed(session, id.clone(), Closing::Withdrawn));
+        effects.push(RequestEffect::Closed(session, id.clone(), Closing::Withdrawn));
         effects
     }
 
     /// The host of a session of our own says that nothing more can be answered: the agent has the answer, or withdrew.
-    pub fn closed(&mut self, id: &RequestId) -> Vec<Effect> {
+    pub fn closed(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {
             self.close(&session, &mut effects, |one| one.request.id == *id);
@@ -242,12 +242,12 @@ impl OpenRequests {
     }
 
     /// The answer did not reach its host. The request can be answered again.
-    pub fn undelivered(&mut self, id: &RequestId) -> Vec<Effect> {
+    pub fn undelivered(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         match self.find(id) {
             Some(one) if matches!(one.progress, Progress::Sending(_)) => {
                 one.progress = Progress::Open;
                 one.was_sent = true;
-                vec![Effect::Outcome(id.clone(), Outcome::Lost)]
+                vec![RequestEffect::Outcome(id.clone(), AnswerOutcome::Lost)]
             }
             _ => Vec::new(),
         }
@@ -255,7 +255,7 @@ impl OpenRequests {
 
     /// Applies a session's verdict: whether it waits for the user. The caller calls it at each change of the verdict and at
     /// [`OpenRequests::deadline`].
-    pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<Effect> {
+    pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         let is_settled = |one: &OpenRequest| now >= one.request.opened_at + SETTLES;
         if waits {
@@ -265,7 +265,7 @@ impl OpenRequests {
                     && now >= at + EFFECT
                 {
                     one.progress = Progress::Failed(now);
-                    effects.push(Effect::Outcome(one.request.id.clone(), Outcome::NoEffect));
+                    effects.push(RequestEffect::Outcome(one.request.id.clone(), AnswerOutcome::NoEffect));
                 }
             }
             return effects;
@@ -282,15 +282,15 @@ impl OpenRequests {
     }
 
     /// The process of the session has ended. What it asked expires: it was neither allowed nor denied.
-    pub fn session_ended(&mut self, session: &SessionId) -> Vec<Effect> {
+    pub fn session_ended(&mut self, session: &SessionId) -> Vec<RequestEffect> {
         let open = self.of(session).iter().filter(|one| one.progress == Progress::Open && !one.was_sent);
-        let mut effects: Vec<_> = open.map(|one| Effect::Expired(Arc::clone(&one.request))).collect();
+        let mut effects: Vec<_> = open.map(|one| RequestEffect::Expired(Arc::clone(&one.request))).collect();
         effects.extend(self.session_gone(session));
         effects
     }
 
     /// The session has ended, or nothing shows it any more: it cannot be answered here.
-    pub fn session_gone(&mut self, session: &SessionId) -> Vec<Effect> {
+    pub fn session_gone(&mut self, session: &SessionId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         self.close(session, &mut effects, |_| true);
         self.asked.remove(session);
@@ -298,7 +298,7 @@ impl OpenRequests {
     }
 
     /// Lets every hook process end with nothing: the program ends, or no longer holds the store.
-    pub fn release_all(&mut self) -> Vec<Effect> {
+    pub fn release_all(&mut self) -> Vec<RequestEffect> {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         let mut effects = Vec::new();
         for session in sessions {
@@ -359,7 +359,7 @@ impl OpenRequests {
     fn close(
         &mut self,
         session: &SessionId,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<RequestEffect>,
         is_over: impl Fn(&OpenRequest) -> bool,
     ) {
         let Some(requests) = self.sessions.get_mut(session) else { return };
@@ -370,15 +370,15 @@ impl OpenRequests {
             let id = one.request.id.clone();
             let closing = match one.progress {
                 Progress::Open => {
-                    effects.push(Effect::Release(id.clone()));
+                    effects.push(RequestEffect::Release(id.clone()));
                     Closing::Elsewhere
                 }
                 Progress::Sending(_) | Progress::Taken(_) | Progress::Failed(_) => {
-                    effects.push(Effect::Outcome(id.clone(), Outcome::Effect));
+                    effects.push(RequestEffect::Outcome(id.clone(), AnswerOutcome::Effect));
                     Closing::Answered
                 }
             };
-            effects.push(Effect::Closed(session.clone(), id, closing));
+            effects.push(RequestEffect::Closed(session.clone(), id, closing));
             false
         });
         if requests.is_empty() {

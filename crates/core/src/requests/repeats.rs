@@ -5,7 +5,7 @@ use crate::ids::stable_hash;
 use super::request::Request;
 
 /// The inputs that are remembered.
-const REMEMBERED: usize = 32;
+const MAX_REMEMBERED: usize = 32;
 
 /// The requests of a session, newest last, each with its count.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ impl Repeats {
     pub fn count(&mut self, request: &Request) -> u32 {
         let input = stable_hash(format!("{} {}", request.tool, request.input).as_bytes());
         let before = self.0.iter().position(|(of, _)| *of == input).map_or(0, |at| self.0.remove(at).1);
-        if self.0.len() >= REMEMBERED {
+        if self.0.len() >= MAX_REMEMBERED {
             self.0.remove(0);
         }
         let times = before.saturating_add(1);

@@ -38,7 +38,7 @@ pub enum RequestKind {
     Permission,
     /// Answers to questions, at least one.
     Questions(Vec<Question>),
-    /// A verdict on a plan. `None`: the client sent no text.
+    /// A verdict on a plan. `None`: the agent sent no text.
     Plan(Option<Arc<str>>),
     /// The payload has a shape that this version does not know. Only the terminal can answer it.
     Unknown,
@@ -47,11 +47,11 @@ pub enum RequestKind {
 /// One question with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The whole question. The client names the answer by it.
+    /// The whole question. The agent names the answer by it.
     pub text: Arc<str>,
     /// A short heading.
     pub header: Option<Arc<str>>,
-    /// The options, in the client's order.
+    /// The options, in the agent's order.
     pub options: Vec<Choice>,
     /// Several options may be chosen.
     pub several: bool,
@@ -60,18 +60,18 @@ pub struct Question {
 /// One option of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What the client gets as the answer.
+    /// What the agent gets as the answer.
     pub label: Arc<str>,
     /// What it means.
     pub description: Option<Arc<str>>,
 }
 
-/// What "allow always" would change, as the client suggests it.
+/// What "allow always" would change, as the agent suggests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
-    /// The rule in the client's notation: `Bash(npm run *)`.
+pub struct SuggestedRule {
+    /// The rule in the agent's notation: `Bash(npm run *)`.
     pub rule: Arc<str>,
-    /// Where the client writes it, in words.
+    /// Where the agent writes it, in words.
     pub place: Arc<str>,
 }
 
@@ -127,13 +127,13 @@ pub struct Request {
     pub summary: Arc<str>,
     /// The kind of request.
     pub kind: RequestKind,
-    /// The rules of "allow always"; empty where the client suggests none.
-    pub always: Vec<Standing>,
+    /// The rules of "allow always"; empty where the agent suggests none.
+    pub always: Vec<SuggestedRule>,
     /// `permission_suggestions`, JSON. "Allow always" echoes it.
     pub suggestions: Arc<str>,
     /// The permission mode of the session.
     pub mode: Option<Arc<str>>,
-    /// The client's folder at that moment.
+    /// The agent's folder at that moment.
     pub cwd: Option<Arc<str>>,
     /// When the hook process started.
     pub opened_at: Timestamp,

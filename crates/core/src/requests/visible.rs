@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// tabs stay.
 ///
 /// A request is untrusted text. Direction marks, zero-width characters and odd spaces can make a card seem to say
-/// something else than the client will do.
+/// something else than the agent will do.
 pub fn visible(text: &str) -> String {
     let mut drawn = String::with_capacity(text.len());
     for character in text.chars() {

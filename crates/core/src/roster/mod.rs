@@ -6,9 +6,9 @@ pub mod order;
 pub mod pending;
 pub mod reason;
 pub mod row;
-pub mod visible;
+pub mod shown_rows;
 
 pub use delta::{Delta, Roster};
 pub use group::{Group, group, group_of};
 pub use order::OrderKey;
-pub use visible::Filter;
+pub use shown_rows::Filter;

@@ -17,7 +17,7 @@ pub use crate::roster::reason::{PendingTool, Reason, Source};
 /// A session as the roster shows it. The field names follow the TrackedSession schema of the contract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The client's id of the session.
+    /// The agent's id of the session.
     pub session_id: SessionId,
     /// What it is doing.
     pub state: State,
@@ -84,7 +84,7 @@ pub struct Row {
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.
     pub context_used: Option<u64>,
-    /// Tokens at which the client last compacted this work by itself: the size of the context. `None` if it never
+    /// Tokens at which the agent last compacted this work by itself: the size of the context. `None` if it never
     /// did, and if the context holds more tokens by now, because then its size is greater.
     pub context_size: Option<u64>,
     /// Subagents (running, all).

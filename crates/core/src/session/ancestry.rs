@@ -97,7 +97,7 @@ impl Ancestry {
                 self.summary_expected = true;
             }
             Body::CompactSummary => {
-                // Clients of 1.0.x wrote the summary without a boundary. At the head of a file it continues another
+                // Agents of 1.0.x wrote the summary without a boundary. At the head of a file it continues another
                 // session, and there is nothing to cut.
                 if !self.summary_expected && self.segment_used {
                     let trigger = CompactTrigger::Unknown;

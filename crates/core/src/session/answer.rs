@@ -1,9 +1,9 @@
-//! How to read an answer: whether the client made it up, whether it ends the turn, and whether a refusal is a usage
+//! How to read an answer: whether the agent made it up, whether it ends the turn, and whether a refusal is a usage
 //! limit.
 
 use crate::transcript::record::{Assistant, Block, StopReason};
 
-/// The model name of messages that the client made up itself.
+/// The model name of messages that the agent made up itself.
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Whether this block of an answer ends the turn.

@@ -13,7 +13,7 @@ pub const LINE_LIMIT: usize = 200;
 
 /// Facts folded from the records; the newest of each wins unless its comment says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct TranscriptFacts {
     /// The first prompt of the user, one line.
     pub goal: Option<Arc<str>>,
     /// First line of the newest answer.
@@ -34,7 +34,7 @@ pub struct Facts {
     pub model: Option<Arc<str>>,
     /// Client version.
     pub version: Option<Arc<str>>,
-    /// How the client was started.
+    /// How the agent was started.
     pub entrypoint: Option<Arc<str>>,
     /// Time of the first record.
     pub created_at: Option<Timestamp>,
@@ -56,7 +56,7 @@ pub struct Facts {
     pub subagents_launched: u32,
 }
 
-impl Facts {
+impl TranscriptFacts {
     /// The strongest title known. The summary record comes last because it usually titles another session.
     pub fn title(&self) -> Option<&Arc<str>> {
         self.custom_title
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_strongest_title_is_shown() {
-        let mut facts = Facts::default();
+        let mut facts = TranscriptFacts::default();
         assert_eq!(facts.title(), None);
         for (kind, text) in [
             (TitleKind::Summary, "summary"),

@@ -16,17 +16,17 @@ use crate::roster::row::PendingTool;
 use crate::session::ancestry::Ancestry;
 use crate::session::background::BackgroundWork;
 use crate::session::effect::{Effect, Reading};
-use crate::session::facts::Facts;
+use crate::session::facts::TranscriptFacts;
 use crate::session::id_set::IdSet;
 use crate::session::machine::Machine;
-use crate::session::memory::RecordData;
+use crate::session::record_data::RecordData;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::turn::Turn;
 use crate::session::usage::RequestLedger;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
 
-/// Clients write records out of order by minutes at most, never by more than this.
+/// Agents write records out of order by minutes at most, never by more than this.
 const SET_BACK: Millis = Millis::from_secs(600);
 
 /// One session, folded record by record.
@@ -47,13 +47,13 @@ pub struct SessionFold {
     ahead: Option<Box<Machine>>,
     turn: Turn,
     tasks: BackgroundWork,
-    /// The queued prompts in order; `true` for a notice of the client, which the user did not type.
+    /// The queued prompts in order; `true` for a notice of the agent, which the user did not type.
     queue: Vec<bool>,
-    /// The client has reported running subagents once. From then on, no report means that none run.
+    /// The agent has reported running subagents once. From then on, no report means that none run.
     client_counts_agents: bool,
     /// Hash of the message that ended the turn. A late block of it begins no new turn.
     ended_message: Option<u64>,
-    facts: Facts,
+    facts: TranscriptFacts,
     ancestry: Ancestry,
     ledger: RequestLedger,
     #[serde(skip)]
@@ -77,7 +77,7 @@ impl SessionFold {
             queue: Vec::new(),
             client_counts_agents: false,
             ended_message: None,
-            facts: Facts::default(),
+            facts: TranscriptFacts::default(),
             ancestry: Ancestry::new(id),
             ledger: RequestLedger::default(),
             scratch: Vec::new(),
@@ -225,7 +225,7 @@ impl SessionFold {
     }
 
     /// The facts that a row shows besides the state.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &TranscriptFacts {
         &self.facts
     }
 

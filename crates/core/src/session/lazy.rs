@@ -129,7 +129,7 @@ impl LazyFold {
         }
     }
 
-    /// [`Facts::created_at`](crate::session::Facts::created_at).
+    /// [`TranscriptFacts::created_at`](crate::session::Facts::created_at).
     pub fn created_at(&self) -> Option<Timestamp> {
         match self {
             Self::Kept(kept) => kept.front.created_at,
@@ -137,7 +137,7 @@ impl LazyFold {
         }
     }
 
-    /// [`Facts::last_activity_at`](crate::session::Facts::last_activity_at).
+    /// [`TranscriptFacts::last_activity_at`](crate::session::Facts::last_activity_at).
     pub fn last_activity_at(&self) -> Option<Timestamp> {
         match self {
             Self::Kept(kept) => kept.front.last_activity_at,

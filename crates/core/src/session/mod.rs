@@ -17,8 +17,8 @@ pub mod fold;
 pub(crate) mod id_set;
 pub mod lazy;
 mod machine;
-mod memory;
 mod pending;
+mod record_data;
 mod shown;
 pub mod snapshot;
 pub mod state;
@@ -27,7 +27,7 @@ mod turn;
 pub mod usage;
 
 pub use effect::{Effect, Reading};
-pub use facts::Facts;
+pub use facts::TranscriptFacts;
 pub use fold::SessionFold;
 pub use id_set::IdSet;
 pub use lazy::LazyFold;

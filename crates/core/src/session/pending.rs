@@ -31,7 +31,7 @@ impl Ask {
     /// Judges a call by its tool's name.
     ///
     /// Measured over 24,000 calls: tools that read or search answer within a second in every permission mode, and
-    /// clients never ask about them. Nor do they ask about subagents and the agent's own book-keeping. A background
+    /// agents never ask about them. Nor do they ask about subagents and the agent's own book-keeping. A background
     /// call is answered at once.
     pub fn of(tool: &str, background: bool) -> Self {
         match tool {
@@ -66,7 +66,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Reads the client's name of a mode.
+    /// Reads the agent's name of a mode.
     pub fn of(word: &str) -> Self {
         match word {
             "auto" | "bypassPermissions" | "dontAsk" => Self::NeverAsks,

@@ -42,7 +42,7 @@ pub enum StateKind {
     Question,
     /// `ExitPlanMode` waits for a verdict.
     Plan,
-    /// A dialog of the client is open (trust, resume picker, model menu, …).
+    /// A dialog of the agent is open (trust, resume picker, model menu, …).
     Dialog,
     /// The turn ended by itself.
     TurnEnded,

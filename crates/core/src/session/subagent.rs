@@ -8,8 +8,8 @@ use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
 use crate::session::answer::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
-use crate::session::memory::RecordData;
 use crate::session::pending::PendingTools;
+use crate::session::record_data::RecordData;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
@@ -120,7 +120,7 @@ impl SubagentFold {
         &self.agent
     }
 
-    /// The session it works for, as its records name it. For clients since 2.1.2 the folder names it too.
+    /// The session it works for, as its records name it. For agents since 2.1.2 the folder names it too.
     pub fn parent(&self) -> Option<&SessionId> {
         self.parent.as_ref()
     }
@@ -130,7 +130,7 @@ impl SubagentFold {
         self.agent.starts_with("acompact")
     }
 
-    /// Its calls without a result, oldest first. If the client asks the user for a subagent, it is for one of
+    /// Its calls without a result, oldest first. If the agent asks the user for a subagent, it is for one of
     /// these; the registry does not say which.
     pub fn pending_tools(&self) -> impl ExactSizeIterator<Item = &PendingTool> {
         self.pending.iter()

@@ -24,7 +24,7 @@ pub(crate) struct Turn {
     pub pending: PendingTools,
     /// Subagents that run by themselves, counted from their launches and notifications.
     pub agents: BackgroundWork,
-    /// Subagents that the client itself counted at the end of the turn.
+    /// Subagents that the agent itself counted at the end of the turn.
     pub announced_agents: u32,
     /// Time of the newest record that is activity.
     pub last_activity: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub(crate) struct Turn {
     pub failure: Option<Arc<str>>,
 }
 
-/// A retry that the client announced.
+/// A retry that the agent announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Retry {
     /// Which attempt it is.
@@ -72,7 +72,7 @@ impl Turn {
         self.outside_activity_at.max(self.agents_at)
     }
 
-    /// Subagents that run by themselves: our count or the client's, the greater of the two.
+    /// Subagents that run by themselves: our count or the agent's, the greater of the two.
     pub fn agents_running(&self) -> u32 {
         self.agents.count().max(self.announced_agents)
     }
@@ -84,7 +84,7 @@ impl Turn {
         certain.or_else(|| past(self.permission_at(), now).then_some((StateKind::Permission, true)))
     }
 
-    /// `APPROVAL_TIMEOUT_MS`: when a silent call counts as a question. During a retry the client asks nothing: it
+    /// `APPROVAL_TIMEOUT_MS`: when a silent call counts as a question. During a retry the agent asks nothing: it
     /// sends a request only after every call has its result.
     pub fn permission_at(&self) -> Option<Timestamp> {
         if self.retry.is_some() {

@@ -24,16 +24,16 @@ impl RequestKey {
     }
 }
 
-/// The tokens of one request, each number at most [`Usage::MOST`].
+/// The tokens of one request, each number at most [`Usage::MAX_TOKENS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct RequestTokens {
     pub(crate) input: u32,
     pub(crate) output: u32,
     pub(crate) cache_read: u32,
     pub(crate) cache_write: u32,
 }
 
-impl Entry {
+impl RequestTokens {
     fn new(usage: Usage) -> Self {
         let fit = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -66,19 +66,19 @@ impl Entry {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RequestLedger {
     #[serde(skip)]
-    entries: FxHashMap<u64, Entry>,
+    entries: FxHashMap<u64, RequestTokens>,
     len: usize,
     total: Usage,
     /// Requests that were noted since the last [`RequestLedger::take_new`]; `None` if no caller stores them.
     #[serde(skip)]
-    new: Option<Vec<(u64, Entry)>>,
+    new: Option<Vec<(u64, RequestTokens)>>,
 }
 
 impl RequestLedger {
     /// Notes the tokens of a request. The last record of a request wins: each block of an answer repeats them,
     /// and before 2.1.98 the earlier blocks held placeholders.
     pub fn note(&mut self, key: RequestKey, usage: Usage) {
-        let entry = Entry::new(usage);
+        let entry = RequestTokens::new(usage);
         let before = self.entries.insert(key.0, entry);
         match before {
             Some(before) => before.take_from(&mut self.total),
@@ -105,7 +105,7 @@ impl RequestLedger {
     }
 
     /// The requests noted since the last call. Of two entries with one key, the later counts.
-    pub(crate) fn take_new(&mut self) -> Vec<(u64, Entry)> {
+    pub(crate) fn take_new(&mut self) -> Vec<(u64, RequestTokens)> {
         self.new.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -125,7 +125,7 @@ impl RequestLedger {
     }
 
     /// Takes back the requests that were given out; `false` if their number or their sum differs.
-    pub(crate) fn take_up(&mut self, entries: &[(u64, Entry)]) -> bool {
+    pub(crate) fn take_up(&mut self, entries: &[(u64, RequestTokens)]) -> bool {
         let room = self.len.min(entries.len());
         self.entries = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
         let mut total = Usage::default();

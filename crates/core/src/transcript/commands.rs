@@ -1,4 +1,4 @@
-//! Slash commands, `!` lines and their output, without the client's tags.
+//! Slash commands, `!` lines and their output, without the agent's tags.
 
 use super::bounded_text::without_escapes;
 use super::user::{command_name, tagged};
@@ -11,7 +11,7 @@ pub(super) enum CommandPart {
     Output(String),
 }
 
-/// Removes the client's tags.
+/// Removes the agent's tags.
 pub(super) fn command_parts(text: &str) -> Vec<CommandPart> {
     if let Some(name) = command_name(text) {
         let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());

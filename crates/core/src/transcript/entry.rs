@@ -13,9 +13,9 @@ pub struct Entry {
     pub offset: u64,
     /// The record's id.
     pub uuid: Option<RecordId>,
-    /// The time, as the client wrote it.
+    /// The time, as the agent wrote it.
     pub at: Option<Timestamp>,
-    /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
+    /// The subagent it belongs to; `sidechain` for agents of 1.0.x, which do not name it.
     pub agent_id: Option<Arc<str>>,
     /// The content.
     pub what: What,
@@ -45,7 +45,7 @@ pub enum What {
     Error(String),
     /// A slash command or a `!` line of the user.
     Command(String),
-    /// A note of the client: output of a command, a retry, the end of a turn.
+    /// A note of the agent: output of a command, a retry, the end of a turn.
     Note(String),
 }
 
@@ -54,7 +54,7 @@ pub enum What {
 pub enum Origin {
     /// The user.
     Human,
-    /// The user, while a turn ran. The client took the prompt into that turn.
+    /// The user, while a turn ran. The agent took the prompt into that turn.
     Queued,
     /// A background task or subagent that has ended.
     TaskNotification,

@@ -131,7 +131,7 @@ pub(super) struct ToolUseResult<'a> {
     pub agent_id: Raw<'a>,
 }
 
-/// An attachment of the client: a queued prompt, the outcome of a hook, ….
+/// An attachment of the agent: a queued prompt, the outcome of a hook, ….
 #[derive(Debug, Default)]
 pub(super) struct RawAttachment<'a> {
     pub kind: Raw<'a>,

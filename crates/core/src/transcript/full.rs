@@ -36,17 +36,17 @@ impl<'r, 'a> Full<'r, 'a> {
         self.0.prompt_id.word().filter(|id| !id.is_empty())
     }
 
-    /// `planContent`: the plan that a prompt carries out, if the client put it there.
+    /// `planContent`: the plan that a prompt carries out, if the agent put it there.
     pub fn plan_content(self, limit: usize) -> Option<Cow<'a, str>> {
         self.0.plan_content.text(limit)
     }
 
-    /// `attachment.planFilePath`: where the client keeps the session's plan.
+    /// `attachment.planFilePath`: where the agent keeps the session's plan.
     pub fn plan_path(self) -> Option<Cow<'a, str>> {
         self.0.attached.plan_path.whole()
     }
 
-    /// The text of a prompt without the client's wrappers.
+    /// The text of a prompt without the agent's wrappers.
     pub fn prompt(self, prompt: &Prompt<'_>, limit: usize) -> String {
         prompt_words(self.0, prompt, limit)
     }
@@ -99,7 +99,7 @@ impl<'r, 'a> Full<'r, 'a> {
         }
     }
 
-    /// Whether the client wrote, on a resume, that it was killed before the result came. The call may have run.
+    /// Whether the agent wrote, on a resume, that it was killed before the result came. The call may have run.
     pub fn was_killed(self) -> bool {
         self.0.denial_kind.word() == Some("interrupted")
     }
@@ -139,7 +139,7 @@ impl<'a> FullBlock<'_, 'a> {
         decode(self.0.text, limit, buffer)
     }
 
-    /// The text of a `thinking` block. Most are empty, because the client keeps only their signature.
+    /// The text of a `thinking` block. Most are empty, because the agent keeps only their signature.
     pub fn thinking<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
     where
         'a: 'b,

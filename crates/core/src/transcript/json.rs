@@ -309,7 +309,7 @@ const NEAR: usize = 48;
 
 /// Decodes the text between quotes, cut at `limit` bytes and at a character boundary.
 ///
-/// Lone surrogates and nonsense escapes become U+FFFD. Clients write lone surrogates when they cut a text in the
+/// Lone surrogates and nonsense escapes become U+FFFD. Agents write lone surrogates when they cut a text in the
 /// middle of an emoji.
 pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     let head = &raw[..raw.floor_char_boundary(limit)];

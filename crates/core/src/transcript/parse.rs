@@ -104,12 +104,12 @@ fn read_objects(text: &str, report: &mut LineReport, sink: &mut dyn FnMut(&Field
 }
 
 fn is_known(kind: Raw<'_>) -> bool {
-    kind.word().is_some_and(|word| Kind::of(word).is_some())
+    kind.word().is_some_and(|word| RecordKind::of(word).is_some())
 }
 
 /// Record types, by the word in `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     User,
     Assistant,
     System,
@@ -123,7 +123,7 @@ pub(super) enum Kind {
     Silent,
 }
 
-impl Kind {
+impl RecordKind {
     pub(super) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "user" => Self::User,
@@ -180,34 +180,34 @@ fn envelope<'a>(f: &Fields<'a>) -> Envelope<'a> {
 }
 
 fn body<'a>(f: &Fields<'a>) -> Body<'a> {
-    let Some(kind) = f.kind.word().and_then(Kind::of) else {
+    let Some(kind) = f.kind.word().and_then(RecordKind::of) else {
         return Body::Unknown(f.kind.text(TYPE_NAME_LIMIT).unwrap_or_default());
     };
     match kind {
-        Kind::User => user::body(f),
-        Kind::Assistant if f.api_error.is_true() => api_error(f),
-        Kind::Assistant => Body::Assistant(assistant(f)),
-        Kind::System => Body::System(system(f)),
-        Kind::Progress => match session_start(&f.attached) {
+        RecordKind::User => user::body(f),
+        RecordKind::Assistant if f.api_error.is_true() => api_error(f),
+        RecordKind::Assistant => Body::Assistant(assistant(f)),
+        RecordKind::System => Body::System(system(f)),
+        RecordKind::Progress => match session_start(&f.attached) {
             Some(source) => Body::Attachment(Attachment::SessionStart { source }),
             None => Body::Progress,
         },
-        Kind::Attachment => Body::Attachment(attachment(&f.attached)),
-        Kind::Queue => Body::Queue(queue(f)),
-        Kind::Title(kind) => title(f, kind),
-        Kind::PermissionMode => match f.permission_mode.whole() {
+        RecordKind::Attachment => Body::Attachment(attachment(&f.attached)),
+        RecordKind::Queue => Body::Queue(queue(f)),
+        RecordKind::Title(kind) => title(f, kind),
+        RecordKind::PermissionMode => match f.permission_mode.whole() {
             Some(mode) => Body::PermissionMode(mode),
             None => Body::Irrelevant,
         },
-        Kind::LastPrompt => match f.last_prompt.head(TEXT_LIMIT) {
+        RecordKind::LastPrompt => match f.last_prompt.head(TEXT_LIMIT) {
             Some(text) => Body::LastPrompt(text),
             None => Body::Irrelevant,
         },
-        Kind::PullRequest => match (f.pr_number.number(), f.pr_url.whole()) {
+        RecordKind::PullRequest => match (f.pr_number.number(), f.pr_url.whole()) {
             (Some(number), Some(url)) => Body::PullRequest { number, url },
             _ => Body::Irrelevant,
         },
-        Kind::Silent => Body::Irrelevant,
+        RecordKind::Silent => Body::Irrelevant,
     }
 }
 
@@ -265,7 +265,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
             "cache_creation_input_tokens" => &mut usage.cache_write,
             _ => return Some(()),
         };
-        *slot = value.number().unwrap_or(0).min(Usage::MOST);
+        *slot = value.number().unwrap_or(0).min(Usage::MAX_TOKENS);
         wanted -= 1;
         // The rest is longer than these four: tiers, iterations, and the same counts by kind.
         (wanted > 0).then_some(())

@@ -1,7 +1,7 @@
 //! One parsed record of a transcript: the facts that state, lineage, title and usage need, and no more.
 //!
 //! A record borrows from its line. Payloads that no fold needs (tool output, file contents, prompt snapshots) are
-//! skipped, not copied; the timeline reads them on demand. Evidence for the shapes: clients 1.0.51 to 2.1.329.
+//! skipped, not copied; the timeline reads them on demand. Evidence for the shapes: agents 1.0.51 to 2.1.329.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub struct Envelope<'a> {
     pub cwd: Option<Cow<'a, str>>,
     /// `gitBranch`.
     pub branch: Option<Cow<'a, str>>,
-    /// `version` of the client.
+    /// `version` of the agent.
     pub version: Option<Cow<'a, str>>,
     /// `entrypoint`: `cli`, `sdk-cli`, …; an open set.
     pub entrypoint: Option<Cow<'a, str>>,
@@ -44,7 +44,7 @@ pub struct Envelope<'a> {
     pub agent_id: Option<Cow<'a, str>>,
     /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
     pub sidechain: bool,
-    /// `isMeta`: written by the client, not by the user.
+    /// `isMeta`: written by the agent, not by the user.
     pub meta: bool,
 }
 
@@ -55,7 +55,7 @@ pub enum Body<'a> {
     Prompt(Prompt<'a>),
     /// Results of one or more tool calls.
     ToolResults(Vec<ToolResult<'a>>),
-    /// `[Request interrupted by user]` as the client writes it: ends the turn. A pasted lookalike is a prompt.
+    /// `[Request interrupted by user]` as the agent writes it: ends the turn. A pasted lookalike is a prompt.
     Interrupt {
         /// The text said "for tool use".
         for_tool_use: bool,
@@ -170,7 +170,7 @@ pub struct Assistant<'a> {
     pub message_id: Option<Cow<'a, str>>,
     /// `requestId`.
     pub request_id: Option<Cow<'a, str>>,
-    /// `message.model`; `<synthetic>` for a message made by the client.
+    /// `message.model`; `<synthetic>` for a message made by the agent.
     pub model: Option<Cow<'a, str>>,
     /// `message.stop_reason`; null on most blocks before 2.1.87.
     pub stop: Option<StopReason>,
@@ -199,7 +199,7 @@ pub enum StopReason {
     Other,
 }
 
-/// Tokens of one request. No count is greater than [`Usage::MOST`].
+/// Tokens of one request. No count is greater than [`Usage::MAX_TOKENS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// `input_tokens`.
@@ -215,11 +215,11 @@ pub struct Usage {
 impl Usage {
     /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
     /// over two billion requests still fits 63 bits.
-    pub const MOST: u64 = u32::MAX as u64;
+    pub const MAX_TOKENS: u64 = u32::MAX as u64;
 
-    /// Whether a count was cut to [`Usage::MOST`]. No correct count comes near it.
+    /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {
-        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MOST)
+        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MAX_TOKENS)
     }
 }
 

@@ -90,7 +90,7 @@ impl TimelineBuilder {
             Body::ToolResults(results) => self.results(&place, f, &results),
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
-                // Clients of 1.0.x wrote the summary without a boundary.
+                // Agents of 1.0.x wrote the summary without a boundary.
                 let announced = std::mem::take(&mut self.awaiting_summary);
                 if !announced {
                     self.add(&place, What::Boundary(UNKNOWN_BOUNDARY));
@@ -136,7 +136,7 @@ impl TimelineBuilder {
                 Some("text") => self.response(place, block.text),
                 Some("thinking") => {
                     let text = cut(block.thinking, TEXT_LIMIT);
-                    // Most thoughts are empty, because the client keeps only their signature.
+                    // Most thoughts are empty, because the agent keeps only their signature.
                     if !text.trim().is_empty() {
                         self.add(place, What::Thinking(text));
                     }

@@ -57,7 +57,7 @@ fn is_compact_summary(f: &Fields<'_>) -> bool {
     if f.compact_summary.is_true() {
         return true;
     }
-    // Clients of 1.0.x did not always flag it. Then it is shown in the transcript only, or is the first record of a
+    // Agents of 1.0.x did not always flag it. Then it is shown in the transcript only, or is the first record of a
     // transcript.
     let unflagged = f.transcript_only.is_true()
         || (!f.parent_uuid.is_there() && !f.prompt_source.is_there() && !f.permission_mode.is_there());
@@ -70,7 +70,7 @@ fn is_tool_result(block: &RawBlock<'_>) -> bool {
     block.kind.word() == Some("tool_result")
 }
 
-/// The interrupt as the client writes it: blocks, without the marks of a typed prompt.
+/// The interrupt as the agent writes it: blocks, without the marks of a typed prompt.
 ///
 /// If the user pastes these words, the record holds a string with `promptSource` and `permissionMode`. If an SDK
 /// sends them, it holds blocks with `promptSource`.
@@ -123,7 +123,7 @@ fn typed_by_a_person(f: &Fields<'_>) -> bool {
     matches!(f.prompt_source.word(), Some("typed" | "queued" | "sdk" | "suggestion_accepted"))
 }
 
-/// What the client writes for slash commands and `!` lines.
+/// What the agent writes for slash commands and `!` lines.
 enum Local {
     /// It starts no turn.
     Command { name: Option<String> },
@@ -140,7 +140,7 @@ fn local(f: &Fields<'_>, text: &str) -> Option<Local> {
         return Some(Local::Command { name: command_name(text) });
     }
     if text.starts_with("<command-message>") {
-        // For its own commands, which run without the model, the client writes the name first. For commands that
+        // For its own commands, which run without the model, the agent writes the name first. For commands that
         // are prompts (a skill, a file in `commands/`) it writes the message first.
         let Some(name) = command_name(text) else { return Some(Local::Command { name: None }) };
         if is_built_in(&name) || f.meta.is_true() {
@@ -179,7 +179,7 @@ pub(crate) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     Some(inner.find(&format!("</{tag}>")).map_or(inner, |end| &inner[..end]))
 }
 
-/// Commands that the client runs by itself.
+/// Commands that the agent runs by itself.
 fn is_built_in(name: &str) -> bool {
     matches!(
         name,
@@ -263,7 +263,7 @@ pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
 }
 
 fn join_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, limit: usize) -> Cow<'a, str> {
-    // Editors and the client put their own blocks before the user's words.
+    // Editors and the agent put their own blocks before the user's words.
     let added = |text: &&str| {
         ["<ide_opened_file>", "<ide_selection>", "<system-reminder>"].iter().any(|tag| text.starts_with(tag))
     };
@@ -288,10 +288,10 @@ fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, s
     joined
 }
 
-/// The text of a prompt without the client's wrappers, cut at `limit` bytes.
+/// The text of a prompt without the agent's wrappers, cut at `limit` bytes.
 pub(super) fn prompt_words(f: &Fields<'_>, prompt: &Prompt<'_>, limit: usize) -> String {
     let whole = content_text(&f.message.content, limit);
-    // For a command that is a prompt, the message holds the client's markup, not the user's words.
+    // For a command that is a prompt, the message holds the agent's markup, not the user's words.
     if prompt.origin == PromptOrigin::Human && whole.trim_start().starts_with("<command-") {
         return prompt.text.clone().into_owned();
     }
@@ -324,7 +324,7 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
 
 fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
     if let Some(kind) = f.denial_kind.word() {
-        // The client writes `interrupted` when it resumes a killed session: the call may have run.
+        // The agent writes `interrupted` when it resumes a killed session: the call may have run.
         if kind == "interrupted" {
             return None;
         }

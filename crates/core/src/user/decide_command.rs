@@ -26,7 +26,7 @@ pub struct CommandFacts<'a> {
 
 /// Why a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// Nothing is known of the session.
     Unknown(SessionId),
     /// Both sessions are in one chain already.
@@ -45,7 +45,7 @@ pub enum Refusal {
     TooFar,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for CommandRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(session) => write!(f, "nothing is known of session {session} any more"),
@@ -71,7 +71,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CommandRefusal {}
 
 /// Turns a command into changes. The caller applies and stores them.
 ///
@@ -80,7 +80,7 @@ impl std::error::Error for Refusal {}
 pub fn changes_of_command(
     known: &CommandFacts<'_>,
     command: &SessionCommand,
-) -> Result<Vec<EditChange>, Refusal> {
+) -> Result<Vec<EditChange>, CommandRefusal> {
     match command {
         SessionCommand::Name { session, name } => Ok(known.rename(session, name.as_deref())),
         SessionCommand::Join { session, with } => known.join(session, with),
@@ -93,8 +93,8 @@ pub fn changes_of_command(
 }
 
 impl CommandFacts<'_> {
-    fn chain(&self, session: &SessionId) -> Result<&Chain, Refusal> {
-        self.chains.of(session).ok_or_else(|| Refusal::Unknown(session.clone()))
+    fn chain(&self, session: &SessionId) -> Result<&Chain, CommandRefusal> {
+        self.chains.of(session).ok_or_else(|| CommandRefusal::Unknown(session.clone()))
     }
 
     /// A time after all earlier joins and splits, even if the clock was set back: the newest one counts.
@@ -115,17 +115,17 @@ impl CommandFacts<'_> {
         named.map(|id| EditChange::SetChainName(id, None)).collect()
     }
 
-    fn join(&self, a: &SessionId, b: &SessionId) -> Result<Vec<EditChange>, Refusal> {
+    fn join(&self, a: &SessionId, b: &SessionId) -> Result<Vec<EditChange>, CommandRefusal> {
         let (one, other) = (self.chain(a)?, self.chain(b)?);
         if one.id == other.id {
-            return Err(Refusal::OneChain(a.clone(), b.clone()));
+            return Err(CommandRefusal::OneChain(a.clone(), b.clone()));
         }
         let age = |chain: &Chain| {
             let began = chain.sessions.first().and_then(self.began);
             (began.is_none(), began, chain.id.clone())
         };
         let (earlier, later) = if age(one) <= age(other) { (one, other) } else { (other, one) };
-        let unknown = || Refusal::Unknown(a.clone());
+        let unknown = || CommandRefusal::Unknown(a.clone());
         let to = later.sessions.first().ok_or_else(unknown)?;
         // The later chain continues the session of the earlier chain that had begun last by then.
         let start = (self.began)(to);
@@ -142,34 +142,38 @@ impl CommandFacts<'_> {
         })])
     }
 
-    fn accept(&self, session: &SessionId) -> Result<Vec<EditChange>, Refusal> {
+    fn accept(&self, session: &SessionId) -> Result<Vec<EditChange>, CommandRefusal> {
         let suggested =
             |link: &&crate::chain::Link| link.to == *session && link.confidence == LinkConfidence::Suggested;
         let link = self.chain(session)?.links.iter().find(suggested);
-        let from = link.ok_or_else(|| Refusal::NotSuggested(session.clone()))?.from.clone();
+        let from = link.ok_or_else(|| CommandRefusal::NotSuggested(session.clone()))?.from.clone();
         Ok(vec![EditChange::AddLink(ManualLink::Join { at: self.when(), from, to: session.clone() })])
     }
 
-    fn split(&self, session: &SessionId) -> Result<Vec<EditChange>, Refusal> {
+    fn split(&self, session: &SessionId) -> Result<Vec<EditChange>, CommandRefusal> {
         let chain = self.chain(session)?;
         if chain.id == ChainId::derive(session) {
-            return Err(Refusal::BeginsChain(session.clone()));
+            return Err(CommandRefusal::BeginsChain(session.clone()));
         }
         Ok(vec![EditChange::AddLink(ManualLink::Split { at: self.when(), session: session.clone() })])
     }
 
-    fn undo(&self, session: &SessionId) -> Result<Vec<EditChange>, Refusal> {
+    fn undo(&self, session: &SessionId) -> Result<Vec<EditChange>, CommandRefusal> {
         let newest = self.user_edits.newest_link_of(&self.chain(session)?.sessions);
-        let newest = newest.ok_or_else(|| Refusal::NothingToUndo(session.clone()))?;
+        let newest = newest.ok_or_else(|| CommandRefusal::NothingToUndo(session.clone()))?;
         Ok(vec![EditChange::RemoveLink(newest.clone())])
     }
 
-    fn snooze(&self, session: &SessionId, until: Option<Timestamp>) -> Result<Vec<EditChange>, Refusal> {
+    fn snooze(
+        &self,
+        session: &SessionId,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<EditChange>, CommandRefusal> {
         if let Some(until) = until.filter(|until| *until <= self.now) {
-            return Err(Refusal::Past(until));
+            return Err(CommandRefusal::Past(until));
         }
         if until.is_some_and(|until| !until.is_in_range()) {
-            return Err(Refusal::TooFar);
+            return Err(CommandRefusal::TooFar);
         }
         // A superseded session never needs the user. The command means the work, which goes on in the head.
         let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));
@@ -188,8 +192,8 @@ impl CommandFacts<'_> {
         Ok(changes)
     }
 
-    fn put_away(&self, session: &SessionId, away: bool) -> Result<Vec<EditChange>, Refusal> {
-        let row = self.row.ok_or_else(|| Refusal::Unknown(session.clone()))?;
+    fn put_away(&self, session: &SessionId, away: bool) -> Result<Vec<EditChange>, CommandRefusal> {
+        let row = self.row.ok_or_else(|| CommandRefusal::Unknown(session.clone()))?;
         let before = self.user_edits.deferral_of(session).copied().unwrap_or_default();
         Ok(vec![EditChange::SetDeferral(
             session.clone(),

@@ -7,6 +7,6 @@ mod decide_command;
 mod deferral;
 mod user_edits;
 
-pub use decide_command::{CommandFacts, Refusal, changes_of_command};
+pub use decide_command::{CommandFacts, CommandRefusal, changes_of_command};
 pub use deferral::{Deferral, SeenActivity};
 pub use user_edits::{EditChange, SessionCommand, UserEdits};

@@ -1,4 +1,4 @@
-//! Compactions: inside a file, into a new id with a marker, and copied history by old clients.
+//! Compactions: inside a file, into a new id with a marker, and copied history by old agents.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::LinkReason;
@@ -85,7 +85,7 @@ fn with_a_known_terminal_only_its_sessions_are_candidates() {
 
 #[test]
 fn a_terminal_beats_the_folder() {
-    // The client changed its folder: the marker lies elsewhere, the terminal is the same.
+    // The agent changed its folder: the marker lies elsewhere, the terminal is the same.
     let chains = World::of([
         session("a", &[(0, 90)]),
         session("b", &[(111, 200)]),
@@ -231,7 +231,7 @@ fn a_boundary_after_hours_of_silence_explains_its_marker() {
 
 #[test]
 fn the_same_announcement_counts_once() {
-    // The hook's folder changes with the client's, and hooks of two settings files fire for one compaction.
+    // The hook's folder changes with the agent's, and hooks of two settings files fire for one compaction.
     let chains = World::of([session("a", &[(0, 300)])])
         .marker("a", 200)
         .marker("a", 200)

@@ -1,7 +1,7 @@
 //! The numbered edge cases of identity and lifetime that concern chains.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
-use watchbill_core::chain::{Facts, LinkReason, Segment, SessionGroups};
+use watchbill_core::chain::{LineageFacts, LinkReason, Segment, SessionGroups};
 
 use crate::facts::*;
 
@@ -231,7 +231,7 @@ fn ties_group_only_sessions_with_something_in_common() {
     assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties no sessions");
     assert_eq!(group(&mut ties, "d", 2), Some(vec![id("d"), id("e")]));
     let marked = world.marker("c", 60);
-    ties.add_facts(&Facts { markers: &marked.markers, ..Facts::of(&[]) });
+    ties.add_facts(&LineageFacts { markers: &marked.markers, ..LineageFacts::of(&[]) });
     assert_eq!(group(&mut ties, "b", 2), None, "more than two by now");
     assert_eq!(
         group(&mut ties, "b", 3),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use watchbill_core::chain::{
-    BeganBy, Chain, Chains, Facts, HookMove, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
-    MoveCause, RegistryMove, Segment, SessionGroups, resolve, resolve_for,
+    BeganBy, Chain, Chains, HookMove, Lineage, LineageFacts, Link, LinkConfidence, LinkReason, ManualLink,
+    Marker, MoveCause, RegistryMove, Segment, SessionGroups, resolve, resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -232,9 +232,9 @@ impl World {
         chains
     }
 
-    fn with_facts(&self, to: &mut dyn FnMut(&Facts<'_>) -> Chains) -> Chains {
+    fn with_facts(&self, to: &mut dyn FnMut(&LineageFacts<'_>) -> Chains) -> Chains {
         let lineages: Vec<&Lineage> = self.lineages.iter().collect();
-        to(&Facts {
+        to(&LineageFacts {
             lineages: &lineages,
             moves: &self.moves,
             hook_moves: &self.hook_moves,

@@ -8,7 +8,7 @@ use watchbill_core::chain::{Chains, LinkReason, ManualLink};
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::{
-    CommandFacts, EditChange, Refusal, SessionCommand, UserEdits, changes_of_command,
+    CommandFacts, CommandRefusal, EditChange, SessionCommand, UserEdits, changes_of_command,
 };
 
 use crate::facts::*;
@@ -43,7 +43,7 @@ impl CommandWorld {
         self.world.lineages.iter().find(|l| l.session == *session)?.own_started_at
     }
 
-    fn carry_out(&mut self, word: SessionCommand) -> Result<(), Refusal> {
+    fn carry_out(&mut self, word: SessionCommand) -> Result<(), CommandRefusal> {
         self.now += 10;
         let known = CommandFacts {
             now: at(self.now),
@@ -63,7 +63,7 @@ impl CommandWorld {
             .expect("a name is always taken");
     }
 
-    fn join(&mut self, a: &str, b: &str) -> Result<(), Refusal> {
+    fn join(&mut self, a: &str, b: &str) -> Result<(), CommandRefusal> {
         self.carry_out(SessionCommand::Join { session: id(a), with: id(b) })
     }
 }
@@ -113,10 +113,10 @@ fn a_joined_session_that_still_works_is_not_superseded() {
 #[test]
 fn a_chain_is_not_joined_with_itself() {
     let mut desk = two();
-    assert_eq!(desk.join("a", "a"), Err(Refusal::OneChain(id("a"), id("a"))));
+    assert_eq!(desk.join("a", "a"), Err(CommandRefusal::OneChain(id("a"), id("a"))));
     desk.join("a", "b").unwrap();
-    assert_eq!(desk.join("b", "a"), Err(Refusal::OneChain(id("b"), id("a"))));
-    assert_eq!(desk.join("b", "nobody"), Err(Refusal::Unknown(id("nobody"))));
+    assert_eq!(desk.join("b", "a"), Err(CommandRefusal::OneChain(id("b"), id("a"))));
+    assert_eq!(desk.join("b", "nobody"), Err(CommandRefusal::Unknown(id("nobody"))));
 }
 
 #[test]
@@ -131,13 +131,13 @@ fn a_split_outweighs_every_proof() {
     assert_eq!(chains.over_by("a"), None);
     assert_eq!(
         desk.carry_out(SessionCommand::Split { session: id("b") }),
-        Err(Refusal::BeginsChain(id("b")))
+        Err(CommandRefusal::BeginsChain(id("b")))
     );
     desk.carry_out(SessionCommand::Undo { session: id("b") }).unwrap();
     assert_eq!(desk.chains().over_by("a"), Some("b"), "the proof was there all the time");
     assert_eq!(
         desk.carry_out(SessionCommand::Undo { session: id("b") }),
-        Err(Refusal::NothingToUndo(id("b")))
+        Err(CommandRefusal::NothingToUndo(id("b")))
     );
 }
 
@@ -152,7 +152,7 @@ fn a_suggestion_is_accepted_or_never_made_again() {
     assert_eq!(desk.chains().link("a", "b"), Some((LinkReason::Manual, Proven)));
     assert_eq!(
         desk.carry_out(SessionCommand::Accept { session: id("b") }),
-        Err(Refusal::NotSuggested(id("b")))
+        Err(CommandRefusal::NotSuggested(id("b")))
     );
 
     let mut desk = suggested();

@@ -1,6 +1,6 @@
 //! The transcript and the hooks report the same facts: their rows are joined without doubles, in any order.
 
-use watchbill_core::history::{BatchStatus, Outcome, PlanState};
+use watchbill_core::history::{BatchStatus, CallOutcome, PlanEventKind};
 
 use crate::model::Reader;
 
@@ -76,7 +76,7 @@ fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
             );
             assert_eq!(model.activities.len(), 1, "{order:?}");
             let activity = &model.activities["t"];
-            assert_eq!(activity.outcome, Some(Outcome::Ok), "{order:?}");
+            assert_eq!(activity.outcome, Some(CallOutcome::Ok), "{order:?}");
             assert_eq!(activity.file.as_deref(), Some("/home/dev/work/a.rs"));
             assert_eq!(activity.batch, Some(batch.id.clone()), "{order:?}");
             if order.contains(&6) {
@@ -121,7 +121,7 @@ fn hooks_report_failed_calls_and_turns() {
         &hook("StopFailure", true, r#""error":"rate_limit","last_assistant_message":"limit""#),
     );
     let model = &reader.model;
-    assert_eq!(model.activities["t"].outcome, Some(Outcome::Error));
+    assert_eq!(model.activities["t"].outcome, Some(CallOutcome::Error));
     assert_eq!(model.activities["t"].error.as_deref(), Some("Exit code 1"));
     let batch = &model.batches["p-1"];
     assert!(batch.private && batch.prompt.is_none());
@@ -135,7 +135,7 @@ fn a_background_call_has_the_outcome_background() {
     let mut reader = Reader::new("s", None);
     let post = hook("PostToolUse", true, &format!(r#"{call},"tool_response":{{"backgroundTaskId":"b1"}}"#));
     reader.hook("1", START, &post);
-    assert_eq!(reader.model.activities["t"].outcome, Some(Outcome::Background));
+    assert_eq!(reader.model.activities["t"].outcome, Some(CallOutcome::Background));
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn hooks_give_plan_versions_and_executions() {
     assert_eq!(
         plans,
         [
-            (PlanState::Written, Some(path), Some("1. x")),
-            (PlanState::Approved, Some(path), Some("1. x\n2. y")),
+            (PlanEventKind::Written, Some(path), Some("1. x")),
+            (PlanEventKind::Approved, Some(path), Some("1. x\n2. y")),
         ]
     );
     assert_eq!(reader.model.executions.len(), 1);

@@ -1,7 +1,7 @@
 //! Laws of merging, splitting and repeating.
 
 use proptest::prelude::*;
-use watchbill_core::history::{Activity, Batch, BatchOrigin, BatchStatus, Ended, Outcome};
+use watchbill_core::history::{Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, Ended};
 use watchbill_core::time::Timestamp;
 
 use crate::fixtures::{self, Transcript};
@@ -61,7 +61,7 @@ prop_compose! {
         (target, input, error) in (word(), word(), word()),
         (begun, ended_at) in (at(), at()),
         outcome in proptest::option::of(proptest::sample::select(vec![
-            Outcome::Pending, Outcome::Lost, Outcome::Background, Outcome::Ok, Outcome::Error, Outcome::Denied,
+            CallOutcome::Pending, CallOutcome::Lost, CallOutcome::Background, CallOutcome::Ok, CallOutcome::Error, CallOutcome::Denied,
         ])),
         duration_ms in proptest::option::of(0u64..3),
     ) -> Activity {

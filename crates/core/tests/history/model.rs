@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_core::history::{
-    Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanVersion, Request,
-    Role, Segment,
+    Activity, Batch, Execution, HistoryFold, HistorySettings, HookEventParts, Item, PlanEvent, Request, Role,
+    Segment,
 };
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
 use watchbill_core::ids::SessionId;
@@ -29,7 +29,7 @@ pub struct Model {
     pub texts: BTreeMap<(u64, u16), OwnText>,
     pub batches: BTreeMap<String, Batch>,
     pub activities: BTreeMap<String, Activity>,
-    pub plans: Vec<PlanVersion>,
+    pub plans: Vec<PlanEvent>,
     pub executions: Vec<Execution>,
     pub requests: BTreeMap<u64, Request>,
     pub segments: BTreeMap<u32, Segment>,

@@ -1,6 +1,6 @@
-//! Shapes that recordings do not hold, as the clients of all versions write them.
+//! Shapes that recordings do not hold, as the agents of all versions write them.
 
-use watchbill_core::history::{BatchOrigin, BatchStatus, Outcome, PlanState, Role};
+use watchbill_core::history::{BatchOrigin, BatchStatus, CallOutcome, PlanEventKind, Role};
 
 use crate::model::{Reader, rows};
 
@@ -42,7 +42,7 @@ fn a_turn_ends_by_its_last_answer_or_by_the_next_prompt() {
     assert_eq!(status(&lines(&begun), "go"), Some(BatchStatus::Active));
     let end = answer(2, 2, "\"end_turn\"", &said("done"));
     assert_eq!(status(&lines(&[&begun[..], &[end]].concat()), "go"), Some(BatchStatus::Completed));
-    // Clients before 2.1.87 gave no reason: the next prompt shows the end.
+    // Agents before 2.1.87 gave no reason: the next prompt shows the end.
     let next = user(2, 9, "\"more\"");
     assert_eq!(
         status(&lines(&[&begun[..], std::slice::from_ref(&next)].concat()), "go"),
@@ -52,7 +52,7 @@ fn a_turn_ends_by_its_last_answer_or_by_the_next_prompt() {
     let open = answer(3, 3, "\"tool_use\"", &call("t", "Bash", r#"{"command":"make"}"#));
     let text = lines(&[&begun[..], &[open, next]].concat());
     assert_eq!(status(&text, "go"), Some(BatchStatus::Interrupted));
-    assert_eq!(rows(&text).activities["t"].outcome, Some(Outcome::Lost));
+    assert_eq!(rows(&text).activities["t"].outcome, Some(CallOutcome::Lost));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_late_result_joins_its_call_and_reopens_no_turn() {
     let model = rows(&text);
     assert_eq!(model.batch("go").ended.as_ref().map(|e| e.status), Some(BatchStatus::Interrupted));
     let activity = &model.activities["t"];
-    assert_eq!(activity.outcome, Some(Outcome::Ok));
+    assert_eq!(activity.outcome, Some(CallOutcome::Ok));
     assert_eq!(activity.tool.as_deref(), Some("Bash"));
     assert_eq!(activity.batch, Some(model.batch("go").id.clone()));
     assert_eq!(model.batches.len(), 2);
@@ -168,7 +168,7 @@ fn low_value_tools_are_no_activities_but_their_texts_are_found() {
     reader.settings.skip.clear();
     reader.text(0, &text);
     reader.settle();
-    assert_eq!(reader.model.activities["t"].outcome, Some(Outcome::Ok));
+    assert_eq!(reader.model.activities["t"].outcome, Some(CallOutcome::Ok));
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn plans_have_versions_and_executions() {
     assert_eq!(
         versions,
         [
-            (path, PlanState::Written, Some("1. x")),
-            (path, PlanState::Written, Some("1. y")),
-            (path, PlanState::Proposed, Some("1. y")),
-            (path, PlanState::Rejected, None),
-            (path, PlanState::Proposed, Some("1. y")),
-            (path, PlanState::Approved, Some("1. z")),
+            (path, PlanEventKind::Written, Some("1. x")),
+            (path, PlanEventKind::Written, Some("1. y")),
+            (path, PlanEventKind::Proposed, Some("1. y")),
+            (path, PlanEventKind::Rejected, None),
+            (path, PlanEventKind::Proposed, Some("1. y")),
+            (path, PlanEventKind::Approved, Some("1. z")),
         ]
     );
     assert!(model.batch("plan it").plan);

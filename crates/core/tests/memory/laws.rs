@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use watchbill_core::memory::choose::Around;
 use watchbill_core::memory::evidence::standings;
 use watchbill_core::memory::{
-    AcceptRule, Budget, Edit, EditKind, Evidence, Importance, Kind, Memory, Place, Standing, choose, gather,
-    render,
+    AcceptRule, Budget, Edit, EditKind, Evidence, Importance, Memory, MemoryKind, Place, Standing, choose,
+    gather, render,
 };
 use watchbill_core::time::Timestamp;
 
@@ -22,7 +22,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
         Just("never use the fixture of the new parser here".to_owned()),
     ];
     let path = prop_oneof![Just(None), "[a-c]\\.rs".prop_map(Some)];
-    let kind = prop::sample::select(Kind::ALL.to_vec());
+    let kind = prop::sample::select(MemoryKind::ALL.to_vec());
     (0..12u64, 0..6u8, text, path, kind, 900..1_000i64, 1..5u64, any::<bool>(), any::<bool>()).prop_map(
         |(memory, session, text, path, kind, day, times, suspect, high)| Evidence {
             memory,
@@ -45,7 +45,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 fn several() -> impl Strategy<Value = Vec<Evidence>> {
     prop::collection::vec(evidence(), 0..30).prop_map(|all| {
         let mut known: BTreeMap<(u64, String), Evidence> = BTreeMap::new();
-        let mut first: BTreeMap<u64, (Kind, Option<String>)> = BTreeMap::new();
+        let mut first: BTreeMap<u64, (MemoryKind, Option<String>)> = BTreeMap::new();
         for mut one in all {
             let (kind, path) = first.entry(one.memory).or_insert((one.kind, one.path.clone())).clone();
             (one.kind, one.path) = (kind, path);
@@ -97,7 +97,7 @@ fn a_memory_that_is_added_and_has_evidence_is_one_memory() {
         byte: None,
         at: NOW,
         times: 1,
-        kind: Kind::Note,
+        kind: MemoryKind::Note,
         text: "times are in UTC".into(),
         path: None,
         symptom: None,
@@ -198,7 +198,7 @@ fn what_the_agents_documents_say_is_not_said_again() {
         byte: None,
         at: NOW,
         times: 1,
-        kind: Kind::Correction,
+        kind: MemoryKind::Correction,
         text: "dates are always stored as UTC milliseconds".to_owned(),
         path: None,
         symptom: None,
@@ -222,7 +222,7 @@ fn a_newer_text_of_the_same_file_and_kind_replaces_an_alike_one() {
         byte: None,
         at: Timestamp::from_millis(day * DAY),
         times: 1,
-        kind: Kind::Correction,
+        kind: MemoryKind::Correction,
         text: text.to_owned(),
         path: Some("a.rs".to_owned()),
         symptom: None,
@@ -240,7 +240,8 @@ fn a_newer_text_of_the_same_file_and_kind_replaces_an_alike_one() {
         [Standing::Superseded(2), Standing::Active, Standing::Active]
     );
     assert_eq!(standings(&memories, AcceptRule::Person, NOW), [Standing::Proposed; 3]);
-    let of_others = Evidence { kind: Kind::Note, suspect: true, ..one(4, 999, "the proxy holds port 8080") };
+    let of_others =
+        Evidence { kind: MemoryKind::Note, suspect: true, ..one(4, 999, "the proxy holds port 8080") };
     for accept in [AcceptRule::Person, AcceptRule::Rules] {
         let note = gather(std::slice::from_ref(&of_others), &[]);
         assert_eq!(

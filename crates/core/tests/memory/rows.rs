@@ -1,6 +1,8 @@
 //! Makes the rows of a session by hand.
 
-use watchbill_core::history::rows::{Activity, Batch, BatchOrigin, BatchStatus, Ended, Outcome, PlanState};
+use watchbill_core::history::rows::{
+    Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, Ended, PlanEventKind,
+};
 use watchbill_core::memory::{PlanRow, SessionRows};
 use watchbill_core::time::Timestamp;
 
@@ -50,7 +52,7 @@ impl Writer {
         self
     }
 
-    pub fn call(&mut self, tool: &str, target: &str, outcome: Outcome, error: Option<&str>) -> &mut Self {
+    pub fn call(&mut self, tool: &str, target: &str, outcome: CallOutcome, error: Option<&str>) -> &mut Self {
         let at = self.next();
         let mut call = Activity::new(format!("c{}", self.rows.calls.len()).into());
         call.batch = Some(self.last().id.clone());
@@ -65,19 +67,19 @@ impl Writer {
     }
 
     pub fn bash(&mut self, command: &str, error: Option<&str>) -> &mut Self {
-        let outcome = if error.is_some() { Outcome::Error } else { Outcome::Ok };
+        let outcome = if error.is_some() { CallOutcome::Error } else { CallOutcome::Ok };
         self.call("Bash", command, outcome, error)
     }
 
     pub fn edit(&mut self, file: &str) -> &mut Self {
-        self.call("Edit", &format!("{ROOT}/{file}"), Outcome::Ok, None)
+        self.call("Edit", &format!("{ROOT}/{file}"), CallOutcome::Ok, None)
     }
 
     pub fn read(&mut self, file: &str) -> &mut Self {
-        self.call("Read", &format!("{ROOT}/{file}"), Outcome::Ok, None)
+        self.call("Read", &format!("{ROOT}/{file}"), CallOutcome::Ok, None)
     }
 
-    pub fn plan(&mut self, content: &str, state: PlanState) -> &mut Self {
+    pub fn plan(&mut self, content: &str, state: PlanEventKind) -> &mut Self {
         let at = self.next();
         let batch = Some(self.last().id.clone());
         let states = vec![(Some(at), state)];

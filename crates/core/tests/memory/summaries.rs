@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use watchbill_core::history::rows::{BatchStatus, PlanState};
+use watchbill_core::history::rows::{BatchStatus, PlanEventKind};
 use watchbill_core::memory::{hand_over, summarize};
 
 use crate::rows::Writer;
@@ -14,7 +14,7 @@ fn session() -> Writer {
         .read("src/log.rs")
         .read("src/log.rs")
         .read("docs/log.md");
-    w.plan("# Rotation\n1. count bytes\n2. rename", PlanState::Approved);
+    w.plan("# Rotation\n1. count bytes\n2. rename", PlanEventKind::Approved);
     w.edit("src/log.rs").bash("cargo test -p log", None).bash("git commit -m 'log: rotate'", None);
     w.answer("Done. What is left:\n- document the limit\n- try it on Windows");
     w.prompt("now the docs").ends(BatchStatus::Interrupted);

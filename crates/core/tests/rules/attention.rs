@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use watchbill_core::attention::{
-    ALERT_DWELL, Attention, AttentionSettings, COUNT_DWELL, Counts, Episode, Need, Outcome, QuietHours,
-    Sighting, Silence, need,
+    ALERT_DWELL, Attention, AttentionEvent, AttentionSettings, COUNT_DWELL, Counts, Episode, Need,
+    QuietHours, Sighting, Silence, need,
 };
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::{Group, group};
@@ -40,17 +40,17 @@ fn watching() -> Attention {
 }
 
 /// The raised episodes, as (need, text, silence).
-fn raised(outcomes: &[Outcome]) -> Vec<(Need, String, Option<Silence>)> {
+fn raised(outcomes: &[AttentionEvent]) -> Vec<(Need, String, Option<Silence>)> {
     let of = |outcome| match outcome {
-        &Outcome::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
+        &AttentionEvent::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
         _ => None,
     };
     outcomes.iter().filter_map(of).collect()
 }
 
-fn counted(outcomes: &[Outcome]) -> Option<u32> {
+fn counted(outcomes: &[AttentionEvent]) -> Option<u32> {
     outcomes.iter().rev().find_map(|outcome| match outcome {
-        Outcome::Counted(counts) => Some(counts.total()),
+        AttentionEvent::Counted(counts) => Some(counts.total()),
         _ => None,
     })
 }
@@ -69,7 +69,7 @@ fn an_approval_counts_after_one_second_and_is_reported_after_two() {
     assert_eq!((attention.deadline(at(3_000)), attention.advance(at(9_000))), (None, vec![]));
     attention.apply_sighting(at(9_500), seen(None, 9_500));
     let out = attention.advance(at(9_500));
-    assert!(matches!(out[0], Outcome::Cleared { need: Need::Approval, .. }), "{out:?}");
+    assert!(matches!(out[0], AttentionEvent::Cleared { need: Need::Approval, .. }), "{out:?}");
     assert_eq!(counted(&out), Some(0));
 }
 
@@ -118,10 +118,10 @@ fn events_at_the_moment_when_watching_begins_are_reported() {
 }
 
 /// The sessions that summaries name.
-fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
+fn summed_up(outcomes: &[AttentionEvent]) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for outcome in outcomes {
-        if let Outcome::AlreadySo(episodes) = outcome {
+        if let AttentionEvent::AlreadySo(episodes) = outcome {
             all.push(episodes.iter().map(|one| one.session.as_str()).collect());
         }
     }
@@ -158,7 +158,7 @@ fn one_summary_lists_what_still_waits_when_a_mute_ends() {
         assert_eq!(summed_up(&attention.advance(now)), [["b", "a"]]);
         assert_eq!((attention.deadline(now), attention.advance(at(90_000))), (None, vec![]), "once");
         attention.remove_session(at(91_000), &SessionId::new("a"));
-        assert!(matches!(attention.advance(at(91_000))[0], Outcome::Cleared { .. }));
+        assert!(matches!(attention.advance(at(91_000))[0], AttentionEvent::Cleared { .. }));
     }
 }
 
@@ -236,7 +236,7 @@ fn another_request_is_another_episode_with_or_without_a_gap() {
     let other = Sighting { wants: Arc::from("wants to edit a.rs"), ..seen(Some(Need::Approval), 6_000) };
     attention.apply_sighting(at(6_000), other);
     let out = attention.advance(at(8_000));
-    assert!(matches!(out[0], Outcome::Cleared { .. }), "{out:?}");
+    assert!(matches!(out[0], AttentionEvent::Cleared { .. }), "{out:?}");
     assert_eq!(raised(&out).len(), 1);
     attention.apply_sighting(at(9_000), seen(None, 9_000));
     attention.apply_sighting(at(10_000), seen(Some(Need::Question), 10_000));
@@ -263,7 +263,7 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     let summaries: Vec<&[Episode]> = out
         .iter()
         .filter_map(|outcome| match outcome {
-            Outcome::AlreadySo(episodes) => Some(&**episodes),
+            AttentionEvent::AlreadySo(episodes) => Some(&**episodes),
             _ => None,
         })
         .collect();
@@ -282,8 +282,8 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
     assert_eq!(attention.advance(at(50_000)), []);
     attention.apply_sighting(at(60_000), seen(None, 60_000));
     let out = attention.advance(at(60_000));
-    assert!(matches!(out[0], Outcome::Cleared { .. }), "a summary is over as well: {out:?}");
-    let Some(Outcome::AlreadySo(late)) = attention.standing_needs(at(61_000)) else {
+    assert!(matches!(out[0], AttentionEvent::Cleared { .. }), "a summary is over as well: {out:?}");
+    let Some(AttentionEvent::AlreadySo(late)) = attention.standing_needs(at(61_000)) else {
         panic!("{attention:?}")
     };
     assert_eq!(late.len(), 1, "who listens only now is told of those that still wait");
@@ -511,10 +511,10 @@ proptest! {
             attention.apply_sighting(at(now), Sighting { session, inferred, ..seen(need, now - back) });
             for outcome in attention.advance(at(now)) {
                 match outcome {
-                    Outcome::Raised { episode, .. } => prop_assert!(open.insert((episode.session, episode.need))),
-                    Outcome::Cleared { session, need, .. } => prop_assert!(open.remove(&(session, need))),
-                    Outcome::Counted(counts) => last = counts,
-                    Outcome::AlreadySo(_) => prop_assert!(false, "nothing was so at the start"),
+                    AttentionEvent::Raised { episode, .. } => prop_assert!(open.insert((episode.session, episode.need))),
+                    AttentionEvent::Cleared { session, need, .. } => prop_assert!(open.remove(&(session, need))),
+                    AttentionEvent::Counted(counts) => last = counts,
+                    AttentionEvent::AlreadySo(_) => prop_assert!(false, "nothing was so at the start"),
                 }
             }
             prop_assert_eq!(last, attention.counts(at(now)));

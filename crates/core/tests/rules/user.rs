@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, needs_person};
+use watchbill_core::attention::{Attention, AttentionEvent, Need, Sighting, counts_of, needs_person};
 use watchbill_core::chain::Chains;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::{Reason, Row, Source};
@@ -11,7 +11,8 @@ use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::{
-    CommandFacts, Deferral, EditChange, Refusal, SeenActivity, SessionCommand, UserEdits, changes_of_command,
+    CommandFacts, CommandRefusal, Deferral, EditChange, SeenActivity, SessionCommand, UserEdits,
+    changes_of_command,
 };
 
 use crate::row::bare;
@@ -33,7 +34,7 @@ fn asks(since: i64) -> Row {
 }
 
 /// The changes of one command, given at `now` for this row.
-fn changes_of(word: &SessionCommand, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, Refusal> {
+fn changes_of(word: &SessionCommand, now: i64, row: Option<&Row>) -> Result<Vec<EditChange>, CommandRefusal> {
     let known = CommandFacts {
         now: at(now),
         user_edits: &UserEdits::default(),
@@ -75,7 +76,7 @@ fn a_need_that_outlasts_a_snooze_alerts_anew() {
     let raised = |attention: &mut Attention, row: &Row, now: i64| {
         attention.apply_sighting(at(now), Sighting::of(row));
         let outcomes = attention.advance(at(now));
-        outcomes.iter().filter(|outcomes| matches!(outcomes, Outcome::Raised { .. })).count()
+        outcomes.iter().filter(|outcomes| matches!(outcomes, AttentionEvent::Raised { .. })).count()
     };
     let aside = Deferral { snoozed_until: Some(at(900)), away: None };
     assert_eq!(raised(&mut attention, &asks(10), 13), 1);

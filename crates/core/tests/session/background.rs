@@ -51,7 +51,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
     assert_eq!(play.fold.facts().subagents_running, 1);
     assert_eq!(play.advance(300.0).now(), BACKGROUND, "its silence in this file says nothing");
 
-    // The client's order: queued, taken out of the queue, then the prompt.
+    // The agent's order: queued, taken out of the queue, then the prompt.
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
     assert_eq!(play.now(), BACKGROUND, "nothing is finished before the agent has answered");
     assert_eq!(play.fold.facts().queued_prompts, 0, "the user did not type it");

@@ -159,7 +159,7 @@ fn the_states_are_those_that_the_driver_saw() {
         ("05c-auto-mode", &TURN),
         ("06a-compact-manual", &[TURN[0], TURN[1], TURN[0], TURN[1], TURN[0], TURN[1]]),
         ("06c-compact-auto-midturn", &[TURN[0], TURN[1], TURN[0], TURN[1]]),
-        // The client closes the killed turn itself when it is resumed.
+        // The agent closes the killed turn itself when it is resumed.
         ("06f-kill9-while-tool-runs", &["working", GUESSED, TURN[0], TURN[1], TURN[0], TURN[1]]),
         ("07b-subagent-background", &["working", "working background", TURN[0], TURN[1]]),
         ("07e-background-bash", &[TURN[0], TURN[1], TURN[0], TURN[1]]),

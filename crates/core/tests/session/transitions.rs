@@ -68,7 +68,7 @@ fn working_to_input_when_silent_for_sixty_seconds() {
     assert!(reading.by_timeout);
     assert_eq!(reading.confidence, Confidence::Inferred);
     assert_eq!(reading.detail, "silent for 1 min: the turn may have ended");
-    // Either the turn had not ended, or it had and the client reports it now.
+    // Either the turn had not ended, or it had and the agent reports it now.
     let mut later = Play { fold: play.fold.clone(), out: Vec::new() };
     assert_eq!(later.apply(&answer_goes_on(64.0, "and")).now(), WORKING);
     play.apply(&turn_over(64.0));

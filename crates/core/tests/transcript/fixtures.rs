@@ -1,4 +1,4 @@
-//! Transcripts of real clients, from the fixtures of the repository.
+//! Transcripts of real agents, from the fixtures of the repository.
 
 #![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
 #![allow(clippy::unwrap_used, reason = "a broken fixture should fail loudly")]
@@ -20,7 +20,7 @@ fn stem(path: &Path) -> String {
 
 /// A transcript as a recording left it.
 pub struct Transcript {
-    /// The recording and the file's path below the client's folder.
+    /// The recording and the file's path below the agent's folder.
     pub name: String,
     /// The whole text.
     pub text: String,

@@ -1,4 +1,4 @@
-//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
+//! Shapes that agents of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
 //! refusal.
 
 use watchbill_core::ids::RecordId;
@@ -98,7 +98,7 @@ fn a_prompt_is_separated_from_other_user_records() {
             r#""parentUuid":"x","promptSource":"typed""#,
             "human: This session is being continued from a previous conversation, says who?",
         ),
-        // Records that the client writes for commands and shell lines.
+        // Records that the agent writes for commands and shell lines.
         (
             r#""<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>""#,
             "",
@@ -196,7 +196,7 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
             r#""toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":"config"}"#,
             "t refused by a rule",
         ),
-        // The client writes this when it resumes a session that was killed in the middle of a call.
+        // The agent writes this when it resumes a session that was killed in the middle of a call.
         (r#""[Tool call interrupted: …]""#, r#""toolDenialKind":"interrupted""#, "t error"),
     ] {
         let line = result(content, more);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, Standing};
+use watchbill_core::requests::request::{Request, SuggestedRule};
 use watchbill_core::requests::visible::visible;
 
 use crate::driver::Refusal;
@@ -47,7 +47,7 @@ pub(super) fn read(call: &Value, params: &Value, around: &RequestContext<'_>) ->
     let always = list(params, "options").find(|option| text(option, "kind") == Some("allow_always"));
     request.always = always
         .and_then(|option| text(option, "name"))
-        .map(|name| Standing { rule: visible(name).into(), place: Arc::from("the agent decides where") })
+        .map(|name| SuggestedRule { rule: visible(name).into(), place: Arc::from("the agent decides where") })
         .into_iter()
         .collect();
     (request, way)

@@ -30,7 +30,7 @@ pub(super) enum Call {
 
 /// Facts about the agent, for `OwnWhat::Init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct InitFacts {
     pub(super) session: String,
     pub(super) model: Option<String>,
     pub(super) mode: Option<String>,
@@ -55,7 +55,7 @@ pub(super) struct Message {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) cwd: String,
-    pub(super) facts: Facts,
+    pub(super) facts: InitFacts,
     pub(super) is_ready: bool,
     pub(super) is_running: bool,
     /// What it said of its conversation before it was ready.
@@ -79,7 +79,7 @@ impl State {
         let session = goes_on.map_or(&spec.session, |resume| &resume.session).clone();
         let extra = spec.mode.iter().filter(|mode| !MODES.contains(&mode.as_str()));
         let modes = MODES.iter().map(|mode| (*mode).to_owned()).chain(extra.cloned()).collect();
-        let facts = Facts { session, modes, mode: spec.mode.clone(), ..Facts::default() };
+        let facts = InitFacts { session, modes, mode: spec.mode.clone(), ..InitFacts::default() };
         let mut state = Self {
             cwd: spec.cwd.clone(),
             facts,
@@ -132,7 +132,7 @@ impl State {
 
     /// The facts that the agent reports about itself.
     pub(super) fn init(&self) -> OwnWhat {
-        let Facts { session, model, mode, version, pid, models, modes, commands } = self.facts.clone();
+        let InitFacts { session, model, mode, version, pid, models, modes, commands } = self.facts.clone();
         OwnWhat::Init { session, model, mode, version, pid, models, modes, commands }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use watchbill_core::requests::decision::{Decision, answers};
-use watchbill_core::requests::request::{Choice, Question, Request, RequestKind, Standing};
+use watchbill_core::requests::request::{Choice, Question, Request, RequestKind, SuggestedRule};
 use watchbill_core::requests::visible::{visible, visible_line};
 
 use crate::driver::Refusal;
@@ -104,7 +104,8 @@ fn command(params: &Value, cwd: &str) -> Value {
 
 /// The kind of request, and what "allow always" would do.
 fn fill(request: &mut Request, params: &Value, kind: Kind) -> Kind {
-    let standing = |rule: &str| vec![Standing { rule: visible(rule).into(), place: "this session".into() }];
+    let standing =
+        |rule: &str| vec![SuggestedRule { rule: visible(rule).into(), place: "this session".into() }];
     match kind {
         Kind::Approval => {
             let command = text(params, "command");

@@ -20,7 +20,7 @@ use super::input::Input;
 use super::processes::{self, Process};
 use crate::agents::Launch;
 use crate::host_process::NAME;
-use crate::log::{Direction, LONGEST};
+use crate::log::{Direction, MAX_CONTENT_BYTES};
 
 /// The most bytes of output of a terminal at once.
 const CHUNK: usize = 64 << 10;
@@ -176,13 +176,13 @@ fn lines(from: impl Read, direction: Direction, inputs: &SyncSender<Input>) {
     let mut from = BufReader::new(from);
     loop {
         let mut bytes = Vec::new();
-        let read = from.by_ref().take(LONGEST as u64).read_until(b'\n', &mut bytes);
+        let read = from.by_ref().take(MAX_CONTENT_BYTES as u64).read_until(b'\n', &mut bytes);
         if read.is_err() || bytes.is_empty() {
             break;
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
-        } else if bytes.len() == LONGEST {
+        } else if bytes.len() == MAX_CONTENT_BYTES {
             let _ = from.skip_until(b'\n');
         }
         if inputs.send(Input::Line { direction, bytes }).is_err() {

@@ -12,7 +12,7 @@ use crate::driver::Refusal;
 use crate::log::Direction;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
-const REMEMBERED: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.
@@ -32,7 +32,7 @@ impl Session {
             }
             self.carry_out(command)
         });
-        if self.done.len() == REMEMBERED {
+        if self.done.len() == MAX_REMEMBERED {
             self.done.pop_front();
         }
         self.done.push_back(Done { id: id.to_owned(), answer: answer.clone() });

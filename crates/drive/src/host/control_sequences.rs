@@ -3,7 +3,7 @@
 //! Source: ECMA-48 and the parser of `vte`, which reads the same bytes behind it.
 
 /// The longest control sequence that is waited for, in bytes. A longer one passes in parts.
-const LONGEST: usize = 64 << 10;
+const MAX_SEQUENCE_BYTES: usize = 64 << 10;
 
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
@@ -38,7 +38,7 @@ pub fn next(bytes: &[u8]) -> Option<Piece<'_>> {
     }
     match sequence(bytes) {
         Some(end) => Some(Piece::Sequence(&bytes[..end])),
-        None if bytes.len() >= LONGEST => Some(Piece::Sequence(bytes)),
+        None if bytes.len() >= MAX_SEQUENCE_BYTES => Some(Piece::Sequence(bytes)),
         None => None,
     }
 }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_endless_sequence_passes_in_parts() {
-        let long = [b"\x1b]0;".as_slice(), &vec![b'x'; LONGEST]].concat();
+        let long = [b"\x1b]0;".as_slice(), &vec![b'x'; MAX_SEQUENCE_BYTES]].concat();
         assert_eq!(all(&long).1.len(), 0);
     }
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use serde_json::value::RawValue;
 
 /// The most bytes of terminal output that wait. More are dropped: the reader gets the screen instead.
-const MOST_OUTPUT: usize = 1 << 20;
+const MAX_OUTPUT: usize = 1 << 20;
 
 /// The most bytes that wait. A reader that is further behind is disconnected. It attaches again and reads the log.
-const MOST: usize = 16 << 20;
+const MAX_WAITING_BYTES: usize = 16 << 20;
 
 /// The queue of one reader.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Mailbox {
     /// Adds a message. `false`: the reader is gone, or too far behind.
     pub fn send(&self, message: &Arc<RawValue>) -> bool {
         let mut state = self.lock();
-        if state.bytes + message.get().len() > MOST && !state.messages.is_empty() {
+        if state.bytes + message.get().len() > MAX_WAITING_BYTES && !state.messages.is_empty() {
             state.messages.clear();
             state.is_closed = true;
         }
@@ -75,7 +75,7 @@ impl Mailbox {
         if state.is_stale || state.is_closed {
             return;
         }
-        if state.bytes + message.get().len() > MOST_OUTPUT {
+        if state.bytes + message.get().len() > MAX_OUTPUT {
             state.go_stale();
         } else {
             state.bytes += message.get().len();

@@ -11,7 +11,7 @@ use super::processes::{self, Process};
 use crate::folder::Folder;
 
 /// How long they may take to end by themselves.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 fn file(folder: &Folder) -> PathBuf {
     folder.path().join("processes")
@@ -57,7 +57,7 @@ pub fn end(folder: &Folder) {
     };
     send(&[Signal::TERM, Signal::CONT]);
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE && strays.iter().any(|stray| processes::is_alive(*stray)) {
+    while begun.elapsed() < TIMEOUT && strays.iter().any(|stray| processes::is_alive(*stray)) {
         std::thread::sleep(Duration::from_millis(20));
     }
     send(&[Signal::KILL]);

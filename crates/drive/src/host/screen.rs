@@ -13,7 +13,7 @@ use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize};
 use super::mailbox::Mailbox;
 use super::session::{Session, message};
 
-/// Between pasted text and Enter: clients take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
+/// Between pasted text and Enter: agents take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
 const BEFORE_ENTER: Duration = Duration::from_millis(50);
 
 impl Session {

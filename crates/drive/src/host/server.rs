@@ -12,10 +12,10 @@ use watchbill_core::requests::caller::check;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
-    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, LONGEST_HOST_LINE,
+    HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
 };
 use watchbill_protocol::own::spec::OwnSpec;
-use watchbill_protocol::socket::{Answer, AnswerBody};
+use watchbill_protocol::socket::{Reply, ReplyBody};
 
 use super::input::{Call, Input};
 use super::mailbox::{Mailbox, Next};
@@ -28,7 +28,7 @@ use crate::socket::connection::{Reader, Writer, halves};
 use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
 
 /// The most open connections: windows, command lines, the engine.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// The most events in one message.
 const BATCH: usize = 256;
@@ -67,7 +67,7 @@ pub fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
                 std::thread::sleep(std::time::Duration::from_millis(100));
                 continue;
             };
-            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= MOST_CONNECTIONS {
+            if !is_ours(&stream) || connections.load(Ordering::Acquire) >= MAX_CONNECTIONS {
                 continue;
             }
             connections.fetch_add(1, Ordering::AcqRel);
@@ -125,7 +125,7 @@ impl Connection {
     }
 
     fn calls(&mut self) -> io::Result<()> {
-        while let Some(line) = self.reader.line(LONGEST_HOST_LINE)? {
+        while let Some(line) = self.reader.line(MAX_HOST_LINE_BYTES)? {
             match serde_json::from_slice::<HostCall>(line) {
                 Ok(HostCall { id, request: HostRequest::Attach { from } }) => self.attach(id, from)?,
                 Ok(HostCall { id, request: HostRequest::Command { command } }) => {
@@ -138,7 +138,7 @@ impl Connection {
                         answered.recv().map_err(|_| over())?
                     });
                     match answer {
-                        Ok(()) => self.writer.send(&Answer { id: &id, body: AnswerBody::Reply(&()) })?,
+                        Ok(()) => self.writer.send(&Reply { id: &id, body: ReplyBody::Reply(&()) })?,
                         Err(error) => self.error(&id, &error)?,
                     }
                 }
@@ -152,7 +152,7 @@ impl Connection {
     }
 
     fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
-        self.writer.send(&Answer::<()> { id, body: AnswerBody::Error(error) })
+        self.writer.send(&Reply::<()> { id, body: ReplyBody::Error(error) })
     }
 
     /// A program that an agent started cannot steer its own session or another one. Answers come from the engine alone, which
@@ -230,7 +230,7 @@ impl Following {
         loop {
             match self.mailbox.next() {
                 Next::Message(message) => {
-                    self.writer.send(&Answer { id: &self.id, body: AnswerBody::Event(&message) })?;
+                    self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })?;
                 }
                 Next::Redraw => {
                     if self.shared.inputs.send(Input::Redraw(Arc::clone(&self.mailbox))).is_err() {
@@ -263,6 +263,6 @@ impl Following {
 
     fn send(&self, events: Vec<watchbill_protocol::own::event::OwnEvent>) -> io::Result<()> {
         let message = HostMessage::Events { events };
-        self.writer.send(&Answer { id: &self.id, body: AnswerBody::Event(&message) })
+        self.writer.send(&Reply { id: &self.id, body: ReplyBody::Event(&message) })
     }
 }

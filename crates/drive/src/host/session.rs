@@ -26,10 +26,10 @@ use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
-const LOG_PATIENCE: Duration = Duration::from_secs(30);
+const LOG_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often an end looks at the processes.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A session that this process keeps.
 pub struct Session {
@@ -151,7 +151,7 @@ impl Session {
     /// How long the loop may sleep. Only an end, the moment after the agent's exit, and work have a time.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
-        if timed { Some(LOOK) } else { self.next_look() }
+        if timed { Some(CHECK_INTERVAL) } else { self.next_look() }
     }
 
     /// The time of the loop.
@@ -222,7 +222,7 @@ impl Session {
                 }
                 Err(error) => error,
             };
-            if begun.elapsed() > LOG_PATIENCE {
+            if begun.elapsed() > LOG_TIMEOUT {
                 tracing::error!(%error, file = %self.folder.log().display(), "the log cannot be written");
                 self.give_up();
                 return None;

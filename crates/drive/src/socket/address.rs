@@ -9,7 +9,7 @@ use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Listener, ListenerOptions, Name, Stream};
 
 /// Longest wait for a connection.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The place of a socket.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Address {
     /// When no program listens, or the other end belongs to another user.
     pub fn connect(&self) -> io::Result<Stream> {
         // If the listening program hangs, its queue fills up.
-        let in_time = ConnectWaitMode::Timeout(PATIENCE);
+        let in_time = ConnectWaitMode::Timeout(TIMEOUT);
         let stream =
             self.with_name(|name| ConnectOptions::new().name(name).wait_mode(in_time).connect_sync())?;
         if !is_ours(&stream) {

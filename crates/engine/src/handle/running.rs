@@ -34,17 +34,17 @@ use crate::focus;
 use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
 use crate::mute::MuteFile;
-use crate::publish::{AlertSink, Sink, Subscription, snapshot};
+use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
-use crate::socket::access::{Access, AccessError, CommandId};
-use crate::source::Source;
+use crate::socket::access::{AccessError, CommandId, EngineAccess};
+use crate::source::HintSource;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
 use watchbill_settings::{Configuration, Settings};
 
 /// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running engine. Clones share it. It stops on [`Handle::stop`], or when the last clone is dropped.
 #[derive(Clone)]
@@ -111,7 +111,7 @@ impl Handle {
     }
 
     /// Subscribes: the sink gets the snapshot first, then deltas without a gap. It returns `false` to unsubscribe.
-    pub fn subscribe(&self, wants: Subscription, sink: Sink) {
+    pub fn subscribe(&self, wants: Subscription, sink: RosterSink) {
         // If the loop has ended, the failed send drops the sink, and the owner of the sink notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
     }
@@ -356,10 +356,10 @@ impl Handle {
 
     fn ask_loop<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
+        question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.wait_for(|reply| {
-            Message::Ask(Box::new(move |engine: &Engine, source: &dyn Source| {
+            Message::Ask(Box::new(move |engine: &Engine, source: &dyn HintSource| {
                 reply(question(engine, source))
             }))
         })
@@ -376,7 +376,7 @@ impl Handle {
             let _ = sender.send(answer);
         });
         self.inbox.send(message(reply)).map_err(|_| stopped())?;
-        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
+        receiver.recv_timeout(TIMEOUT).map_err(|_| stopped())
     }
 }
 

@@ -11,13 +11,13 @@ use watchbill_watch::process::SystemProcesses;
 use super::running::Handle;
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
-use crate::environment::World;
+use crate::environment::Sources;
 use crate::run::{Loop, Parts};
-use crate::source::Source;
+use crate::source::HintSource;
 
 /// The real file system and the real processes.
-pub fn real_world() -> World {
-    World { fs: Arc::new(KeptOpen::default()), processes: Arc::new(SystemProcesses::new()) }
+pub fn real_sources() -> Sources {
+    Sources { fs: Arc::new(KeptOpen::default()), processes: Arc::new(SystemProcesses::new()) }
 }
 
 /// Starts the engine on the real world.
@@ -25,7 +25,7 @@ pub fn real_world() -> World {
 /// # Errors
 /// When the system gives no thread.
 pub fn start(settings: Settings) -> std::io::Result<Handle> {
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
 }
 
@@ -35,9 +35,9 @@ pub fn start(settings: Settings) -> std::io::Result<Handle> {
 /// When the system gives no thread.
 pub fn start_in(
     settings: Settings,
-    world: World,
+    world: Sources,
     clock: Arc<dyn Clock>,
-    source: Option<Box<dyn Source>>,
+    source: Option<Box<dyn HintSource>>,
     woken: Arc<Notify>,
 ) -> std::io::Result<Handle> {
     let (sender, inbox) = unbounded_channel();

@@ -10,13 +10,13 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::record::Usage;
 use watchbill_history::index::IndexObserver;
 use watchbill_settings::Settings;
-use watchbill_store::{Step, StoreError};
+use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
 use crate::model::session::RequestCounts;
-use crate::persist::file_state::Counted;
+use crate::persist::stored_transcript::TokenSharing;
 use crate::transcripts::beside::FoldedBeside;
 use crate::transcripts::{Fold, Loaded};
 
@@ -48,7 +48,7 @@ impl<'r> StatesAhead<'r> {
     ///
     /// # Errors
     /// When the store cannot be written.
-    fn take(&mut self, step: &mut Step<'_>, loaded: Loaded) -> Result<(), StoreError> {
+    fn take(&mut self, step: &mut WriteTransaction<'_>, loaded: Loaded) -> Result<(), StoreError> {
         let Some(file) = &loaded.file else { return Ok(()) };
         let (session, is_left_out) = match file.fold() {
             Fold::Agent(_) if self.exclude.is_empty() => return self.store(step, loaded),
@@ -88,7 +88,7 @@ impl<'r> StatesAhead<'r> {
         rest
     }
 
-    fn store(&mut self, step: &mut Step<'_>, mut loaded: Loaded) -> Result<(), StoreError> {
+    fn store(&mut self, step: &mut WriteTransaction<'_>, mut loaded: Loaded) -> Result<(), StoreError> {
         if !store(step, &mut loaded)? {
             self.rest.push(loaded);
         }
@@ -118,7 +118,12 @@ impl IndexObserver for StatesAhead<'_> {
         FoldedBeside::new(self.fs, path, place, self.timeouts)
     }
 
-    fn end(&mut self, step: &mut Step<'_>, file: FoldedBeside, skipped: bool) -> Result<(), StoreError> {
+    fn end(
+        &mut self,
+        step: &mut WriteTransaction<'_>,
+        file: FoldedBeside,
+        skipped: bool,
+    ) -> Result<(), StoreError> {
         match file.finish() {
             // Only the engine can tell whether to store any of it.
             Some(loaded) if skipped => self.rest.push(loaded),
@@ -134,19 +139,19 @@ impl IndexObserver for StatesAhead<'_> {
 }
 
 /// Stores one transcript. Says whether its fold is no longer needed.
-fn store(step: &mut Step<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
+fn store(step: &mut WriteTransaction<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
     let Loaded { path, file: Some(file), problems, .. } = loaded else { return Ok(true) };
     let Some(name) = path.to_str() else { return Ok(false) };
     // The engine compares the tokens that files share when it makes rows, and counts again where these are wrong.
     let (session, counted) = match file.fold() {
         Fold::Main(fold) => {
             let shared = RequestCounts { own: fold.requests(), origin: None, copies: 0 };
-            let counted = Counted::Session { inherited: Usage::default(), shared: Some(shared) };
+            let counted = TokenSharing::Session { inherited: Usage::default(), shared: Some(shared) };
             (Some(fold.lineage().session.clone()), counted)
         }
         Fold::Agent(fold) => {
             let with = file.parent();
-            (with.clone(), Counted::Agent { with, tokens: fold.ledger().total() })
+            (with.clone(), TokenSharing::Agent { with, tokens: fold.ledger().total() })
         }
     };
     // A state that an engine stored may cover several reads, so it goes before this one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use watchbill_core::attention::{Attention, AttentionSettings, Counts, Need, Outcome, Sighting};
+use watchbill_core::attention::{Attention, AttentionEvent, AttentionSettings, Counts, Need, Sighting};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
@@ -71,7 +71,7 @@ impl Alerting {
     }
 
     /// The present needs, for a subscriber that begins to listen now.
-    pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
+    pub fn already_so(&mut self, now: Timestamp) -> Option<AttentionEvent> {
         self.policy.standing_needs(now)
     }
 
@@ -81,7 +81,7 @@ impl Alerting {
     }
 
     /// The policy's news up to now.
-    pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
+    pub fn advance(&mut self, now: Timestamp) -> Vec<AttentionEvent> {
         self.policy.advance(now)
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
-use watchbill_core::chain::resolve::{Facts, ManualLink};
+use watchbill_core::chain::resolve::{LineageFacts, ManualLink};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::UserEdits;
@@ -50,8 +50,12 @@ impl<'w> ChainFacts<'w> {
     }
 
     /// Adds these transcripts' lineages, and the sessions that a process runs.
-    pub fn with<'a>(&'a self, lineages: &'a [&'a Lineage], live: &'a BTreeSet<SessionId>) -> Facts<'a> {
-        Facts {
+    pub fn with<'a>(
+        &'a self,
+        lineages: &'a [&'a Lineage],
+        live: &'a BTreeSet<SessionId>,
+    ) -> LineageFacts<'a> {
+        LineageFacts {
             moves: self.moves,
             hook_moves: &self.hook_moves,
             markers: &self.markers,
@@ -59,7 +63,7 @@ impl<'w> ChainFacts<'w> {
             live,
             manual: &self.manual,
             names: self.user_edits.names(),
-            ..Facts::of(lineages)
+            ..LineageFacts::of(lineages)
         }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use watchbill_core::chain::chains::{Chain, Chains};
-use watchbill_core::chain::lineage::{Activity, BeganBy, Lineage, Marker};
+use watchbill_core::chain::lineage::{ActiveTime, BeganBy, Lineage, Marker};
 use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
-use watchbill_core::chain::resolve::Facts;
+use watchbill_core::chain::resolve::LineageFacts;
 use watchbill_core::chain::ties::SessionGroups;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;
@@ -17,7 +17,7 @@ use crate::model::sessions::Sessions;
 /// For up to this many sessions, tie without counting all sessions: that takes no longer than to read some of them.
 const FEW: usize = 256;
 /// If more than one in so many sessions is due, a part takes as long as the whole.
-const PART: usize = 4;
+const PART_WORTH: usize = 4;
 
 /// See the module.
 #[derive(Default)]
@@ -145,13 +145,13 @@ impl ChainState {
 
     /// The largest allowed size of a part. `None` if more sessions are due: then all must be tied.
     pub fn part_limit(&self, sessions: &Sessions) -> Option<usize> {
-        let most = FEW.max(sessions.len() / PART);
+        let most = FEW.max(sessions.len() / PART_WORTH);
         (self.due.len() <= most).then_some(most)
     }
 
     /// Takes the due sessions, and gives all sessions whose chains they may concern. `None` if these are more than
     /// `most`.
-    pub fn take_part(&mut self, facts: &Facts<'_>, most: usize) -> Option<Vec<SessionId>> {
+    pub fn take_part(&mut self, facts: &LineageFacts<'_>, most: usize) -> Option<Vec<SessionId>> {
         let due = std::mem::take(&mut self.due);
         let mut ties = self.ties.take().unwrap_or_default();
         ties.add_facts(facts);
@@ -200,7 +200,7 @@ impl ChainState {
         &mut self,
         sessions: &Sessions,
         id: &SessionId,
-        before: Option<Activity>,
+        before: Option<ActiveTime>,
         lives: &dyn Fn() -> bool,
     ) -> bool {
         let Some(chain) = self.chains.of(id).filter(|_| !self.all_due) else { return false };

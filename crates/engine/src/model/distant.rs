@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use watchbill_core::chain::resolve::Facts;
+use watchbill_core::chain::resolve::LineageFacts;
 use watchbill_core::chain::ties::SessionGroups;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;
@@ -125,7 +125,7 @@ impl Distant {
     /// Removes the sessions that may be tied to `seeds`, and returns the paths of their transcripts.
     pub fn take_tied<'a>(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &LineageFacts<'_>,
         seeds: impl Iterator<Item = &'a SessionId>,
     ) -> Vec<PathBuf> {
         self.ties.add_facts(facts);

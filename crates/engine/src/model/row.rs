@@ -16,7 +16,7 @@ use watchbill_core::transcript::record::CompactTrigger;
 use crate::model::session::{minus, plus};
 use crate::model::verdict::{RowInputs, open_calls, verdict};
 use crate::witnesses::hooks::HookSession;
-use crate::witnesses::own::OwnSession;
+use crate::witnesses::own::OwnWitness;
 
 /// A session that has only a registry file gets a row when it is this old. With `--continue`, the registry names a
 /// throw-away session for up to 400 ms (client 2.1.329).
@@ -127,8 +127,8 @@ pub fn row(inputs: &RowInputs<'_>) -> Option<(Row, Option<Timestamp>)> {
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
             .or_else(|| hooks.and_then(|hooks| hooks.title().cloned()))
-            .or_else(|| own.and_then(OwnSession::title)),
-        // The client writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
+            .or_else(|| own.and_then(OwnWitness::title)),
+        // The agent writes `HEAD` for a folder without a repository and for a detached head. Neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: inputs

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
-use watchbill_core::roster::visible::Filter;
+use watchbill_core::roster::shown_rows::Filter;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 

@@ -13,7 +13,7 @@ use crate::model::paths::FilePath;
 
 /// The engine's data about one session, beside the files themselves.
 #[derive(Debug, Default)]
-pub struct Session {
+pub struct SessionData {
     /// Its main transcripts. There are two for a moment when `/cd` moves the file between projects. This is a sorted
     /// list, because one tree per session would cost too much memory for thousands of sessions.
     pub mains: Vec<FilePath>,
@@ -52,7 +52,7 @@ pub struct RequestCounts {
     pub copies: usize,
 }
 
-impl Session {
+impl SessionData {
     /// Adds a main transcript.
     pub fn add_main(&mut self, path: FilePath) {
         if let Err(at) = self.mains.binary_search(&path) {

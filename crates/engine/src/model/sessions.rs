@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use watchbill_core::chain::lineage::Activity;
+use watchbill_core::chain::lineage::ActiveTime;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::lazy::LazyFold;
 use watchbill_core::session::usage::RequestLedger;
@@ -17,8 +17,8 @@ use watchbill_watch::tail::TailError;
 use crate::model::files::Files;
 use crate::model::paths::FilePath;
 use crate::model::problem_report::ProblemReport;
-use crate::model::session::{RequestCounts, Session, minus};
-use crate::persist::file_state::Counted;
+use crate::model::session::{RequestCounts, SessionData, minus};
+use crate::persist::stored_transcript::TokenSharing;
 use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 
 /// See the module.
@@ -26,7 +26,7 @@ use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 pub(crate) struct Sessions {
     files: Files,
     /// Each row needs several lookups. No code depends on the order. Boxed to keep the table small.
-    by_id: FxHashMap<SessionId, Box<Session>>,
+    by_id: FxHashMap<SessionId, Box<SessionData>>,
     /// Read buffer.
     scratch: Vec<u8>,
     /// During a restore: sessions with data from several transcripts.
@@ -61,17 +61,17 @@ impl Sessions {
     }
 
     /// The data about one session.
-    pub fn get(&self, id: &SessionId) -> Option<&Session> {
+    pub fn get(&self, id: &SessionId) -> Option<&SessionData> {
         self.by_id.get(id).map(|session| &**session)
     }
 
     /// The data about one session, mutable.
-    pub fn get_mut(&mut self, id: &SessionId) -> Option<&mut Session> {
+    pub fn get_mut(&mut self, id: &SessionId) -> Option<&mut SessionData> {
         self.by_id.get_mut(id).map(|session| &mut **session)
     }
 
     /// The data about one session, mutable; makes a new session.
-    pub fn get_or_make(&mut self, id: &SessionId) -> &mut Session {
+    pub fn get_or_make(&mut self, id: &SessionId) -> &mut SessionData {
         self.by_id.entry(id.clone()).or_default()
     }
 
@@ -91,7 +91,7 @@ impl Sessions {
     }
 
     /// All sessions, unordered.
-    pub fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&SessionId, &SessionData)> {
         self.by_id.iter().map(|(id, session)| (id, &**session))
     }
 
@@ -167,7 +167,7 @@ impl Sessions {
         make: impl FnOnce() -> TrackedFile,
         fs: &dyn Fs,
         problems: &mut ProblemReport,
-    ) -> (Option<Activity>, Result<ReadCount, TailError>) {
+    ) -> (Option<ActiveTime>, Result<ReadCount, TailError>) {
         let file = self.files.get_or_make(path, make);
         let before = file.main().map(|fold| fold.lineage().activity());
         let mut effects = Vec::new();
@@ -265,7 +265,7 @@ impl Sessions {
     }
 
     /// The session of a transcript, and how its tokens count.
-    pub fn counted(&self, path: &Path) -> Option<(Option<SessionId>, Counted)> {
+    pub fn counted(&self, path: &Path) -> Option<(Option<SessionId>, TokenSharing)> {
         let file = self.files.get(path)?;
         match file.fold() {
             Fold::Main(fold) => {
@@ -273,7 +273,7 @@ impl Sessions {
                 let session = self.by_id.get(&id);
                 let inherited = session.map(|session| session.inherited).unwrap_or_default();
                 let shared = session.and_then(|session| session.request_counts.clone());
-                Some((Some(id), Counted::Session { inherited, shared }))
+                Some((Some(id), TokenSharing::Session { inherited, shared }))
             }
             Fold::Agent(_) => {
                 let with = file.counted_with.clone();
@@ -281,7 +281,7 @@ impl Sessions {
                 let tokens = session
                     .and_then(|session| session.agents.get(path.as_os_str()).copied())
                     .unwrap_or_default();
-                Some((with.clone(), Counted::Agent { with, tokens }))
+                Some((with.clone(), TokenSharing::Agent { with, tokens }))
             }
         }
     }
@@ -316,7 +316,7 @@ impl Sessions {
 
     fn copies<'a>(
         &'a self,
-        session: &'a Session,
+        session: &'a SessionData,
     ) -> impl Iterator<Item = (&'a FilePath, &'a RequestLedger)> + 'a {
         session.copies.iter().filter_map(|path| Some((path, self.files.get(path)?.agent()?.ledger())))
     }

@@ -16,9 +16,9 @@ use watchbill_core::status_file::StatusWitness;
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::Deferral;
 
-use crate::model::session::Session;
+use crate::model::session::SessionData;
 use crate::witnesses::hooks::HookSession;
-use crate::witnesses::own::OwnSession;
+use crate::witnesses::own::OwnWitness;
 use crate::witnesses::processes_of;
 use crate::witnesses::registry::Registry;
 
@@ -27,7 +27,7 @@ pub struct RowInputs<'a> {
     /// The session.
     pub id: &'a SessionId,
     /// The engine's data about it.
-    pub session: Option<&'a Session>,
+    pub session: Option<&'a SessionData>,
     /// Its transcript's path and fold.
     pub fold: Option<(&'a Path, &'a SessionFold)>,
     /// The registry.
@@ -35,7 +35,7 @@ pub struct RowInputs<'a> {
     /// The facts from its hooks.
     pub hooks: Option<&'a HookSession>,
     /// The report of its host, if it is one of our own.
-    pub own: Option<&'a OwnSession>,
+    pub own: Option<&'a OwnWitness>,
     /// The content of its status file.
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of its process, if a call may have started it.
@@ -120,7 +120,7 @@ pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<
     calls
 }
 
-/// The open calls of running subagents, newest first. If the client asks the user about one of them, it is the newest;
+/// The open calls of running subagents, newest first. If the agent asks the user about one of them, it is the newest;
 /// the earlier ones most likely run already.
 fn agents_calls(inputs: &RowInputs<'_>) -> Vec<PendingTool> {
     let Some(session) = inputs.session else { return Vec::new() };

@@ -39,7 +39,7 @@ pub struct Changes {
     /// Answers of the user to requests, and their outcomes, in order.
     pub answers: Vec<AnswerChange>,
     /// The commands that make these edits, with the other recent commands.
-    pub carried_out: Option<CarriedOut>,
+    pub carried_out: Option<RecentCommands>,
     /// Forgotten sessions, when their list was removed with the store.
     pub forgotten: BTreeSet<SessionId>,
     /// The facts that no file holds any more, if they changed.
@@ -62,7 +62,7 @@ pub enum AnswerChange {
 }
 
 /// Command ids, each with its time and a hash of the command.
-pub type CarriedOut = BTreeMap<String, (Timestamp, u64)>;
+pub type RecentCommands = BTreeMap<String, (Timestamp, u64)>;
 
 /// The change of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,29 +8,29 @@ use std::sync::Arc;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::tables::engine_states::StateRow;
 
-use crate::environment::Environment;
+use crate::environment::StepContext;
 use crate::model::files::Files;
 use crate::model::problem_report::ProblemReport;
-use crate::persist::file_state::StoredFile;
 use crate::persist::pending::Pending;
+use crate::persist::stored_transcript::StoredTranscript;
 use crate::transcripts::TrackedFile;
 
 /// A file without writes for this long is evicted. A restore costs a read from the store, which takes less time than a
 /// client's next record.
-const QUIET: Millis = Millis::from_secs(30);
+const EVICT_AFTER: Millis = Millis::from_secs(30);
 /// Number of files to check per stored file. Quiet files are found before as many others come.
-const LOOKS: usize = 4;
+const CHECKS_PER_STORED_FILE: usize = 4;
 
 /// The source of the pieces of evicted files.
-pub trait EvictedStates: Send + Sync {
+pub trait StoredStates: Send + Sync {
     /// The stored state of a file.
     fn recall(&self, path: &Path) -> Option<StateRow>;
 }
 
 /// Files that may be evicted.
 #[derive(Default)]
-pub(crate) struct EvictedFolds {
-    recall: Option<Arc<dyn EvictedStates>>,
+pub(crate) struct Eviction {
+    recall: Option<Arc<dyn StoredStates>>,
     /// Stored files that are in memory, in the order of the checks.
     in_memory: VecDeque<PathBuf>,
     /// The set of files in `up`.
@@ -40,9 +40,9 @@ pub(crate) struct EvictedFolds {
     restored: HashMap<PathBuf, Timestamp>,
 }
 
-impl EvictedFolds {
+impl Eviction {
     /// Sets the source of evicted files.
-    pub fn set_recall(&mut self, recall: Arc<dyn EvictedStates>) {
+    pub fn set_recall(&mut self, recall: Arc<dyn StoredStates>) {
         self.recall = Some(recall);
     }
 
@@ -55,9 +55,9 @@ impl EvictedFolds {
         files: &mut Files,
         now: Timestamp,
     ) {
-        let mut looks = LOOKS;
+        let mut looks = CHECKS_PER_STORED_FILE;
         for (path, is_kept) in kept {
-            looks += LOOKS;
+            looks += CHECKS_PER_STORED_FILE;
             if !is_kept {
                 self.waiting.remove(&path);
             } else if !self.evict_if_quiet(&path, files, now) && self.waiting.insert(path.clone()) {
@@ -79,7 +79,7 @@ impl EvictedFolds {
 
     /// Evicts a quiet file. Says whether it needs no more checks.
     fn evict_if_quiet(&mut self, path: &Path, files: &mut Files, now: Timestamp) -> bool {
-        let quiet_since = now - QUIET;
+        let quiet_since = now - EVICT_AFTER;
         let Some(file) = files.get_mut(path) else {
             self.restored.remove(path);
             return true;
@@ -98,7 +98,7 @@ impl EvictedFolds {
         &mut self,
         path: &Path,
         files: &mut Files,
-        env: &Environment,
+        env: &StepContext,
         pending: &mut Pending,
         problems: &mut ProblemReport,
     ) {
@@ -114,7 +114,7 @@ impl EvictedFolds {
         }
         // Another process may have stored a newer state since.
         let newer = kept.and_then(|StateRow { head, pieces }| {
-            let kept = StoredFile::from_bytes(&head).ok()?;
+            let kept = StoredTranscript::from_bytes(&head).ok()?;
             let newer = TrackedFile::restore(file.place.clone(), &kept, env.settings().timeouts).ok()?;
             let mut newer = newer.with_exclude(&env.settings().history.exclude);
             newer.restore_records(&pieces).ok()?;

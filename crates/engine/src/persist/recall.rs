@@ -5,9 +5,9 @@ use std::path::Path;
 use watchbill_history::SharedStore;
 use watchbill_store::tables::engine_states::StateRow;
 
-use super::evict::EvictedStates;
+use super::evict::StoredStates;
 
-impl EvictedStates for SharedStore {
+impl StoredStates for SharedStore {
     fn recall(&self, path: &Path) -> Option<StateRow> {
         let store = self.lock_urgent("recall of a file");
         store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! The store was removed while this program had it open. The user edits and the list of forgotten sessions exist
 //! nowhere else, so the engine stores them in a new store, with the pending changes.
 
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use super::write::Forgotten;
 use super::{NewStore, OpenedStore, Persist};
@@ -30,7 +30,7 @@ impl Persist {
         drop(old);
         self.writes = false;
         let carried_out = std::mem::take(&mut self.carried_out);
-        self.try_open(Mode::WriteOrRead);
+        self.try_open(OpenMode::WriteOrRead);
         self.forgotten.add(&forgotten);
         self.carried_out.extend(carried_out);
         self.unsaved.merge(engine.take_changes());
@@ -53,7 +53,7 @@ impl Persist {
     pub(super) fn reopen_if_removed(&mut self) {
         let is_removed = |store: &Store| !self.writes && !store.is_in_place();
         if self.shared_store.lock_urgent("place").as_ref().is_some_and(is_removed)
-            && let Ok(known) = Store::open(&self.folder, Mode::Read).and_then(OpenedStore::of)
+            && let Ok(known) = Store::open(&self.folder, OpenMode::Read).and_then(OpenedStore::of)
         {
             self.opened(known);
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 
 use super::{NewStore, OpenedStore, Persist, TAKE_OVER};
 use crate::engine::Engine;
@@ -33,7 +33,7 @@ impl Persist {
             return false;
         }
         if !self.writes {
-            self.try_open(Mode::WriteOrRead);
+            self.try_open(OpenMode::WriteOrRead);
         }
         if self.writes {
             // The other process's last changes are not known here, so store everything again.

@@ -8,7 +8,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::user::{Deferral, EditChange, SeenActivity, UserEdits};
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
-use watchbill_store::{Step, Store, StoreError};
+use watchbill_store::{Store, StoreError, WriteTransaction};
 
 /// The reason of a link that the user made or refused.
 pub const MANUAL: &str = "manual";
@@ -41,7 +41,7 @@ pub fn read(store: &Store) -> Result<UserEdits, StoreError> {
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn write(step: &mut Step<'_>, changes: &[EditChange]) -> Result<(), StoreError> {
+pub fn write(step: &mut WriteTransaction<'_>, changes: &[EditChange]) -> Result<(), StoreError> {
     for change in changes {
         match change {
             EditChange::SetChainName(chain, name) => step.name_chain(chain.as_str(), name.as_deref())?,

@@ -12,7 +12,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
-use watchbill_store::{Step, Store, StoreError};
+use watchbill_store::{Store, StoreError, WriteTransaction};
 
 use super::changes::{AnswerChange, COMMANDS, Changes, FACTS, FileChange, SeenFacts};
 use super::user_edits::{self, MANUAL};
@@ -163,7 +163,7 @@ pub fn facts_without(
 /// Removes links that a transcript once told of and later told otherwise. An example: a session and its origin, after
 /// the transcript of a third session between them was read.
 fn remove_old_links(
-    step: &mut Step<'_>,
+    step: &mut WriteTransaction<'_>,
     known: &[LinkRow],
     seen: &EngineKnowledge<'_>,
 ) -> Result<(), StoreError> {
@@ -188,7 +188,7 @@ fn remove_old_links(
 
 /// Writes links that are new or changed. A link to a deleted transcript stays: no file tells of it any more.
 fn write_links(
-    step: &mut Step<'_>,
+    step: &mut WriteTransaction<'_>,
     known: &[LinkRow],
     links: &[Link],
     is_removed: &dyn Fn(&str) -> bool,

@@ -1,7 +1,7 @@
 //! Sends the news of the attention policy to each alert subscriber, in order. The loop stores a change before it sends
 //! the news.
 
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::AttentionEvent;
 use watchbill_protocol::alert::Alert;
 
 use crate::engine::Engine;
@@ -27,7 +27,7 @@ impl AlertSubscribers {
     }
 
     /// Queues news of the policy. [`AlertSubscribers::tell`] sends it.
-    pub fn queue(&mut self, outcome: Outcome) {
+    pub fn queue(&mut self, outcome: AttentionEvent) {
         // A later subscriber gets the present needs when it is added.
         if !self.sinks.is_empty() {
             self.queued.push(Alert::from(outcome));

@@ -128,7 +128,7 @@ mod unix {
         Ok((read, write))
     }
 
-    const LOOK: Duration = Duration::from_secs(2);
+    const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
     impl Shared {
         /// Sleeps until a process ends or must be looked at, or the clock jumps. Gives the events.
@@ -136,7 +136,8 @@ mod unix {
             let watched: Vec<(u32, Option<Arc<ExitFd>>)> =
                 self.lock().by_pid.iter().map(|(pid, descriptor)| (*pid, descriptor.clone())).collect();
             let looks = self.bell.0.is_none() || watched.iter().any(|(_, descriptor)| descriptor.is_none());
-            let timeout = looks.then(|| Timespec { tv_sec: LOOK.as_secs().cast_signed(), tv_nsec: 0 });
+            let timeout =
+                looks.then(|| Timespec { tv_sec: CHECK_TIMEOUT.as_secs().cast_signed(), tv_nsec: 0 });
             let by_descriptor: Vec<(u32, &ExitFd)> =
                 watched.iter().filter_map(|(pid, descriptor)| Some((*pid, descriptor.as_deref()?))).collect();
             let mut polled: Vec<PollFd<'_>> = by_descriptor
@@ -154,7 +155,7 @@ mod unix {
                 // For example, there are more descriptors than the limit allows. A retry at once would loop for ever,
                 // so ask for a look at every process each two seconds until `poll` works again.
                 tracing::debug!(%error, "processes are checked every two seconds for their end");
-                std::thread::sleep(LOOK);
+                std::thread::sleep(CHECK_TIMEOUT);
                 return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
             }
             let has_event = |polled: &PollFd<'_>| !polled.revents().is_empty();

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use watchbill_watch::scan::scan;
 
 use crate::engine::Engine;
-use crate::environment::World;
+use crate::environment::Sources;
 use crate::first_scan::FirstScan;
 use crate::run::message::Message;
 use crate::transcripts::LoadOptions;
@@ -25,7 +25,7 @@ struct KnownFiles {
 /// Starts the thread. After [`FirstScanThread::go_on`], it sends its findings as messages.
 pub(crate) fn spawn(
     engine: &Engine,
-    world: &World,
+    world: &Sources,
     sender: &mpsc::UnboundedSender<Message>,
 ) -> FirstScanThread {
     let fs = Arc::clone(&world.fs);

@@ -13,7 +13,7 @@ use watchbill_watch::fs::Fs;
 use crate::witnesses::folders::{FolderLook, look};
 
 /// Limit of threads. As many dead mounts would block all of them.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 /// A thread with nothing to do ends after this long.
 const LINGER: Duration = Duration::from_secs(10);
 
@@ -48,7 +48,7 @@ impl FolderLooks {
         let mut asked = self.0.lock();
         asked.waiting.insert(folder);
         let free = asked.threads - asked.under_way.len();
-        if free >= asked.waiting.len() || asked.threads >= MOST_THREADS {
+        if free >= asked.waiting.len() || asked.threads >= MAX_THREADS {
             self.0.bell.notify_one();
             return;
         }

@@ -16,7 +16,7 @@ use watchbill_hooks::places::{HookPaths, read_ordinary};
 use watchbill_hooks::{Options, ReceiverError, ReceiverSetup, journal, spool};
 use watchbill_settings::Settings;
 
-use crate::source::Source;
+use crate::source::HintSource;
 
 /// Capacity of the queue to the loop. When it is full, the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;
@@ -122,7 +122,7 @@ impl HookListener {
 /// Listens for hooks, if there is a data folder.
 pub(super) fn open(
     settings: &Settings,
-    source: &mut dyn Source,
+    source: &mut dyn HintSource,
     woken: &Arc<Notify>,
 ) -> Result<Option<HookListener>, Problem> {
     let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };

@@ -21,16 +21,16 @@ use watchbill_watch::scan::Scan;
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::input::AttentionInput;
-use crate::publish::{AlertSink, Sink, Subscription};
+use crate::publish::{AlertSink, RosterSink, Subscription};
 use crate::socket::access::CommandId;
-use crate::source::Source;
-use crate::step::requests::{Answer, RefusedCaller};
+use crate::source::HintSource;
+use crate::step::requests::{RefusedCaller, UserAnswer};
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
 use crate::witnesses::own::OwnInput;
 
 /// A question that the loop answers between two steps.
-pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
+pub(crate) type LoopQuestion = Box<dyn FnOnce(&Engine, &dyn HintSource) + Send>;
 
 /// A question about the present roster.
 pub(crate) type RosterQuestion = Box<dyn FnOnce(&Engine) + Send>;
@@ -73,13 +73,13 @@ pub(crate) enum Message {
     Folder(Box<FolderLook>),
     /// The machine slept, or its clock was set.
     ClockJumped,
-    Subscribe(Subscription, Sink),
+    Subscribe(Subscription, RosterSink),
     /// A new subscriber of alerts.
     Listen(AlertSink),
     /// The user muted or unmuted alerts, or looks at other sessions.
     Attention(AttentionInput),
     Broadcast(RosterMessage),
-    Ask(Question),
+    Ask(LoopQuestion),
     /// A question about the roster, after all known changes were taken in. `all`: include long idle sessions.
     Look {
         all: bool,
@@ -98,7 +98,7 @@ pub(crate) enum Message {
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),
     /// The user answers a request.
-    Answer(Answer, OnAnswered),
+    Answer(UserAnswer, OnAnswered),
     /// The files that an open request names were looked at; all of them, as they are now.
     FilesSeen(SessionId, RequestId, Vec<NamedFile>),
     /// A program that may not answer requests or send prompts has tried to.

@@ -5,12 +5,12 @@ use watchbill_settings::Settings;
 
 use crate::own_hosts::OwnHosts;
 use crate::run::message::Message;
-use crate::source::Source;
+use crate::source::HintSource;
 
 /// Follows the sessions of our own, if there is a data folder.
 pub(super) fn start(
     settings: &Settings,
-    source: &mut dyn Source,
+    source: &mut dyn HintSource,
     inbox: &UnboundedSender<Message>,
 ) -> Option<OwnHosts> {
     // The threads live on for a moment after the loop, which must end with its last handle.

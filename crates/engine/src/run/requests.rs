@@ -4,12 +4,12 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
-use crate::step::requests::Answer;
+use crate::step::requests::UserAnswer;
 
 impl Loop {
     /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent.
     /// `None`: another program holds the store, and the request.
-    pub(super) fn answer(&mut self, answer: &Answer) -> Result<Option<AnswerGiven>, ApiError> {
+    pub(super) fn answer(&mut self, answer: &UserAnswer) -> Result<Option<AnswerGiven>, ApiError> {
         if self.persist.as_ref().is_some_and(|persist| !persist.writes()) {
             return Ok(None);
         }

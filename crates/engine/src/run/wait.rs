@@ -77,7 +77,7 @@ impl Waits {
 mod tests {
     use super::*;
 
-    const SOON: Option<Duration> = Some(Duration::ZERO);
+    const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
 
     #[test]
     fn a_message_goes_before_the_bell_and_the_bell_before_the_time() {
@@ -85,9 +85,9 @@ mod tests {
         let (bell, waits) = (Notify::new(), Waits::here());
         bell.notify_one();
         sender.send(Message::Stop).unwrap();
-        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Message(Some(Message::Stop))));
-        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Bell), "it is not lost meanwhile");
-        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Time));
+        assert!(matches!(waits.wait(&mut inbox, &bell, AT_ONCE), Woken::Message(Some(Message::Stop))));
+        assert!(matches!(waits.wait(&mut inbox, &bell, AT_ONCE), Woken::Bell), "it is not lost meanwhile");
+        assert!(matches!(waits.wait(&mut inbox, &bell, AT_ONCE), Woken::Time));
         drop(sender);
         assert!(matches!(waits.wait(&mut inbox, &bell, None), Woken::Message(None)));
     }

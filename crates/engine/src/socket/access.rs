@@ -42,7 +42,7 @@ impl AccessError {
 }
 
 /// Access to an engine. Each method waits for its answer.
-pub trait Access {
+pub trait EngineAccess {
     /// The present roster.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ pub struct CommandId(String);
 
 impl CommandId {
     /// The longest id, in bytes.
-    const LONGEST: usize = 64;
+    const MAX_BYTES: usize = 64;
 
     /// A new one.
     pub fn new() -> Self {
@@ -141,7 +141,7 @@ impl CommandId {
 
     /// The id that a socket client has chosen; `None` if it is empty or too long.
     pub fn of_client(id: &str) -> Option<Self> {
-        (1..=Self::LONGEST).contains(&id.len()).then(|| Self(id.to_owned()))
+        (1..=Self::MAX_BYTES).contains(&id.len()).then(|| Self(id.to_owned()))
     }
 
     /// A hash of the id and the command. It tells two commands with one id apart.

@@ -18,17 +18,17 @@ use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::socket::{AskCall, Call, Hello, IndexProgress, RawAnswer, Request, VERSION};
+use watchbill_protocol::socket::{AskCall, Hello, IndexProgress, RawReply, Request, SocketCall, VERSION};
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
-use super::access::{Access, AccessError, CommandId};
+use super::access::{AccessError, CommandId, EngineAccess};
 use super::address_of;
 
 /// The holder sends its hello at once. A holder that takes longer hangs.
 const GREETING: Duration = Duration::from_secs(2);
 /// Limit for answers from memory or from a search. After it, the caller reads the files itself.
-const SOON: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Limit for a command, which waits for the store. The store may be busy.
 const STORED: Duration = Duration::from_secs(40);
 
@@ -75,7 +75,7 @@ impl Client {
     /// # Errors
     /// When the program has no window any more.
     pub fn open(&mut self, session: Option<&str>) -> Result<(), AccessError> {
-        self.call(Request::Open { session: session.map(str::to_owned) }, SOON)
+        self.call(Request::Open { session: session.map(str::to_owned) }, ANSWER_TIMEOUT)
     }
 
     /// Calls `stored` after each stored user command, until `stored` returns `false` or the connection ends.
@@ -98,7 +98,7 @@ impl Client {
     /// # Errors
     /// When the connection breaks.
     pub fn printed(&mut self, request: &str) -> Result<(), AccessError> {
-        self.call(Request::Printed { request_id: request.to_owned() }, SOON)
+        self.call(Request::Printed { request_id: request.to_owned() }, ANSWER_TIMEOUT)
     }
 
     /// Asks what to tell the agent, for a hook process.
@@ -106,7 +106,7 @@ impl Client {
     /// # Errors
     /// When the connection breaks, or the store cannot be used: nothing is to be printed then.
     pub fn context(&mut self, call: ContextCall) -> Result<Option<ContextText>, AccessError> {
-        self.call(Request::Context(call), SOON)
+        self.call(Request::Context(call), ANSWER_TIMEOUT)
     }
 
     /// Tells that the hook process has printed the reply to its [`Client::context`], and waits for no reply: the agent waits for the
@@ -114,13 +114,13 @@ impl Client {
     pub fn send_context_printed(&mut self, answer: &str) {
         let request = Request::ContextPrinted { answer: answer.to_owned() };
         // Without it, the text is shown as one that came too late.
-        let _ = self.writer.send(&Call { id: CommandId::new().to_string(), request });
+        let _ = self.writer.send(&SocketCall { id: CommandId::new().to_string(), request });
     }
 
     /// Answers a request that a window of this program has shown. It is not sent again after a broken connection.
     ///
     /// # Errors
-    /// As [`Access::answer`].
+    /// As [`EngineAccess::answer`].
     pub(crate) fn answer_from(
         &mut self,
         surface: &str,
@@ -145,22 +145,22 @@ impl Client {
         let broken = |what: &dyn std::fmt::Display| {
             AccessError::Broken(format!("process {} gives no answer: {what}", self.hello.pid))
         };
-        let call = Call { id: id.to_string(), request };
+        let call = SocketCall { id: id.to_string(), request };
         self.reader.wait_at_most(at_most).and_then(|()| self.writer.send(&call)).map_err(|e| broken(&e))?;
         loop {
             let line = self.reader.line(u64::MAX).map_err(|error| broken(&error))?;
             let line = line.ok_or_else(|| broken(&"the connection has ended"))?;
-            let received: RawAnswer<'_> = serde_json::from_slice(line).map_err(|error| broken(&error))?;
+            let received: RawReply<'_> = serde_json::from_slice(line).map_err(|error| broken(&error))?;
             if received.id != call.id {
                 continue;
             }
             match received {
-                RawAnswer { error: Some(error), .. } => return Err(AccessError::Refused(error)),
-                RawAnswer { event: Some(raw_event), .. } if !event(raw_event) => {
+                RawReply { error: Some(error), .. } => return Err(AccessError::Refused(error)),
+                RawReply { event: Some(raw_event), .. } if !event(raw_event) => {
                     return Err(AccessError::Broken("the caller ended the wait".to_owned()));
                 }
-                RawAnswer { event: Some(_), .. } => {}
-                RawAnswer { reply, .. } => {
+                RawReply { event: Some(_), .. } => {}
+                RawReply { reply, .. } => {
                     let reply = reply.map_or("null", RawValue::get);
                     return serde_json::from_str(reply).map_err(|error| broken(&error));
                 }
@@ -169,21 +169,21 @@ impl Client {
     }
 }
 
-impl Access for Client {
+impl EngineAccess for Client {
     fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
-        self.call(Request::Roster { all }, SOON)
+        self.call(Request::Roster { all }, ANSWER_TIMEOUT)
     }
 
     fn why(&mut self, session: &str) -> Result<Why, AccessError> {
-        self.call(Request::Why { session: session.to_owned() }, SOON)
+        self.call(Request::Why { session: session.to_owned() }, ANSWER_TIMEOUT)
     }
 
     fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError> {
-        self.call(Request::Chain { session: session.to_owned() }, SOON)
+        self.call(Request::Chain { session: session.to_owned() }, ANSWER_TIMEOUT)
     }
 
     fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError> {
-        self.call(Request::Search { query: query.clone() }, SOON)
+        self.call(Request::Search { query: query.clone() }, ANSWER_TIMEOUT)
     }
 
     fn subscribe(
@@ -210,7 +210,7 @@ impl Access for Client {
     }
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
-        self.call(Request::Answers { since: since.map(|at| at.to_string()) }, SOON)
+        self.call(Request::Answers { since: since.map(|at| at.to_string()) }, ANSWER_TIMEOUT)
     }
 
     fn prompt(&mut self, call: &PromptCall) -> Result<PromptSent, AccessError> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Most messages that wait for a client. A message is usually a row or two.
-const MOST: usize = 64;
+const MAX_MESSAGES: usize = 64;
 
 /// The writing end. Dropping it closes the mailbox.
 pub struct Sender<T>(Arc<Mailbox<T>>);
@@ -66,7 +66,7 @@ impl<T> Sender<T> {
         if !state.is_open {
             return false;
         }
-        if state.messages.len() >= MOST {
+        if state.messages.len() >= MAX_MESSAGES {
             state.messages.clear();
             (state.is_open, state.overflowed) = (false, true);
         } else {
@@ -138,7 +138,7 @@ mod tests {
     fn a_client_that_does_not_read_costs_a_bounded_number_of_messages() {
         let (sender, receiver) = mailbox();
         let taken = (0..10_000).take_while(|n| sender.send(*n)).count();
-        assert_eq!(taken, MOST);
+        assert_eq!(taken, MAX_MESSAGES);
         assert_eq!(receiver.receive(), Err(Closed::Overflowed));
         assert!(!sender.send(0));
     }

@@ -20,9 +20,11 @@ use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::socket::{Answer, AnswerBody, AskCall, Call, Hello, LONGEST_CALL, Request, VERSION};
+use watchbill_protocol::socket::{
+    AskCall, Hello, MAX_CALL_BYTES, Reply, ReplyBody, Request, SocketCall, VERSION,
+};
 
-use super::access::{Access, AccessError, CommandId};
+use super::access::{AccessError, CommandId, EngineAccess};
 use super::ask::{Asking, own, sink};
 use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
@@ -32,10 +34,10 @@ use crate::handle::Handle;
 use crate::publish::Subscription;
 
 /// Limit of open connections, more than one user's programs need.
-const MOST_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 
 /// Limit of subscriptions per connection, more than one program needs. Each has a thread and a mailbox.
-const MOST_SUBSCRIPTIONS: usize = 8;
+const MAX_SUBSCRIPTIONS: usize = 8;
 
 /// Listens until it is dropped. Dropping it closes every connection.
 pub struct Server {
@@ -144,9 +146,9 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 
 /// Serves a connection on its own thread.
 fn begin(stream: Stream, shared: &Arc<Shared>) {
-    if shared.connections.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
+    if shared.connections.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
         shared.connections.fetch_sub(1, Ordering::AcqRel);
-        tracing::warn!("{MOST_CONNECTIONS} connections are open at the socket; one more is refused");
+        tracing::warn!("{MAX_CONNECTIONS} connections are open at the socket; one more is refused");
         return;
     }
     let serving = Arc::clone(shared);
@@ -202,8 +204,8 @@ impl<'s> Connection<'s> {
             window: handle.has_window(),
         })?;
         while !self.shared.is_closing.load(Ordering::Acquire) {
-            let Some(line) = self.reader.line(LONGEST_CALL)? else { return Ok(()) };
-            match serde_json::from_slice::<Call>(line) {
+            let Some(line) = self.reader.line(MAX_CALL_BYTES)? else { return Ok(()) };
+            match serde_json::from_slice::<SocketCall>(line) {
                 Ok(call) => self.answer(call)?,
                 Err(error) => {
                     let id = id_of(line);
@@ -214,17 +216,17 @@ impl<'s> Connection<'s> {
         Ok(())
     }
 
-    fn answer(&mut self, Call { id, request }: Call) -> io::Result<()> {
+    fn answer(&mut self, SocketCall { id, request }: SocketCall) -> io::Result<()> {
         let Some(command_id) = CommandId::of_client(&id) else {
             return self
                 .error("", &ApiError::new(ErrorCode::Invalid, "the id of a request has 1 to 64 bytes"));
         };
         let mut engine = self.shared.handle.clone();
         match request {
-            Request::Roster { all } => self.reply(&id, Access::roster(&mut engine, all)),
-            Request::Why { session } => self.reply(&id, Access::why(&mut engine, &session)),
-            Request::Chain { session } => self.reply(&id, Access::chain(&mut engine, &session)),
-            Request::Search { query } => self.reply(&id, Access::search(&mut engine, &query)),
+            Request::Roster { all } => self.reply(&id, EngineAccess::roster(&mut engine, all)),
+            Request::Why { session } => self.reply(&id, EngineAccess::why(&mut engine, &session)),
+            Request::Chain { session } => self.reply(&id, EngineAccess::chain(&mut engine, &session)),
+            Request::Search { query } => self.reply(&id, EngineAccess::search(&mut engine, &query)),
             Request::Subscribe { all } => self.subscribe(&id, all),
             Request::FollowCommands => self.follow_commands(&id),
             Request::Command { command } => {
@@ -247,7 +249,7 @@ impl<'s> Connection<'s> {
             Request::Index => {
                 let writer = &self.writer;
                 let mut progress =
-                    |progress| writer.send(&Answer { id: &id, body: AnswerBody::Event(&progress) }).is_ok();
+                    |progress| writer.send(&Reply { id: &id, body: ReplyBody::Event(&progress) }).is_ok();
                 let report = engine.index(&mut progress);
                 self.reply(&id, report)
             }
@@ -283,7 +285,7 @@ impl<'s> Connection<'s> {
                     since.map(|since| Timestamp::parse(&since).ok_or_else(|| wrong(&since))).transpose();
                 self.reply(&id, since.map_err(AccessError::from).and_then(|since| engine.answers(since)))
             }
-            Request::Memory { change } => self.reply(&id, Access::memory(&mut engine, &change)),
+            Request::Memory { change } => self.reply(&id, EngineAccess::memory(&mut engine, &change)),
             Request::Context(call) => self.reply(&id, engine.context(&call).map_err(Into::into)),
             Request::ContextPrinted { answer } => {
                 self.reply(&id, engine.context_printed(&answer).map_err(Into::into))
@@ -294,7 +296,7 @@ impl<'s> Connection<'s> {
 
     fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
         match answer {
-            Ok(reply) => self.writer.send(&Answer { id, body: AnswerBody::Reply(&reply) }),
+            Ok(reply) => self.writer.send(&Reply { id, body: ReplyBody::Reply(&reply) }),
             Err(AccessError::Refused(error)) => self.error(id, &error),
             // The client learns this by the end of the connection.
             Err(AccessError::Broken(what)) => Err(io::Error::other(what)),
@@ -302,7 +304,7 @@ impl<'s> Connection<'s> {
     }
 
     fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
-        self.writer.send(&Answer::<()> { id, body: AnswerBody::Error(error) })
+        self.writer.send(&Reply::<()> { id, body: ReplyBody::Error(error) })
     }
 
     /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
@@ -325,7 +327,7 @@ impl<'s> Connection<'s> {
 
     /// Sends the roster and its changes, on its own thread.
     fn subscribe(&mut self, id: &str, all: bool) -> io::Result<()> {
-        if self.closers.len() >= MOST_SUBSCRIPTIONS {
+        if self.closers.len() >= MAX_SUBSCRIPTIONS {
             return self.error(id, &too_many());
         }
         let (mut receiver, closer) = roster(&self.shared.handle, all);
@@ -337,7 +339,7 @@ impl<'s> Connection<'s> {
             loop {
                 match receiver.receive() {
                     Ok(message) => {
-                        if writer.send(&Answer { id: &id, body: AnswerBody::Event(&message) }).is_err() {
+                        if writer.send(&Reply { id: &id, body: ReplyBody::Event(&message) }).is_err() {
                             return;
                         }
                     }
@@ -356,7 +358,7 @@ impl<'s> Connection<'s> {
 
     /// Sends an event after each stored command, on its own thread.
     fn follow_commands(&mut self, id: &str) -> io::Result<()> {
-        if self.closers.len() >= MOST_SUBSCRIPTIONS {
+        if self.closers.len() >= MAX_SUBSCRIPTIONS {
             return self.error(id, &too_many());
         }
         let (sender, receiver) = mailbox();
@@ -372,7 +374,7 @@ impl<'s> Connection<'s> {
             // A client that missed some events reads everything at the next one. If its mailbox is full, the client
             // hangs.
             while receiver.receive().is_ok() {
-                if writer.send(&Answer { id: &id, body: AnswerBody::Event(&true) }).is_err() {
+                if writer.send(&Reply { id: &id, body: ReplyBody::Event(&true) }).is_err() {
                     return;
                 }
             }
@@ -395,6 +397,6 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
 }
 
 fn too_many() -> ApiError {
-    let message = format!("a connection has at most {MOST_SUBSCRIPTIONS} subscriptions; open another one");
+    let message = format!("a connection has at most {MAX_SUBSCRIPTIONS} subscriptions; open another one");
     ApiError::new(ErrorCode::Invalid, message)
 }

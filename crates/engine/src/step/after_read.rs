@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::{Activity, BOUNDARY_LIMIT};
+use watchbill_core::chain::lineage::{ActiveTime, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
 
 use super::rooms::Rooms;
@@ -13,7 +13,7 @@ use crate::transcripts::Fold;
 /// Applies the effects of a read of `path`. `fresh`: the file was read from its beginning.
 ///
 /// `before` is the session's activity from before the read.
-pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Option<Activity>) {
+pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Option<ActiveTime>) {
     rooms.problems.touch();
     rooms.pending.file(path);
     let Some(file) = rooms.sessions.files().get(path) else { return };
@@ -61,7 +61,7 @@ fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
             chains.mark_all();
         }
         if says_nothing {
-            // The file was emptied, and the client is about to write it again.
+            // The file was emptied, and the agent is about to write it again.
             chains.mark_gone(id.clone());
         }
         chains.mark(id.clone());

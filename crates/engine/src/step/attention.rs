@@ -1,6 +1,6 @@
 //! Inputs that concern alerts, and the alerts themselves.
 
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::AttentionEvent;
 use watchbill_core::time::Timestamp;
 
 use super::rooms::Rooms;
@@ -28,7 +28,7 @@ pub(super) fn mute(rooms: &mut Rooms, until: Option<Timestamp>) {
 }
 
 /// The present needs, for a subscriber that begins to listen now; `None` during the first scan.
-pub(super) fn already_so(rooms: &mut Rooms) -> Option<Outcome> {
+pub(super) fn already_so(rooms: &mut Rooms) -> Option<AttentionEvent> {
     let Rooms { env, alerting, startup, .. } = rooms;
     (!startup.is_reading()).then(|| alerting.already_so(env.now())).flatten()
 }

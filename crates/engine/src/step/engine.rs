@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::attention::{Counts, Outcome};
+use watchbill_core::attention::{AttentionEvent, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::Link;
 use watchbill_core::evidence::witness::Verdict;
@@ -30,14 +30,14 @@ use super::{
     attention, changes, clock, first_scan, own, processes, questions, reconcile, requests, settings, settle,
     user_commands, user_edits, verdicts, waking, working_folders,
 };
-pub use crate::environment::{Outlook, World};
+pub use crate::environment::{Outlook, Sources};
 use crate::input::{Input, Output};
 use crate::model::distant::Distant;
 use crate::model::paths::Paths;
 use crate::model::sessions::Sessions;
 pub use crate::model::work::WorkCount;
 use crate::persist::changes::Changes;
-pub use crate::persist::evict::EvictedStates;
+pub use crate::persist::evict::StoredStates;
 use crate::prompt::PromptTarget;
 use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
@@ -53,7 +53,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine without any data.
-    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+    pub fn new(settings: Settings, world: Sources, outlook: Outlook, now: Timestamp) -> Self {
         Self { rooms: Rooms::new(settings, world, outlook, now) }
     }
 
@@ -272,7 +272,7 @@ impl Engine {
     }
 
     /// The present needs, for a subscriber that begins to listen now; `None` during the first scan.
-    pub(crate) fn present_needs(&mut self) -> Option<Outcome> {
+    pub(crate) fn present_needs(&mut self) -> Option<AttentionEvent> {
         attention::already_so(&mut self.rooms)
     }
 
@@ -334,8 +334,8 @@ impl Engine {
     }
 
     /// Requests and the answers to them.
-    pub(crate) fn requests(&mut self) -> requests::Requests<'_> {
-        requests::Requests(&mut self.rooms)
+    pub(crate) fn requests(&mut self) -> requests::UserAnswers<'_> {
+        requests::UserAnswers(&mut self.rooms)
     }
 
     /// The request of a session to show.
@@ -442,7 +442,7 @@ impl Engine {
     }
 
     /// Sets the source of evicted files.
-    pub fn set_recall(&mut self, recall: Arc<dyn EvictedStates>) {
+    pub fn set_recall(&mut self, recall: Arc<dyn StoredStates>) {
         self.rooms.evicted.set_recall(recall);
     }
 

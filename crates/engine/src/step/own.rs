@@ -3,7 +3,7 @@
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::own::resume::{Holder, may_resume};
-use watchbill_core::requests::open::Effect;
+use watchbill_core::requests::open::RequestEffect;
 
 use super::processes::follow_registry;
 use super::requests::carry_out;
@@ -19,7 +19,8 @@ pub(super) fn apply_own_inputs(rooms: &mut Rooms, news: Vec<OwnInput>, out: &mut
     let now = rooms.env.now();
     for input in news {
         let OwnChange { sessions, asked, closed } = rooms.own.take(input, now);
-        let mut effects: Vec<Effect> = asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
+        let mut effects: Vec<RequestEffect> =
+            asked.into_iter().flat_map(|ask| rooms.requests.ask(ask)).collect();
         effects.extend(closed.iter().flat_map(|id| rooms.requests.closed(id)));
         carry_out(rooms, effects, out);
         rooms.rows.mark_all(sessions);

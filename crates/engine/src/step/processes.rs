@@ -13,7 +13,7 @@ use watchbill_watch::layout::{self, ClientPath};
 use super::rooms::Rooms;
 use crate::input::Output;
 use crate::model::schedule::Due;
-use crate::witnesses::children::Question;
+use crate::witnesses::children::ChildQuestion;
 use crate::witnesses::registry::RegistryChange;
 
 /// The place name of problems with hook events.
@@ -114,7 +114,7 @@ pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>
     rows.mark_all(witnesses.waits_for_child(pid));
 }
 
-/// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the client writes records
+/// Takes in a hook event. Gives the transcript that it names, so that the caller reads it: the agent writes records
 /// around the time of its hooks, in any order.
 pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
     let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
@@ -160,7 +160,7 @@ pub(super) fn look_at_children(
 }
 
 /// The newest open call of a session. `None` unless exactly one process runs it, and that has no status of its own.
-fn open_question(rooms: &Rooms, id: &SessionId) -> Option<Question> {
+fn open_question(rooms: &Rooms, id: &SessionId) -> Option<ChildQuestion> {
     if !rooms.env.is_live() {
         return None;
     }
@@ -169,5 +169,9 @@ fn open_question(rooms: &Rooms, id: &SessionId) -> Option<Question> {
     let [one] = instances.as_slice() else { return None };
     let silent = one.entry.status.is_none();
     let alive = one.liveness == Liveness::Alive;
-    (silent && alive).then_some(Question { agent: one.entry.instance.pid, call: call.id, since: call.since })
+    (silent && alive).then_some(ChildQuestion {
+        agent: one.entry.instance.pid,
+        call: call.id,
+        since: call.since,
+    })
 }

@@ -21,7 +21,7 @@ use crate::prompt::PromptTarget;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
-/// `kind` of sessions that the client runs behind its own daemon (client 2.1.329).
+/// `kind` of sessions that the agent runs behind its own daemon (agent 2.1.329).
 const BACKGROUND: &str = "bg";
 
 /// The session of this name: its id, a unique prefix of it, its work chain's id, or a unique prefix of that. A prefix

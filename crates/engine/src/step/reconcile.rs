@@ -16,7 +16,7 @@ use super::processes::{forget_registry, note_registry_folders, read_registry, re
 use super::rooms::Rooms;
 use super::working_folders::{look_around, look_at_all_folders};
 use crate::input::Output;
-use crate::persist::file_state::MetaStamp;
+use crate::persist::stored_transcript::MetaStamp;
 
 /// Looks at all hinted paths.
 pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {

@@ -7,7 +7,7 @@ use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::open::{Asked, Effect, Outcome, Refusal};
+use watchbill_core::requests::open::{AnswerOutcome, AnswerRefusal, Asked, RequestEffect};
 use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
@@ -22,7 +22,7 @@ use crate::persist::changes::AnswerChange;
 
 /// An answer of the user to a request that was shown.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct UserAnswer {
     /// The session.
     pub session: SessionId,
     /// The request.
@@ -58,14 +58,14 @@ pub struct RefusedCaller {
 }
 
 /// The answers of the user, as the loop gives them.
-pub(crate) struct Requests<'e>(pub(super) &'e mut Rooms);
+pub(crate) struct UserAnswers<'e>(pub(super) &'e mut Rooms);
 
-impl Requests<'_> {
-    /// Checks an answer and notes it to be stored. It goes out with [`Requests::send`].
+impl UserAnswers<'_> {
+    /// Checks an answer and notes it to be stored. It goes out with [`UserAnswers::send`].
     ///
     /// # Errors
     /// When it does not fit, or the request is not open any more; then nothing has changed.
-    pub fn answer(&mut self, answer: &Answer) -> Result<Fitting, Refusal> {
+    pub fn answer(&mut self, answer: &UserAnswer) -> Result<Fitting, AnswerRefusal> {
         self::answer(self.0, answer)
     }
 
@@ -183,7 +183,7 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     };
     for effect in effects {
         // The row is being made just now.
-        if !matches!(effect, Effect::Closed(..)) {
+        if !matches!(effect, RequestEffect::Closed(..)) {
             carry_out(rooms, vec![effect], out);
         }
     }
@@ -203,8 +203,8 @@ fn waits(row: &Row) -> bool {
 }
 
 /// Checks an answer and notes it to be stored. It goes out with [`sent`].
-fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
-    let Answer { session, request, seen, decision, surface } = answer;
+fn answer(rooms: &mut Rooms, answer: &UserAnswer) -> Result<Fitting, AnswerRefusal> {
+    let UserAnswer { session, request, seen, decision, surface } = answer;
     let request = rooms.requests.check(session, request, *seen, decision)?;
     let output = match request.via {
         Via::Hook => Some(hook_output(decision, &request)?),
@@ -255,19 +255,19 @@ fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
 /// An answer that was noted did not go out.
 fn unsent(rooms: &mut Rooms, id: &RequestId) {
     let at = rooms.env.now();
-    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(Outcome::Lost), at));
+    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(AnswerOutcome::Lost), at));
 }
 
-pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<Output>) {
+pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<RequestEffect>, out: &mut Vec<Output>) {
     for effect in effects {
         match effect {
-            Effect::Release(id) => out.push(Output::Release(id)),
-            Effect::Closed(session, _, _) => rooms.rows.mark(session),
-            Effect::Expired(request) => {
+            RequestEffect::Release(id) => out.push(Output::Release(id)),
+            RequestEffect::Closed(session, _, _) => rooms.rows.mark(session),
+            RequestEffect::Expired(request) => {
                 let row = row_of(rooms, &request, "expired, not answered", "none", "expired");
                 rooms.pending.answer(AnswerChange::Given(row));
             }
-            Effect::Outcome(id, outcome) => {
+            RequestEffect::Outcome(id, outcome) => {
                 let at = rooms.env.now();
                 rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));
             }
@@ -276,11 +276,11 @@ pub(super) fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<O
 }
 
 /// The word of an outcome in the store.
-fn word(outcome: Outcome) -> &'static str {
+fn word(outcome: AnswerOutcome) -> &'static str {
     match outcome {
-        Outcome::Taken => "taken",
-        Outcome::Effect => "effect",
-        Outcome::NoEffect => "no_effect",
-        Outcome::Lost => "lost",
+        AnswerOutcome::Taken => "taken",
+        AnswerOutcome::Effect => "effect",
+        AnswerOutcome::NoEffect => "no_effect",
+        AnswerOutcome::Lost => "lost",
     }
 }

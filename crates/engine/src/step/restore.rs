@@ -9,8 +9,8 @@ use super::settings::forget_targets;
 use super::waking::put_at_rest;
 use crate::model::paths::FilePath;
 use crate::persist::changes::SeenFacts;
-use crate::persist::file_state::{Counted, StoredFile};
 use crate::persist::pending::NextRows;
+use crate::persist::stored_transcript::{StoredTranscript, TokenSharing};
 use crate::transcripts::{Fold, TrackedFile};
 
 /// Room is reserved for at most this many transcripts.
@@ -61,7 +61,7 @@ fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
         return true;
     };
     let settings = rooms.env.settings();
-    let restored = StoredFile::from_bytes(head).and_then(|kept| {
+    let restored = StoredTranscript::from_bytes(head).and_then(|kept| {
         let file = TrackedFile::restore(place, &kept, settings.timeouts)?;
         Ok((file.with_exclude(&settings.history.exclude), kept))
     });
@@ -76,7 +76,7 @@ fn take_kept(
     path: FilePath,
     root: Arc<Path>,
     mut file: TrackedFile,
-    kept: &StoredFile<'_>,
+    kept: &StoredTranscript<'_>,
 ) {
     let Rooms { env, sessions, pending, problems, .. } = rooms;
     if pending.is_on() {
@@ -84,7 +84,7 @@ fn take_kept(
     }
     kept.problems(&path).for_each(|problem| problems.met_mut().set(problem));
     match (file.fold(), &kept.counted) {
-        (Fold::Main(fold), Counted::Session { inherited, shared }) => {
+        (Fold::Main(fold), TokenSharing::Session { inherited, shared }) => {
             let id = &fold.lineage().session;
             let session = sessions.get_or_make(id);
             session.add_main(path.clone());
@@ -96,7 +96,7 @@ fn take_kept(
                 sessions.add_several(id.clone());
             }
         }
-        (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
+        (Fold::Agent(fold), TokenSharing::Agent { with, tokens }) => {
             let copies = fold.copies_parent();
             let running = !copies && fold.is_running(env.now(), env.settings().timeouts.idle);
             let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };

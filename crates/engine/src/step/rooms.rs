@@ -7,17 +7,17 @@ use watchbill_core::requests::open::{Asked, OpenRequests};
 use watchbill_core::time::Timestamp;
 use watchbill_core::user::UserEdits;
 
-use crate::environment::{Environment, Outlook, World};
+use crate::environment::{Outlook, Sources, StepContext};
 use crate::model::alerting::Alerting;
 use crate::model::chain_state::ChainState;
 use crate::model::distant::Distant;
+use crate::model::first_scan_progress::FirstScanProgress;
 use crate::model::problem_report::ProblemReport;
 use crate::model::rows::Rows;
 use crate::model::schedule::Schedule;
 use crate::model::sessions::Sessions;
-use crate::model::startup::Startup;
 use crate::model::work::WorkCount;
-use crate::persist::evict::EvictedFolds;
+use crate::persist::evict::Eviction;
 use crate::persist::pending::Pending;
 use crate::witnesses::Witnesses;
 use crate::witnesses::own::OwnSessions;
@@ -25,7 +25,7 @@ use watchbill_settings::Settings;
 
 /// Each room owns its private state. The doc of its type has more.
 pub(super) struct Rooms {
-    pub env: Environment,
+    pub env: StepContext,
     pub witnesses: Witnesses,
     /// Sessions of our own.
     pub own: OwnSessions,
@@ -33,7 +33,7 @@ pub(super) struct Rooms {
     pub chains: ChainState,
     pub rows: Rows,
     pub distant: Distant,
-    pub evicted: EvictedFolds,
+    pub evicted: Eviction,
     /// The user edits in force.
     pub user_edits: UserEdits,
     /// The open requests of sessions.
@@ -44,30 +44,30 @@ pub(super) struct Rooms {
     pub problems: ProblemReport,
     pub alerting: Alerting,
     pub schedule: Schedule,
-    pub startup: Startup,
+    pub startup: FirstScanProgress,
     pub work: WorkCount,
 }
 
 impl Rooms {
     /// Rooms without any data.
-    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+    pub fn new(settings: Settings, world: Sources, outlook: Outlook, now: Timestamp) -> Self {
         Self {
             rows: Rows::new(settings.recent),
             alerting: Alerting::new(settings.alerts.attention.clone()),
-            env: Environment::new(settings, world, outlook, now),
+            env: StepContext::new(settings, world, outlook, now),
             witnesses: Witnesses::default(),
             own: OwnSessions::default(),
             sessions: Sessions::default(),
             chains: ChainState::default(),
             distant: Distant::default(),
-            evicted: EvictedFolds::default(),
+            evicted: Eviction::default(),
             user_edits: UserEdits::default(),
             requests: OpenRequests::default(),
             holder_requests: BTreeMap::default(),
             pending: Pending::default(),
             problems: ProblemReport::default(),
             schedule: Schedule::default(),
-            startup: Startup::default(),
+            startup: FirstScanProgress::default(),
             work: WorkCount::default(),
         }
     }

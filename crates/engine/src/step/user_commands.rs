@@ -1,7 +1,7 @@
 //! Carries out user commands. Their edits take effect at once, and the store holds them, because no file does.
 
 use watchbill_core::time::Timestamp;
-use watchbill_core::user::{CommandFacts, EditChange, Refusal, SessionCommand, changes_of_command};
+use watchbill_core::user::{CommandFacts, CommandRefusal, EditChange, SessionCommand, changes_of_command};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::chains::resolved;
@@ -55,22 +55,22 @@ fn check_join(
     rooms: &Rooms,
     command: &SessionCommand,
     changes: Vec<EditChange>,
-) -> Result<Vec<EditChange>, Refusal> {
+) -> Result<Vec<EditChange>, CommandRefusal> {
     if let SessionCommand::Join { session, with } = command {
         let mut user_edits = rooms.user_edits.clone();
         changes.iter().cloned().for_each(|change| user_edits.apply(change));
         let (chains, _) = resolved(rooms, &user_edits, &|_| true);
         let of = |session| chains.of(session).map(|chain| &chain.id);
         if of(session) != of(with) {
-            return Err(Refusal::Circle(session.clone(), with.clone()));
+            return Err(CommandRefusal::Circle(session.clone(), with.clone()));
         }
     }
     Ok(changes)
 }
 
-fn refused(refusal: Refusal) -> ApiError {
+fn refused(refusal: CommandRefusal) -> ApiError {
     let code = match refusal {
-        Refusal::Unknown(_) => ErrorCode::NotFound,
+        CommandRefusal::Unknown(_) => ErrorCode::NotFound,
         _ => ErrorCode::Invalid,
     };
     ApiError::new(code, refusal.to_string())

@@ -12,7 +12,7 @@ use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::ClientPath;
 
-use super::{Loaded, ReadCount, Reading, TrackedFile};
+use super::{FileReading, Loaded, ReadCount, TrackedFile};
 use crate::problems::Problems;
 
 /// A file during its reading, which begins with the first byte of the transcript.
@@ -41,9 +41,9 @@ impl FoldedBeside {
         }
     }
 
-    fn reading(&mut self) -> Reading<'_> {
+    fn reading(&mut self) -> FileReading<'_> {
         let Self { name, file, problems, effects, count, .. } = self;
-        Reading { file, name, problems, effects, count }
+        FileReading { file, name, problems, effects, count }
     }
 
     /// The file, as if [`load`](super::load) had read it; `None` if none of it was read.

@@ -13,7 +13,7 @@ use watchbill_watch::fs::FileStat;
 use watchbill_watch::layout::ClientPath;
 
 use super::{Fold, Limit, TrackedFile};
-use crate::persist::file_state::{Counted, MetaStamp, StoredFile};
+use crate::persist::stored_transcript::{MetaStamp, StoredTranscript, TokenSharing};
 use crate::problems::Problems;
 
 impl TrackedFile {
@@ -23,7 +23,7 @@ impl TrackedFile {
     /// When the stored fold is of another version, damaged, or of another file.
     pub fn restore(
         place: ClientPath,
-        kept: &StoredFile<'_>,
+        kept: &StoredTranscript<'_>,
         timeouts: Timeouts,
     ) -> Result<Self, SnapshotError> {
         let fold = match &place {
@@ -55,13 +55,13 @@ impl TrackedFile {
         &self,
         path: &Path,
         problems: &Problems,
-        counted: Counted,
-    ) -> Option<StoredFile<'static>> {
+        counted: TokenSharing,
+    ) -> Option<StoredTranscript<'static>> {
         let fold = match &self.fold {
             Fold::Main(fold) => fold.snapshot(),
             Fold::Agent(fold) => fold.snapshot(),
         };
-        let mut kept = StoredFile::new(self.reader.cursor()?, problems, path, fold, counted);
+        let mut kept = StoredTranscript::new(self.reader.cursor()?, problems, path, fold, counted);
         kept.line_start = self.reader.line_start();
         (kept.endless, kept.meta) = (self.endless, self.meta);
         Some(kept)

@@ -1,4 +1,4 @@
-//! The child processes of clients. The engine looks at them only if no other witness tells whether a call runs or asks.
+//! The child processes of agents. The engine looks at them only if no other witness tells whether a call runs or asks.
 //!
 //! A look is due when a call has had no result for the approval time, and again after twice as long each time. The
 //! engine waits for the end of a found child as for that of a client. No other timer is used.
@@ -19,8 +19,8 @@ pub struct Children {
 
 /// The subject of a look: the newest open call, and its client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The client's process.
+pub struct ChildQuestion {
+    /// The agent's process.
     pub agent: u32,
     /// `tool_use_id` of the newest open call.
     pub call: Arc<str>,
@@ -30,7 +30,7 @@ pub struct Question {
 
 #[derive(Debug)]
 struct ChildLook {
-    question: Question,
+    question: ChildQuestion,
     child: Option<ChildWitness>,
     next: Timestamp,
 }
@@ -51,7 +51,7 @@ impl Children {
     pub fn look(
         &mut self,
         session: &SessionId,
-        question: Option<Question>,
+        question: Option<ChildQuestion>,
         approval: Millis,
         now: Timestamp,
         processes: &dyn Processes,
@@ -110,7 +110,7 @@ impl ChildLook {
 }
 
 /// The newest child that lasts. Hooks and status lines are children too, but end at once.
-fn newest(question: &Question, now: Timestamp, processes: &dyn Processes) -> Option<ChildWitness> {
+fn newest(question: &ChildQuestion, now: Timestamp, processes: &dyn Processes) -> Option<ChildWitness> {
     let children = processes.children(question.agent)?;
     let child = children.into_iter().find(|child| child.age >= CHILD_LASTS)?;
     let began = now - child.age;
@@ -129,8 +129,8 @@ mod tests {
         Timestamp::from_millis(1_795_000_000_000 + secs * 1000)
     }
 
-    fn question() -> Option<Question> {
-        Some(Question { agent: 7, call: "t1".into(), since: at(0) })
+    fn question() -> Option<ChildQuestion> {
+        Some(ChildQuestion { agent: 7, call: "t1".into(), since: at(0) })
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(next, [5, 10, 20, 40]);
         // An input between two looks asks the system nothing.
         assert_eq!(children.look(&a, question(), APPROVAL, at(30), &processes).next, Some(at(40)));
-        let another = Some(Question { call: "t2".into(), since: at(31), ..question().unwrap() });
+        let another = Some(ChildQuestion { call: "t2".into(), since: at(31), ..question().unwrap() });
         assert_eq!(children.look(&a, another, APPROVAL, at(32), &processes).next, Some(at(36)));
     }
 

@@ -1,4 +1,4 @@
-//! The facts from the client's hooks, by session: a fold of the events, and facts that only the hook sender can see.
+//! The facts from the agent's hooks, by session: a fold of the events, and facts that only the hook sender can see.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use watchbill_watch::process::Processes;
 
 /// Number of sessions in memory. Beyond it, the engine forgets the one that was silent for longest; its transcript has
 /// its state.
-const MOST_SESSIONS: usize = 4096;
+const MAX_SESSIONS: usize = 4096;
 
 /// All facts from hooks.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Hooks {
         self.moves.all()
     }
 
-    /// Whether the process has left the session for another one. Some clients leave the old session id in the process's
+    /// Whether the process has left the session for another one. Some agents leave the old session id in the process's
     /// registry file.
     pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
         let witness = self.of(session).and_then(|session| session.witness(std::slice::from_ref(process)));
@@ -160,7 +160,7 @@ impl Hooks {
     }
 
     fn make_room(&mut self) {
-        if self.sessions.len() < MOST_SESSIONS {
+        if self.sessions.len() < MAX_SESSIONS {
             return;
         }
         let oldest =

@@ -21,9 +21,9 @@ const RETRIES: u32 = 50;
 const LONG: Millis = Millis(5_000);
 /// Limit of markers per file name: one name may announce several compactions. Only a faulty program writes more; the
 /// oldest are dropped.
-const MOST_OF_ONE_NAME: usize = 256;
+const MAX_OF_ONE_NAME: usize = 256;
 /// Limit of files in memory. Beyond it, deleted ones are dropped.
-const MOST_FILES: usize = 16_384;
+const MAX_FILES: usize = 16_384;
 
 /// The markers that were read.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Markers {
 
     /// Restores the stored markers.
     pub fn restore(&mut self, kept: Vec<(String, Vec<Marker>)>) {
-        for (path, markers) in kept.into_iter().take(MOST_FILES) {
+        for (path, markers) in kept.into_iter().take(MAX_FILES) {
             self.read.entry(PathBuf::from(path)).or_default().markers = markers;
         }
     }
@@ -59,7 +59,7 @@ impl Markers {
         let mut new = false;
         let mut again: Option<Timestamp> = None;
         // A marker still counts after its file is gone, but the file's problem does not.
-        let full = self.read.len() >= MOST_FILES;
+        let full = self.read.len() >= MAX_FILES;
         self.read.retain(|path, slot| {
             let gone =
                 path.parent() == Some(&*look.folder) && !look.files.iter().any(|file| file.path == *path);
@@ -70,7 +70,7 @@ impl Markers {
             !(gone && (full || slot.markers.is_empty()))
         });
         for file in look.files.iter().filter(|file| matches!(file.place, ClientPath::Marker { .. })) {
-            if self.read.len() >= MOST_FILES && !self.read.contains_key(&file.path) {
+            if self.read.len() >= MAX_FILES && !self.read.contains_key(&file.path) {
                 continue;
             }
             let (found, retry) = self.take_file(file, now);
@@ -100,7 +100,7 @@ impl Markers {
                 if slot.markers.contains(&marker) {
                     return (false, None);
                 }
-                if slot.markers.len() >= MOST_OF_ONE_NAME {
+                if slot.markers.len() >= MAX_OF_ONE_NAME {
                     slot.markers.remove(0);
                 }
                 slot.markers.push(marker);

@@ -29,13 +29,13 @@ pub enum OwnInput {
 /// All sessions of our own, by the ids of their hosts.
 #[derive(Default)]
 pub struct OwnSessions {
-    by_id: BTreeMap<Arc<str>, OwnSession>,
+    by_id: BTreeMap<Arc<str>, OwnWitness>,
     /// The own session that each row shows.
     rows: FxHashMap<SessionId, Arc<str>>,
 }
 
 /// One session of our own.
-pub struct OwnSession {
+pub struct OwnWitness {
     /// What started it.
     pub spec: OwnSpec,
     /// What its events add up to.
@@ -57,7 +57,7 @@ pub struct OwnChange {
     pub closed: Vec<RequestId>,
 }
 
-impl OwnSession {
+impl OwnWitness {
     /// What the row says about it.
     pub fn row(&self) -> OwnRow {
         OwnRow {
@@ -87,12 +87,12 @@ impl OwnSessions {
     }
 
     /// The own session that a row shows.
-    pub fn of(&self, session: &SessionId) -> Option<&OwnSession> {
+    pub fn of(&self, session: &SessionId) -> Option<&OwnWitness> {
         self.by_id.get(self.rows.get(session)?)
     }
 
     /// The own session whose agent is this process.
-    pub fn of_process(&self, pid: u32) -> Option<&OwnSession> {
+    pub fn of_process(&self, pid: u32) -> Option<&OwnWitness> {
         self.by_id.values().find(|own| own.fold.pid() == Some(pid))
     }
 
@@ -152,7 +152,7 @@ impl OwnSessions {
         let id: Arc<str> = spec.session.as_str().into();
         let fold = OwnFold::new(spec.kind.into(), created_at);
         let registered = self.by_id.get(&id).and_then(|own| own.registered.clone());
-        let mut made = OwnSession { spec, fold, created_at, registered };
+        let mut made = OwnWitness { spec, fold, created_at, registered };
         made.fold.set_host(host);
         self.by_id.insert(id, made);
     }
@@ -191,7 +191,7 @@ impl OwnSessions {
         // resumes such a session is shown in the row of that session.
         let resumed = own.spec.resume.as_ref().filter(|resume| !resume.fork);
         let earlier = resumed.and_then(|resume| {
-            let is_it = |other: &&OwnSession| {
+            let is_it = |other: &&OwnWitness| {
                 other.created_at < own.created_at
                     && (other.spec.session == resume.session
                         || other.fold.session.as_ref().is_some_and(|id| id.as_str() == resume.session))

@@ -15,7 +15,7 @@ use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
 
-/// A torn file is read again after this time. The client rewrites it in place, in one write.
+/// A torn file is read again after this time. The agent rewrites it in place, in one write.
 const RETRY: Millis = Millis(50);
 /// After this many torn reads in a row, the file counts as malformed. It is still read after its next change.
 const RETRIES: u32 = 20;
@@ -23,10 +23,10 @@ const RETRIES: u32 = 20;
 const LONG: Millis = Millis(1_000);
 /// Limit of moves. Users clear and resume by hand, so only a faulty program makes more. The oldest are dropped, to
 /// bound the memory.
-const MOST_MOVES: usize = 4096;
+const MAX_MOVES: usize = 4096;
 /// Limit of sessions whose process has left.
-const MOST_GONE: usize = 16_384;
-/// No registry file of the client is near this size.
+const MAX_GONE: usize = 16_384;
+/// No registry file of the agent is near this size.
 const SIZE_LIMIT: u64 = 256 << 10;
 
 /// All registry files, by path.
@@ -172,8 +172,8 @@ impl Registry {
                 self.note_departure(&before, now, how);
                 change.sessions.push(before.entry.session.clone());
                 if same_process {
-                    if self.moves.len() >= MOST_MOVES {
-                        self.moves.drain(..MOST_MOVES / 8);
+                    if self.moves.len() >= MAX_MOVES {
+                        self.moves.drain(..MAX_MOVES / 8);
                     }
                     self.moves.push(RegistryMove {
                         instance: before.entry.instance.clone(),
@@ -203,7 +203,7 @@ impl Registry {
 
     fn note_departure(&mut self, witness: &InstanceWitness, at: Timestamp, how: Departure) {
         let gone = GoneInstance { instance: witness.entry.instance.clone(), at, how };
-        if self.gone.len() >= MOST_GONE {
+        if self.gone.len() >= MAX_GONE {
             let mut times: Vec<Timestamp> = self.gone.values().map(|gone| gone.at).collect();
             times.sort_unstable();
             let oldest = times[times.len() / 8];

@@ -19,7 +19,7 @@ const RETRIES: u32 = 50;
 /// If the last write of a torn status file is longer ago, its writer has ended.
 const LONG: Millis = Millis(5_000);
 /// Limit of status files in memory.
-const MOST_FILES: usize = 16_384;
+const MAX_FILES: usize = 16_384;
 
 /// The status files by session and path. Two sessions may share a folder, and one session may have two files.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl StatusFiles {
             let ClientPath::StatusFile { session } = &file.place else { continue };
             let slots = self.read.entry(session.clone()).or_default();
             if !slots.contains_key(&file.path) {
-                if self.files >= MOST_FILES {
+                if self.files >= MAX_FILES {
                     continue;
                 }
                 self.files += 1;

@@ -6,11 +6,11 @@ use watchbill_core::history::ArchiveSettings;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_protocol::store::IndexReport;
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::archived::age;
 use crate::exclude_later::{excluding, four_sessions, line, stored_texts};
@@ -18,7 +18,7 @@ use crate::thread::released;
 use crate::wait::until;
 
 fn index(settings: &Settings) -> IndexReport {
-    let world = with_archive(real_world(), settings);
+    let world = with_archive(real_sources(), settings);
     let indexed = run(settings, &world, Options::default(), &mut |_| true).unwrap();
     let Indexed::Here(report) = indexed else { panic!("no other process writes") };
     report
@@ -44,7 +44,7 @@ fn without_database(data: &Path) {
 }
 
 fn without_rows(data: &Path) {
-    let mut store = Store::open(data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(data, OpenMode::WriteOrRead).unwrap();
     let rows = store.all_archived().unwrap();
     let mut step = store.step().unwrap();
     rows.iter().for_each(|row| step.remove_archived(&row.path).unwrap());
@@ -53,7 +53,7 @@ fn without_rows(data: &Path) {
 
 /// The archived sessions by their rows, and the number of archive files.
 fn archived_sessions(data: &Path) -> (Vec<String>, usize) {
-    let rows = Store::open(data, Mode::Read).unwrap().all_archived().unwrap();
+    let rows = Store::open(data, OpenMode::Read).unwrap().all_archived().unwrap();
     let mut sessions: Vec<_> = rows.into_iter().map(|row| row.session_id).collect();
     sessions.sort();
     (sessions, std::fs::read_dir(data.join("archive")).unwrap().count())
@@ -136,7 +136,7 @@ fn forget_removes_archive_files_without_rows() {
     let aside = data.with_file_name("aside");
     std::fs::rename(data.join("archive"), &aside).unwrap();
     without_database(&data);
-    drop(Store::open(&data, Mode::WriteOrRead).unwrap());
+    drop(Store::open(&data, OpenMode::WriteOrRead).unwrap());
     std::fs::rename(&aside, data.join("archive")).unwrap();
     assert_eq!(forget(ForgetWhat::Before(now)).archived, 3);
     assert_eq!(archived_sessions(&data).1, 0);

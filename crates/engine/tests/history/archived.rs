@@ -1,4 +1,4 @@
-//! A session whose transcript the client has removed is read from the archive as if its file still existed.
+//! A session whose transcript the agent has removed is read from the archive as if its file still existed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::{Handle, real_world, start};
+use watchbill_engine::handle::{Handle, real_sources, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::single_look::look;
 use watchbill_history::archive::{offer, offer_at};
@@ -18,7 +18,7 @@ use watchbill_history::query::timeline::{ItemRange, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
 use watchbill_settings::{Settings, WatchSetting};
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::wait::until;
 
@@ -37,8 +37,9 @@ fn settings(folder: &Path, enabled: bool) -> Settings {
 
 /// Waits until the archive has at least so many transcripts. Gives their number.
 pub fn archived(data: &Path, count: usize) -> usize {
-    let found =
-        || Store::open(data, Mode::Read).and_then(|store| store.all_archived()).map_or(0, |rows| rows.len());
+    let found = || {
+        Store::open(data, OpenMode::Read).and_then(|store| store.all_archived()).map_or(0, |rows| rows.len())
+    };
     until("the transcripts to be archived", || found() >= count);
     found()
 }
@@ -64,7 +65,7 @@ fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     settings.history.exclude = watchbill_core::history::Exclude::new([secret.to_string_lossy().into_owned()]);
 
     let timeline = |settings: &Settings| {
-        let world = with_archive(real_world(), settings);
+        let world = with_archive(real_sources(), settings);
         let engine = look(settings.clone(), world, Outlook::LIVE, &SystemClock);
         let plan = engine.timeline_plan("s").ok()?;
         TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).ok()
@@ -76,7 +77,7 @@ fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     assert_eq!(archived(&root.join("data"), 1), 1);
     engine.stop();
     drop(engine);
-    let rows = Store::open(&root.join("data"), Mode::Read).unwrap().all_archived().unwrap();
+    let rows = Store::open(&root.join("data"), OpenMode::Read).unwrap().all_archived().unwrap();
     assert_eq!(rows.iter().map(|row| row.path.as_str()).collect::<Vec<_>>(), [old.to_string_lossy()]);
 
     std::fs::remove_file(&old).unwrap();
@@ -84,7 +85,7 @@ fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     // With the archive off again, archived transcripts are still read.
     settings.archive.enabled = false;
     assert_eq!(timeline(&settings).unwrap(), before);
-    let world = with_archive(real_world(), &settings);
+    let world = with_archive(real_sources(), &settings);
     assert!(world.fs.stat(&project.join("never.jsonl")).is_err());
 }
 
@@ -112,7 +113,7 @@ fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
     let settings = settings(&root, true);
     let subagents = || {
         let engine =
-            look(settings.clone(), with_archive(real_world(), &settings), Outlook::LIVE, &SystemClock);
+            look(settings.clone(), with_archive(real_sources(), &settings), Outlook::LIVE, &SystemClock);
         let plan = engine.timeline_plan("s").unwrap();
         let timeline = TimelineReader::default().read(engine.fs(), &plan, ItemRange::whole()).unwrap();
         let of = |item: &watchbill_protocol::timeline::TimelineItem| match &item.what {
@@ -139,7 +140,8 @@ fn a_lost_database_is_rebuilt_from_the_archive() {
         drop(std::fs::remove_file(root.join("data").join(name)));
     }
     let settings = settings(&root, true);
-    let index = || run(&settings, &with_archive(real_world(), &settings), Options::default(), &mut |_| true);
+    let index =
+        || run(&settings, &with_archive(real_sources(), &settings), Options::default(), &mut |_| true);
     let Indexed::Here(report) = index().unwrap() else { panic!("no other process writes") };
     assert_eq!((report.files, report.problems), (1, 0));
     let engine = start(settings.clone()).unwrap();
@@ -160,7 +162,7 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
     }
     std::fs::write(project.join("y.jsonl"), line("y", "y", "just now")).unwrap();
     let index = |settings: &Settings, options: Options| {
-        let indexed = run(settings, &with_archive(real_world(), settings), options, &mut |_| true).unwrap();
+        let indexed = run(settings, &with_archive(real_sources(), settings), options, &mut |_| true).unwrap();
         let Indexed::Here(report) = indexed else { panic!("no other process writes") };
         report
     };
@@ -168,12 +170,12 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
     let settings = settings(&root, true);
     assert_eq!(index(&settings, Options::default()).archived, Some(2));
     assert_eq!(index(&settings, Options::default()).archived, None, "nothing is new");
-    let health = || watchbill_history::query::health(&settings, &*real_world().fs).unwrap();
+    let health = || watchbill_history::query::health(&settings, &*real_sources().fs).unwrap();
     assert_eq!((health().archived, health().archive_unreadable), (2, Vec::new()));
 
     std::fs::remove_file(project.join("s.jsonl")).unwrap();
     std::fs::remove_file(project.join("t.jsonl")).unwrap();
-    let rows = Store::open(&root.join("data"), Mode::Read).unwrap().all_archived().unwrap();
+    let rows = Store::open(&root.join("data"), OpenMode::Read).unwrap().all_archived().unwrap();
     let file = |session: &str| {
         let row = rows.iter().find(|row| row.session_id == session).unwrap();
         root.join("data/archive").join(&row.file)
@@ -185,7 +187,7 @@ fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives(
     std::fs::write(file("s"), flipped).unwrap();
     std::fs::write(file("t"), &cut[..cut.len() / 2]).unwrap();
     let texts = || {
-        let store = Store::open(&root.join("data"), Mode::Read).unwrap();
+        let store = Store::open(&root.join("data"), OpenMode::Read).unwrap();
         let texts = store.totals().unwrap().texts;
         drop(store);
         texts
@@ -319,17 +321,18 @@ fn nothing_is_archived_before_the_user_enables_it_and_the_offer_has_numbers() {
     std::fs::write(root.join("claude/settings.json"), r#"{"cleanupPeriodDays": 10}"#).unwrap();
     age(&project.join("s.jsonl"), 6);
     let settings = settings(&root, false);
-    let offer = offer(&settings, &*real_world().fs);
+    let offer = offer(&settings, &*real_sources().fs);
     assert_eq!((offer.files, offer.bytes, offer.cleanup_days), (1, text.len() as u64, 10));
     assert!(offer.expected > 0 && offer.expected * 4 < offer.bytes, "{offer:?}");
     assert!(!root.join("data").exists());
-    // Half of the client's cleanup period has passed: with the archive on, the transcript would be due.
+    // Half of the agent's cleanup period has passed: with the archive on, the transcript would be due.
     let on = ArchiveSettings { enabled: true, ..settings.archive };
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
-    let due = watchbill_history::archive::due(&*real_world().fs, &settings.roots, &[], &|_| false, &on, now);
+    let due =
+        watchbill_history::archive::due(&*real_sources().fs, &settings.roots, &[], &|_| false, &on, now);
     assert!(!due.is_done());
     let early = watchbill_history::archive::due(
-        &*real_world().fs,
+        &*real_sources().fs,
         &settings.roots,
         &[],
         &|_| false,
@@ -359,8 +362,8 @@ fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
     }
     let mut settings = settings(&root, false);
     let numbers = |settings: &Settings| {
-        let offer = offer(settings, &*real_world().fs);
-        let at = offer_at(settings, &*real_world().fs, watchbill_engine::clock::Clock::now(&SystemClock));
+        let offer = offer(settings, &*real_sources().fs);
+        let at = offer_at(settings, &*real_sources().fs, watchbill_engine::clock::Clock::now(&SystemClock));
         assert_eq!((offer.files, offer.bytes, offer.expected), (at.files, at.bytes, at.expected));
         offer.files
     };
@@ -369,12 +372,12 @@ fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
         Exclude::new(["/home/dev/secret/**".to_owned(), "**/x-by-path.jsonl".to_owned()]);
     assert_eq!(numbers(&settings), 2, "before anything is stored");
 
-    let index = || run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    let index = || run(&settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
     assert!(matches!(index(), Indexed::Here(_)));
     let gone = ForgetWhat::Session("gone".to_owned());
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
     assert!(forget(&settings, &gone, false, now, &mut |_| ()).is_ok());
     assert_eq!(numbers(&settings), 1, "as the store knows it");
-    let offer = offer(&settings, &*real_world().fs);
+    let offer = offer(&settings, &*real_sources().fs);
     assert_eq!(offer.bytes, texts[0].1.len() as u64);
 }

@@ -9,8 +9,8 @@ use watchbill_core::history::BatchStatus;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::handle::{real_world, start_in};
-use watchbill_store::{Mode, Store};
+use watchbill_engine::handle::{real_sources, start_in};
+use watchbill_store::{OpenMode, Store};
 
 use super::thread::{released, settings};
 
@@ -60,7 +60,8 @@ impl OneSession {
         let mut settings = settings(&self.root);
         settings.recovery.every = Millis(20);
         let clock = ManualClock::new(now);
-        let engine = start_in(settings, real_world(), Arc::new(clock.clone()), None, Arc::default()).unwrap();
+        let engine =
+            start_in(settings, real_sources(), Arc::new(clock.clone()), None, Arc::default()).unwrap();
         let transitions = transitions.iter().map(|(at, state)| (*at, (*state).to_owned())).collect();
         let expected = Stored { state: Some(state.to_owned()), transitions, turns: vec![Some(turn)] };
         let began = Instant::now();
@@ -75,7 +76,7 @@ impl OneSession {
 }
 
 fn stored(data: &Path) -> Option<Stored> {
-    let store = Store::open(data, Mode::Read).ok()?;
+    let store = Store::open(data, OpenMode::Read).ok()?;
     let id = SessionId::new("s");
     let key = store.session_key(&id).ok()??;
     let transitions = store.transitions(key, 9).ok()?.into_iter().rev().map(|row| (row.at, row.state));

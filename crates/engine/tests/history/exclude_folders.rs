@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::history::ArchiveSettings;
-use watchbill_engine::engine::World;
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::engine::Sources;
+use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_history::query::health;
 use watchbill_settings::Settings;
-use watchbill_store::{DatabaseState, Mode, Store};
+use watchbill_store::{DatabaseState, OpenMode, Store};
 use watchbill_watch::mem::MemFs;
 
 use crate::archived::{age, archived};
@@ -95,7 +95,7 @@ fn a_later_rule_removes_a_subagents_transcript_from_the_archive() {
     engine.stop();
     drop(engine);
     released(&data);
-    let rows = Store::open(&data, Mode::Read).unwrap().all_archived().unwrap();
+    let rows = Store::open(&data, OpenMode::Read).unwrap().all_archived().unwrap();
     let names: Vec<_> = rows.iter().map(|row| (&*row.session_id, row.subagent.as_deref())).collect();
     assert_eq!(names, [("out", None)]);
 }
@@ -138,7 +138,7 @@ fn a_rule_matches_the_last_of_many_folders() {
 
 /// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with
 /// it. That program did not know where the subagent had worked. It is packed with `zstd -19`.
-fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
+fn of_schema_3(data: &Path) -> (Settings, Sources, Arc<MemFs>) {
     std::fs::create_dir_all(data).unwrap();
     let packed = &include_bytes!("schema-3/watchbill.db.zst")[..];
     std::fs::write(data.join("watchbill.db"), zstd::decode_all(packed).unwrap()).unwrap();
@@ -156,7 +156,7 @@ fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
     let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
     settings.data_dir = Some(data.to_path_buf());
     let fs = Arc::new(fs);
-    (excluding(&settings), World { fs: Arc::clone(&fs) as _, ..real_world() }, fs)
+    (excluding(&settings), Sources { fs: Arc::clone(&fs) as _, ..real_sources() }, fs)
 }
 
 #[test]
@@ -169,7 +169,10 @@ fn rules_carried_out_by_an_earlier_version_are_applied_again_to_all_folders() {
         let health = health(&settings, &*world.fs).unwrap();
         (health.files_behind, health.files_left_out, health.exclude_changed)
     };
-    assert_eq!(Store::open(&data, Mode::WriteOrRead).unwrap().origin(), &DatabaseState::Migrated { from: 3 });
+    assert_eq!(
+        Store::open(&data, OpenMode::WriteOrRead).unwrap().origin(),
+        &DatabaseState::Migrated { from: 3 }
+    );
     assert_eq!(said(), (0, 0, true), "no pass over all folders has run yet");
     let done = run(&settings, &world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(done, Indexed::Here(_)), "{done:?}");

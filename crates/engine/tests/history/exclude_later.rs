@@ -9,8 +9,8 @@ use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::engine::{Engine, Outlook, World};
-use watchbill_engine::handle::{real_world, start, start_in};
+use watchbill_engine::engine::{Engine, Outlook, Sources};
+use watchbill_engine::handle::{real_sources, start, start_in};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::input::Input;
 use watchbill_engine::persist::Persist;
@@ -20,7 +20,7 @@ use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::spool;
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::scan;
 
@@ -79,7 +79,7 @@ pub fn excluding(settings: &Settings) -> Settings {
 }
 
 pub fn run_index(settings: &Settings) {
-    let done = run(settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    let done = run(settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
     assert!(matches!(done, Indexed::Here(_)), "{done:?}");
 }
 
@@ -97,7 +97,7 @@ pub fn file_containing(folder: &Path, word: &str) -> Option<PathBuf> {
 
 /// All stored texts, prompts and calls, and the number of search hits.
 pub fn stored_texts(data: &Path) -> Vec<String> {
-    let store = Store::open(data, Mode::Read).unwrap();
+    let store = Store::open(data, OpenMode::Read).unwrap();
     let mut held = vec![format!("{} found", store.search(&Query::new("open", 50)).unwrap().hits.len())];
     let mut keys = Vec::new();
     store.sessions(&mut |key, row| keys.push((key, row.session_id))).unwrap();
@@ -123,7 +123,7 @@ fn index_removes_data_that_was_excluded_after_it_was_stored() {
     let excluding = excluding(&settings);
     run_index(&excluding);
     assert_eq!(file_containing(&data, "HIDDEN"), None);
-    let said = health(&excluding, &*real_world().fs).unwrap().left_out.unwrap();
+    let said = health(&excluding, &*real_sources().fs).unwrap().left_out.unwrap();
     assert!(said.contains("2 sessions, 2 transcripts, 4 prompts, 1 tool call,"), "{said}");
     let mut fresh = excluding.clone();
     fresh.data_dir = Some(data.with_file_name("fresh"));
@@ -133,7 +133,7 @@ fn index_removes_data_that_was_excluded_after_it_was_stored() {
 
     // Nothing is left to remove, so the report stays the same.
     run_index(&excluding);
-    assert_eq!(health(&excluding, &*real_world().fs).unwrap().left_out.unwrap(), said);
+    assert_eq!(health(&excluding, &*real_sources().fs).unwrap().left_out.unwrap(), said);
 }
 
 #[test]
@@ -151,13 +151,13 @@ fn a_start_removes_excluded_sessions_from_the_archive_also_without_their_transcr
 
     let engine = start(excluding(&settings)).unwrap();
     until("the rules to be carried out", || {
-        let looked = health(&settings, &*real_world().fs).unwrap().left_out.is_some();
+        let looked = health(&settings, &*real_sources().fs).unwrap().left_out.is_some();
         looked && file_containing(&data, "HIDDEN").is_none()
     });
     engine.stop();
     drop(engine);
     released(&data);
-    let store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.access(), Access::Writer);
     let ids: Vec<_> = store.all_archived().unwrap().into_iter().map(|row| row.session_id).collect();
     assert_eq!(ids, ["out"], "nor is any of them archived again");
@@ -214,7 +214,7 @@ fn a_rule_set_while_the_engine_runs_removes_excluded_data_everywhere_and_keeps_o
     let journal = |words: &str| {
         file_containing(&data.join("hooks"), words).is_some_and(|path| path.ends_with("journal"))
     };
-    until("a store", || Store::open(&data, Mode::Read).is_ok());
+    until("a store", || Store::open(&data, OpenMode::Read).is_ok());
     until("all that is there to be stored", || stored_texts(&data).contains(&"open elsewhere".to_owned()));
     spool_event(&data, 1, "secret-by-hook", "/home/dev/secret/app", "HIDDEN by hook");
     until("the spool to be looked into", || journal("HIDDEN by hook"));
@@ -253,7 +253,7 @@ fn a_rule_set_while_the_engine_runs_removes_excluded_data_everywhere_and_keeps_o
 /// The same, and the engine's row and state of each session.
 pub fn stored_texts_and_rows(data: &Path) -> Vec<String> {
     let mut held = stored_texts(data);
-    let store = Store::open(data, Mode::Read).unwrap();
+    let store = Store::open(data, OpenMode::Read).unwrap();
     store
         .sessions(&mut |_, row| held.push(format!("{} {:?} {:?}", row.session_id, row.title, row.cwd)))
         .unwrap();
@@ -272,7 +272,7 @@ fn held_by_a_fresh_index(settings: &Settings) -> Vec<String> {
 
 /// The count of files to read, the count of excluded files, and whether the rules differ from those last carried out.
 fn exclude_health(settings: &Settings) -> (u64, u64, bool) {
-    let health = health(settings, &*real_world().fs).unwrap();
+    let health = health(settings, &*real_sources().fs).unwrap();
     (health.files_behind, health.files_left_out, health.exclude_changed)
 }
 
@@ -336,12 +336,12 @@ fn index_does_not_read_a_transcript_whose_own_path_is_excluded() {
     let (mut settings, project) = four_sessions(folder.path());
     settings.history.exclude = Exclude::new([project.join("out.jsonl").to_string_lossy().into_owned()]);
     for _ in 0..2 {
-        let done = run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+        let done = run(&settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
         assert!(matches!(done, Indexed::Here(report) if report.files == 3), "it is not even looked at");
         assert_eq!(exclude_health(&settings), (0, 1, false));
     }
     let data = settings.data_dir.clone().unwrap();
-    assert_eq!(Store::open(&data, Mode::Read).unwrap().sessions_without_rows().unwrap(), None);
+    assert_eq!(Store::open(&data, OpenMode::Read).unwrap().sessions_without_rows().unwrap(), None);
     assert!(!stored_texts(&data).contains(&"open elsewhere".to_owned()));
     settings.history.exclude = Exclude::default();
     assert_eq!(exclude_health(&settings), (1, 0, true));
@@ -352,7 +352,7 @@ fn index_does_not_read_a_transcript_whose_own_path_is_excluded() {
 /// The stored states of the engine, by the names of their transcripts.
 pub fn states(data: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    let store = Store::open(data, Mode::Read).unwrap();
+    let store = Store::open(data, OpenMode::Read).unwrap();
     store.states(&mut |path, _| names.push(path.rsplit_once('/').unwrap().1.replace(".jsonl", ""))).unwrap();
     names.sort();
     names
@@ -380,7 +380,7 @@ fn subagents_are_stored_with_their_sessions_and_do_not_wait_for_others() {
     let settings = excluding(&settings);
     let data = settings.data_dir.clone().unwrap();
     // The index is interrupted when it has read all but the newest transcript.
-    let ended = run(&settings, &real_world(), Options::default(), &mut |progress| {
+    let ended = run(&settings, &real_sources(), Options::default(), &mut |progress| {
         progress.bytes < progress.total_bytes
     });
     assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
@@ -403,7 +403,7 @@ fn new_rules_are_taken_while_the_history_carries_out_the_last_ones() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
-    let World { fs, processes } = real_world();
+    let Sources { fs, processes } = real_sources();
     let (slow, looks) = (Arc::new(RwLock::new(())), Arc::new(AtomicBool::new(false)));
     let (lock, has_looked) = (Arc::clone(&slow), Arc::clone(&looks));
     // The history's thread proceeds only while no writer holds the lock.
@@ -413,7 +413,7 @@ fn new_rules_are_taken_while_the_history_carries_out_the_last_ones() {
             drop(lock.read());
         }
     });
-    let world = World { fs: Arc::new(fs), processes };
+    let world = Sources { fs: Arc::new(fs), processes };
     let at_work = slow.write().unwrap();
     let engine = start_in(settings.clone(), world, Arc::new(SystemClock), None, Arc::default()).unwrap();
     until("the history to be at work", || looks.load(Ordering::SeqCst));
@@ -438,13 +438,13 @@ fn pending_changes_follow_the_rules_of_the_time_when_they_are_written() {
     for (n, (before, after, stored)) in cases.into_iter().enumerate() {
         let data = folder.path().join(format!("data-{n}"));
         let now = SystemClock.now();
-        let mut persist = Persist::open(&data, Mode::WriteOrRead);
-        let mut engine = Engine::new(before.clone(), real_world(), Outlook::LIVE, now);
+        let mut persist = Persist::open(&data, OpenMode::WriteOrRead);
+        let mut engine = Engine::new(before.clone(), real_sources(), Outlook::LIVE, now);
         persist.load(&mut engine);
         let shared_store = persist.shared_store();
         let at_work = shared_store.second_connection("removal that takes long").unwrap();
         engine.step(now, Input::ScanEnded(Vec::new()));
-        let found = scan(&*real_world().fs, &before.roots).found;
+        let found = scan(&*real_sources().fs, &before.roots).found;
         engine.step(now, Input::Hints(found.into_iter().map(|found| Hint::File(found.path)).collect()));
         persist.save(&mut engine, now);
         engine.step(now, Input::Settings(Box::new(after.clone())));
@@ -453,7 +453,7 @@ fn pending_changes_follow_the_rules_of_the_time_when_they_are_written() {
         persist.save(&mut engine, now + Millis::from_secs(5));
         assert!(!persist.has_unstored() && persist.trouble().is_none());
         let mut rows = Vec::new();
-        let store = Store::open(&data, Mode::Read).unwrap();
+        let store = Store::open(&data, OpenMode::Read).unwrap();
         store.sessions(&mut |_, row| rows.push(row.session_id)).unwrap();
         rows.sort();
         assert_eq!((rows, states(&data)), (owned(stored), owned(stored)));

@@ -9,7 +9,7 @@ use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::start;
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::exclude_later::{excluding, file_containing};
 use crate::thread::released;
@@ -45,7 +45,7 @@ fn sessions_with_open_calls(folder: &Path) -> Settings {
 
 /// The stored reasons of all three sessions; empty until each session has one.
 fn reasons(data: &Path) -> Vec<String> {
-    let Ok(store) = Store::open(data, Mode::Read) else { return Vec::new() };
+    let Ok(store) = Store::open(data, OpenMode::Read) else { return Vec::new() };
     let mut reasons = Vec::new();
     for (session, _, _) in CALLS {
         let Ok(Some(key)) = store.session_key(&SessionId::new(session)) else { return Vec::new() };

@@ -8,7 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::time::Timestamp;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::index::{Options, run};
 use watchbill_engine::persist::changes::SeenFacts;
 use watchbill_hooks::envelope::Envelope;
@@ -17,7 +17,7 @@ use watchbill_hooks::{Options as Hearing, Receiver, spool};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::thread::released;
 use crate::wait::until;
@@ -38,7 +38,7 @@ fn write(root: &Path, session: &str, word: &str) {
 
 /// A name, a snooze and a hook event of one session.
 fn fill(data: &Path, session: &str, word: &str) {
-    let mut store = Store::open(data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(data, OpenMode::WriteOrRead).unwrap();
     let key = store.session_key(&SessionId::new(session)).unwrap().unwrap();
     let mut chain = None;
     store
@@ -86,7 +86,7 @@ fn two_stored(folder: &tempfile::TempDir) -> (Settings, std::path::PathBuf) {
     let data = root.join("data");
     settings.data_dir = Some(data.clone());
     TWO.iter().for_each(|(session, word)| write(&root, session, word));
-    run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    run(&settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
     (settings, data)
 }
 
@@ -105,7 +105,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     };
     let facts =
         SeenFacts { moves: Vec::new(), markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")] };
-    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("facts", &to_bytes(&facts)).unwrap();
     step.commit().unwrap();
@@ -133,7 +133,7 @@ fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     named.sort();
     assert_eq!(named, [data.join("watchbill.db"), data.join("watchbill.db.forgotten")]);
     assert!(found(&data, "staysword").len() > 5, "{:?}", found(&data, "staysword"));
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     let kept: SeenFacts =
         watchbill_core::session::snapshot::from_bytes(&store.fact("facts").unwrap().unwrap()).unwrap();
     assert_eq!(kept.markers, [marker(STAYS, "staysword")]);
@@ -151,14 +151,14 @@ fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     let at = bytes.windows(GONE.len()).position(|piece| piece == GONE.as_bytes()).unwrap();
     bytes[at..at + GONE.len()].fill(0xff);
     std::fs::write(&database, bytes).unwrap();
-    assert!(Store::open(&data, Mode::Read).unwrap().forgotten().is_err());
+    assert!(Store::open(&data, OpenMode::Read).unwrap().forgotten().is_err());
 
     let engine = start(settings).unwrap();
     let is_found =
         |store: &Store| store.search(&Query::new("staysword", 9)).is_ok_and(|found| !found.hits.is_empty());
     let is_new = |store: &Store| store.forgotten().is_ok();
     until("what may be stored to be", || {
-        Store::open(&data, Mode::Read).is_ok_and(|store| is_new(&store) && is_found(&store))
+        Store::open(&data, OpenMode::Read).is_ok_and(|store| is_new(&store) && is_found(&store))
     });
     let more =
         r#"{"type":"custom-title","customTitle":"goneword again","sessionId":"GONE"}"#.replace("GONE", GONE);
@@ -174,7 +174,7 @@ fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     drop(engine);
     released(&data);
     assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     assert_eq!(store.forgotten().unwrap(), [SessionId::new(GONE)]);
     assert!(store.session_key(&SessionId::new(STAYS)).unwrap().is_some());
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use watchbill_engine::index::{Options, run};
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::schemas::{SESSION, TRANSCRIPT, one_transcript};
 
@@ -22,7 +22,7 @@ fn a_reader_sees_a_part_of_a_first_index_while_it_runs() {
     let mut seen = Vec::new();
     run(&settings, &world, Options::default(), &mut |_| {
         let mut files = 0;
-        Store::open(&data, Mode::Read).unwrap().files(&mut |_, _| files += 1).unwrap();
+        Store::open(&data, OpenMode::Read).unwrap().files(&mut |_, _| files += 1).unwrap();
         seen.push(files);
         true
     })

@@ -10,7 +10,7 @@ use watchbill_history::index::{FileReadCounts, HistoryIndex, IndexError};
 use watchbill_store::search::{Hit, Query};
 use watchbill_store::stats::TokenGroup;
 use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
@@ -28,7 +28,7 @@ pub struct IndexRig {
 impl IndexRig {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         Self { fs: MemFs::new(), store, settings: HistorySettings::default(), index: None, folder }
     }
 
@@ -51,8 +51,8 @@ impl IndexRig {
         let folder = self.folder.path().to_path_buf();
         // Releases the lock before it is taken again.
         let elsewhere = tempfile::tempdir().unwrap();
-        self.store = Store::open(elsewhere.path(), Mode::WriteOrRead).unwrap();
-        self.store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+        self.store = Store::open(elsewhere.path(), OpenMode::WriteOrRead).unwrap();
+        self.store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     }
 
     pub fn index(&mut self, relative: &str) -> FileReadCounts {

@@ -5,7 +5,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_history::worker::Recoverer;
 use watchbill_store::tables::sessions::SessionRow;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 fn at(secs: i64) -> Timestamp {
     Timestamp::from_millis(1_000_000 + secs * 1_000)
@@ -23,7 +23,7 @@ fn active(id: &str, secs: i64) -> Batch {
 #[test]
 fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     // Only hooks reported this session.
     let killed = step.session_key(&SessionId::new("killed")).unwrap();
@@ -69,7 +69,7 @@ fn turns_sessions_and_calls_are_repaired_and_logged_once() {
 #[test]
 fn many_orphaned_calls_are_repaired_in_several_steps() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     let mut calls = Vec::new();
     // Some sessions have a turn for their calls and some have none. One has more calls than one step repairs.

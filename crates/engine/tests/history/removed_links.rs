@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use watchbill_engine::handle::start;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use super::thread::{released, settings};
 
@@ -26,7 +26,7 @@ fn write_transcript(project: &Path, session: &str, minute: u32) {
 fn until_linked(data: &Path, wanted: &[(&str, &str)]) {
     let wanted: Vec<_> = wanted.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
     until_is(&wanted, || {
-        let links = Store::open(data, Mode::Read).and_then(|store| store.links()).unwrap_or_default();
+        let links = Store::open(data, OpenMode::Read).and_then(|store| store.links()).unwrap_or_default();
         links.into_iter().map(|row| (row.earlier.to_string(), row.later.to_string())).collect()
     });
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
-use watchbill_engine::engine::World;
-use watchbill_engine::handle::real_world;
+use watchbill_engine::engine::Sources;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::stats::TokenGroup;
-use watchbill_store::{DatabaseState, Mode, Store};
+use watchbill_store::{DatabaseState, OpenMode, Store};
 use watchbill_watch::mem::MemFs;
 
 pub(crate) const SESSION: &str = "0a000000-0000-4000-8000-000000000001";
@@ -24,13 +24,13 @@ fn path() -> PathBuf {
     Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{SESSION}.jsonl"))
 }
 
-/// The client's folder of that time, and a data folder.
-pub(crate) fn one_transcript(data: &Path) -> (Settings, World, MemFs) {
+/// The agent's folder of that time, and a data folder.
+pub(crate) fn one_transcript(data: &Path) -> (Settings, Sources, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());
     let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
     settings.data_dir = Some(data.to_path_buf());
-    (settings, World { fs: Arc::new(fs.clone()), ..real_world() }, fs)
+    (settings, Sources { fs: Arc::new(fs.clone()), ..real_sources() }, fs)
 }
 
 /// All rows that were read from transcripts, as text. A session's state is left out: it depends on the time of the
@@ -81,9 +81,9 @@ fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     let fresh = run(&settings, &world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(fresh, Indexed::Here(_)), "{fresh:?}");
 
-    let mut store = Store::open(&old, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&old, OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.origin(), &DatabaseState::Migrated { from: 1 });
-    let as_fresh = rows(&Store::open(&new, Mode::Read).unwrap());
+    let as_fresh = rows(&Store::open(&new, OpenMode::Read).unwrap());
     assert!(as_fresh.iter().any(|row| row == "parse line: 2 hits"), "{as_fresh:#?}");
     assert_eq!(rows(&store), as_fresh);
     let said = |store: &mut Store| {
@@ -100,7 +100,7 @@ fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     let more = TRANSCRIPT.lines().last().unwrap().replace("u5", "u6").replace("docs", "changelog");
     fs.append(path(), format!("{more}\n").as_bytes());
     run(&settings, &world, Options::default(), &mut |_| true).unwrap();
-    let mut store = Store::open(&old, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&old, OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.origin(), &DatabaseState::Current);
     assert_eq!(store.search(&Query::new("changelog", 10)).unwrap().hits.len(), 1);
     assert_eq!(store.search(&Query::new("docs", 10)).unwrap().hits.len(), 1);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::engine::World;
-use watchbill_engine::handle::{Handle, real_world, start_in};
+use watchbill_engine::engine::Sources;
+use watchbill_engine::handle::{Handle, real_sources, start_in};
 use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 
 use crate::counting_fs::CountingFs;
@@ -16,14 +16,14 @@ use crate::wait::until;
 
 /// A running engine, and a count of folder walks by the threads that ask it (not its own threads).
 fn running(folder: &Path) -> (Handle, Arc<AtomicUsize>) {
-    let World { fs, processes } = real_world();
+    let Sources { fs, processes } = real_sources();
     let walks = Arc::<AtomicUsize>::default();
     let counted = Arc::clone(&walks);
     let fs = CountingFs::new(fs).on_walk(move |_| {
         let is_own = std::thread::current().name().is_some_and(|name| name.starts_with("watchbill-"));
         counted.fetch_add(usize::from(!is_own), Ordering::SeqCst);
     });
-    let world = World { fs: Arc::new(fs), processes };
+    let world = Sources { fs: Arc::new(fs), processes };
     (start_in(settings(folder), world, Arc::new(SystemClock), None, Arc::default()).unwrap(), walks)
 }
 

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::engine::{Engine, Outlook, World};
+use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::input::Input;
 use watchbill_engine::persist::Persist;
 use watchbill_engine::transcripts::{LoadOptions, load};
 use watchbill_settings::Settings;
 use watchbill_store::tables::sessions::SessionRow;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
@@ -37,13 +37,13 @@ fn add_text(fs: &MemFs, root: &str, digit: &str, text: &str) {
 }
 
 /// Runs the index to its end.
-fn index(settings: &Settings, world: &World) {
+fn index(settings: &Settings, world: &Sources) {
     let run = run(settings, world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(&run, Indexed::Here(report) if !report.interrupted), "{run:?}");
 }
 
 /// Interrupts the index after that many files.
-fn index_some(settings: &Settings, world: &World, files: usize) {
+fn index_some(settings: &Settings, world: &Sources, files: usize) {
     let mut read = 0;
     let ended = run(settings, world, Options::default(), &mut |_| {
         read += 1;
@@ -54,20 +54,20 @@ fn index_some(settings: &Settings, world: &World, files: usize) {
 
 /// The rows of a data folder, sorted: the files may have been read in any order.
 fn sorted(data: &Path) -> Vec<String> {
-    let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
+    let mut rows = rows(&Store::open(data, OpenMode::Read).unwrap());
     rows.sort();
     rows
 }
 
 /// The rows that a first index makes of the same files, in another data folder.
-fn fresh_index_rows(settings: &Settings, world: &World, data: &Path) -> Vec<String> {
+fn fresh_index_rows(settings: &Settings, world: &Sources, data: &Path) -> Vec<String> {
     let fresh = Settings { data_dir: Some(data.to_path_buf()), ..settings.clone() };
     index(&fresh, world);
     sorted(data)
 }
 
 fn row(data: &Path, id: &str) -> SessionRow {
-    let store = Store::open(data, Mode::Read).unwrap();
+    let store = Store::open(data, OpenMode::Read).unwrap();
     let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
     store.session_of(key).unwrap().unwrap()
 }
@@ -92,12 +92,12 @@ fn a_second_index_equals_a_first_one() {
 
 /// Adds two sessions, and interrupts an index over all three before it has made their rows. Returns the ids without
 /// rows.
-fn interrupt_before_rows(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
+fn interrupt_before_rows(settings: &Settings, world: &Sources, fs: &MemFs) -> Vec<String> {
     for digit in ["c", "d"] {
         add(fs, "/home/dev/.claude", digit);
     }
     index_some(settings, world, 3);
-    let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
+    let store = Store::open(settings.data_dir.as_deref().unwrap(), OpenMode::Read).unwrap();
     let behind = store.sessions_without_rows().unwrap().unwrap_or_default();
     assert!(behind.len() >= 2, "{behind:?}");
     behind
@@ -111,13 +111,13 @@ fn an_index_makes_the_rows_that_an_interrupted_one_has_not_made() {
     let (settings, world, fs) = one_transcript(&twice);
     interrupt_before_rows(&settings, &world, &fs);
     index(&settings, &world);
-    assert_eq!(Store::open(&twice, Mode::Read).unwrap().sessions_without_rows().unwrap(), None);
+    assert_eq!(Store::open(&twice, OpenMode::Read).unwrap().sessions_without_rows().unwrap(), None);
     assert_eq!(sorted(&twice), fresh_index_rows(&settings, &world, &once));
 }
 
 /// A window, or `watch`: stores one row at a time, and is killed after that many.
-fn make_rows(settings: &Settings, world: &World, most: usize) {
-    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
+fn make_rows(settings: &Settings, world: &Sources, most: usize) {
+    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), OpenMode::WriteOrRead);
     let now = SystemClock.now();
     let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
     persist.load(&mut engine);
@@ -141,7 +141,7 @@ fn pending_rows_are_made_a_few_at_a_time_and_equal_those_of_one_index() {
     }
     index_some(&settings, &world, 6);
     let made = || {
-        let store = Store::open(&ended, Mode::Read).unwrap();
+        let store = Store::open(&ended, OpenMode::Read).unwrap();
         let mut made = 0;
         store.sessions(&mut |_, row| made += usize::from(row.state.is_some())).unwrap();
         (made, store.sessions_without_rows().unwrap().is_some())
@@ -178,7 +178,7 @@ fn an_index_over_another_root_leaves_the_pending_rows_of_an_interrupted_one() {
 }
 
 /// Hands the engine these transcripts, as the first scan does.
-fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
+fn hand_over(engine: &mut Engine, world: &Sources, paths: &[PathBuf]) {
     let terms = LoadOptions { keep: true, ..LoadOptions::default() };
     let loaded = paths.iter().map(|path| {
         let place = classify(path.strip_prefix("/home/dev/.claude").unwrap()).unwrap();
@@ -193,8 +193,8 @@ fn a_reader_that_takes_over_from_an_interrupted_index_makes_its_rows() {
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
     let ids = [SESSION.to_owned(), add(&fs, "/home/dev/.claude", "c"), add(&fs, "/home/dev/.claude", "d")];
-    let writer = Store::open(&data, Mode::WriteOrRead).unwrap();
-    let mut persist = Persist::open(&data, Mode::WriteOrRead);
+    let writer = Store::open(&data, OpenMode::WriteOrRead).unwrap();
+    let mut persist = Persist::open(&data, OpenMode::WriteOrRead);
     let now = SystemClock.now();
     let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
     persist.load(&mut engine);
@@ -211,7 +211,7 @@ fn a_reader_that_takes_over_from_an_interrupted_index_makes_its_rows() {
     assert!(persist.writes(), "it has taken over");
     engine.step(later, Input::Deadline);
     persist.save(&mut engine, later);
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     let mut titled = Vec::new();
     store.sessions(&mut |_, row| titled.extend(row.title.map(|_| row.session_id))).unwrap();
     titled.sort();
@@ -234,7 +234,7 @@ fn a_kill_before_a_first_scan_resolved_its_chains_leaves_no_row_without_its_chai
         paths.push(path(&id(digit)));
     }
     let now = SystemClock.now();
-    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
+    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), OpenMode::WriteOrRead);
     let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
     persist.load(&mut engine);
     let last = paths.pop().unwrap();
@@ -263,7 +263,7 @@ fn a_kill_before_a_first_scan_resolved_its_chains_leaves_no_row_without_its_chai
     index(&settings, &world);
     let data = settings.data_dir.unwrap();
     assert_eq!(row(&data, SESSION).superseded_by, Some(id("5")));
-    assert_eq!(Store::open(&data, Mode::Read).unwrap().sessions_without_rows().unwrap(), None);
+    assert_eq!(Store::open(&data, OpenMode::Read).unwrap().sessions_without_rows().unwrap(), None);
 }
 
 /// More sessions than get their rows at once.
@@ -288,7 +288,7 @@ fn all_of_very_many_sessions_get_their_rows_and_none_gets_a_transition() {
     let (settings, world, fs) = one_transcript(&data);
     add_many(&fs);
     index(&settings, &world);
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     let (mut titled, mut transitions) = (0, 0);
     store
         .sessions(&mut |key, row| {
@@ -320,7 +320,7 @@ fn a_state_found_damaged_when_the_last_rows_are_made_is_read_anew() {
         |id: &str| format!(r#"{{"type":"custom-title","customTitle":"Title","sessionId":"{id}"}}"#) + "\n";
     fs.append(path(origin), (lines.clone() + &titled(origin)).as_bytes());
     index(&settings, &world);
-    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     let name = path(origin).to_string_lossy().into_owned();
     let head = store.state(&name).unwrap().unwrap().head;
     let mut step = store.step().unwrap();
@@ -333,7 +333,7 @@ fn a_state_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     fs.append(path(fork), (copied.replace("}\n", &forked) + &titled(fork)).as_bytes());
     index(&settings, &world);
 
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     for id in [origin, fork] {
         assert_eq!(row(&data, id).title.as_deref(), Some("Title"), "{id}");
     }

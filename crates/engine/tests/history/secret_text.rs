@@ -16,7 +16,7 @@ use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::spool;
 use watchbill_settings::Settings;
 use watchbill_settings::symlinks::DiskLinks;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::exclude_later::{file_containing, stored_texts};
 use crate::thread::released;
@@ -232,7 +232,7 @@ fn around(path: &Path) -> String {
 }
 
 fn holds(data: &Path, words: &str) -> bool {
-    Store::open(data, Mode::Read).is_ok() && stored_texts(data).iter().any(|row| row.contains(words))
+    Store::open(data, OpenMode::Read).is_ok() && stored_texts(data).iter().any(|row| row.contains(words))
 }
 
 fn check_no_file_contains(why: Hidden, planted: u64) {
@@ -243,7 +243,7 @@ fn check_no_file_contains(why: Hidden, planted: u64) {
     }
     rig.write();
     let engine = start(rig.settings.clone()).unwrap();
-    until("a store", || Store::open(&data, Mode::Read).is_ok());
+    until("a store", || Store::open(&data, OpenMode::Read).is_ok());
     rig.hooks();
     let journal =
         || file_containing(&data.join("hooks"), "open hook").is_some_and(|path| path.ends_with("journal"));

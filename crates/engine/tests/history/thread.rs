@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::handle::{real_world, start, start_in};
+use watchbill_engine::handle::{real_sources, start, start_in};
 use watchbill_engine::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::{Settings, WatchSetting};
 use watchbill_store::search::Query;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 use watchbill_watch::hints::HintSet;
 
 use crate::wait::{until, until_is};
@@ -36,7 +36,7 @@ pub fn texts(data: &Path, count: usize) -> Vec<String> {
 }
 
 fn read(data: &Path) -> Option<Vec<String>> {
-    let store = Store::open(data, Mode::Read).ok()?;
+    let store = Store::open(data, OpenMode::Read).ok()?;
     let key = store.session_key(&SessionId::new("s")).ok()??;
     let mut found = Vec::new();
     for (file, _) in store.files_of(key).ok()? {
@@ -49,7 +49,7 @@ fn read(data: &Path) -> Option<Vec<String>> {
 /// starts meanwhile only reads until something happens.
 pub fn released(data: &Path) {
     until("the store to be let go of", || {
-        Store::open(data, Mode::WriteOrRead).unwrap().access() == Access::Writer
+        Store::open(data, OpenMode::WriteOrRead).unwrap().access() == Access::Writer
     });
 }
 
@@ -100,7 +100,7 @@ fn a_large_backlog_is_stored_whole_and_the_text_index_is_merged_at_the_end() {
     let engine = start(settings(folder.path())).unwrap();
     // The texts found, and whether the index is in order.
     until_is(&Some((200, true)), || {
-        let store = Store::open(&folder.path().join("data"), Mode::Read).ok()?;
+        let store = Store::open(&folder.path().join("data"), OpenMode::Read).ok()?;
         let found = store.search(&Query::new("many", 1_000)).ok()?.hits.len();
         Some((found, store.is_tidy().ok()?))
     });
@@ -146,7 +146,7 @@ fn changes_of_the_last_message_before_the_end_are_stored() {
     let clock = ManualClock::new(begin);
     let silent = Box::new(Arc::new(HintSet::new(|| {})));
     let engine =
-        start_in(settings(&root), real_world(), Arc::new(clock.clone()), Some(silent), Arc::default())
+        start_in(settings(&root), real_sources(), Arc::new(clock.clone()), Some(silent), Arc::default())
             .unwrap();
     let (handle, late) = (engine.clone(), project.join("late.jsonl"));
     let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
@@ -169,7 +169,7 @@ fn changes_of_the_last_message_before_the_end_are_stored() {
     let stopped = engine.stopped();
     until("the engine to end", stopped);
     released(&data);
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     assert!(store.session_key(&SessionId::new("late")).unwrap().is_some());
 }
 
@@ -178,13 +178,13 @@ fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir_all(folder.path().join("claude/projects")).unwrap();
-    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     // The mark of a removal that was killed, or that met a reader.
     step.set_meta("cleaning_due", "1").unwrap();
     step.commit().unwrap();
     drop(store);
-    let to_be_wiped = || Store::open(&data, Mode::Read).unwrap().is_wiping_due().unwrap();
+    let to_be_wiped = || Store::open(&data, OpenMode::Read).unwrap().is_wiping_due().unwrap();
     assert!(to_be_wiped());
     let engine = start(settings(folder.path())).unwrap();
     until("the wipe", || !to_be_wiped());

@@ -21,14 +21,14 @@ use records::{SessionWriter, session};
 use watchbill_core::time::Timestamp;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::index;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::look;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
 use watchbill_store::stats::TokenGroup;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 
 /// The child's folder and its task.
 const FOLDER: &str = "WATCHBILL_KILLED_FOLDER";
@@ -48,7 +48,7 @@ fn child() {
     if std::env::var(TASK).is_ok_and(|task| task == "index") {
         loop {
             let options = index::Options { full: false, cut: None };
-            index::run(&settings, &real_world(), options, &mut |_| true).unwrap();
+            index::run(&settings, &real_sources(), options, &mut |_| true).unwrap();
         }
     }
     let _handle = start(settings).unwrap();
@@ -79,7 +79,7 @@ impl Dice {
     }
 }
 
-/// Simulated clients whose transcripts grow, whole lines and torn ones.
+/// Simulated agents whose transcripts grow, whole lines and torn ones.
 struct Clients {
     projects: PathBuf,
     authors: Vec<SessionWriter>,
@@ -126,7 +126,7 @@ impl Clients {
 
 /// Every row that was read from transcripts, as text.
 fn rows(folder: &Path) -> Vec<String> {
-    let store = Store::open(folder, Mode::WriteOrRead).unwrap();
+    let store = Store::open(folder, OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.access(), Access::Writer, "a lock outlived its process");
     let mut sessions = Vec::new();
     store.sessions(&mut |key, row| sessions.push((key, row.session_id))).unwrap();
@@ -147,13 +147,13 @@ fn rows(folder: &Path) -> Vec<String> {
 fn index(folder: &Path, data: &str) -> Vec<String> {
     let settings = settings(folder, data);
     let options = index::Options { full: false, cut: None };
-    index::run(&settings, &real_world(), options, &mut |_| true).unwrap();
+    index::run(&settings, &real_sources(), options, &mut |_| true).unwrap();
     rows(&settings.data_dir.unwrap())
 }
 
 fn roster(settings: Settings, now: Timestamp) -> Vec<TrackedSession> {
     let clock = watchbill_engine::clock::ManualClock::new(now);
-    snapshot(&look(settings, real_world(), Outlook::LIVE, &clock).current(true)).sessions
+    snapshot(&look(settings, real_sources(), Outlook::LIVE, &clock).current(true)).sessions
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
         child.kill().unwrap();
         child.wait().unwrap();
         if round % 5 == 4 {
-            let store = Store::open(&folder.join("data"), Mode::WriteOrRead).unwrap();
+            let store = Store::open(&folder.join("data"), OpenMode::WriteOrRead).unwrap();
             assert_eq!(store.access(), Access::Writer, "after kill {round}");
             let intact = matches!(
                 store.origin(),

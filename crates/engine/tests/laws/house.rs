@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use watchbill_core::attention::{AttentionSettings, Outcome};
+use watchbill_core::attention::{AttentionEvent, AttentionSettings};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::{Group, group_of};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::engine::{Engine, Outlook, World};
+use watchbill_engine::engine::{Engine, Outlook, Sources};
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::Persist;
 use watchbill_engine::publish::snapshot;
@@ -21,7 +21,7 @@ use watchbill_engine::stage::Stage;
 use watchbill_engine::witnesses::folders::look;
 use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
 use watchbill_settings::Settings;
-use watchbill_store::Mode;
+use watchbill_store::OpenMode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Scan, scan};
 
@@ -232,7 +232,7 @@ impl House {
     /// From now on everything is stored in a real store.
     pub fn attach_store(&mut self) {
         let folder = tempfile::TempDir::new().unwrap();
-        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        let mut persist = Persist::open(folder.path(), OpenMode::WriteOrRead);
         persist.load(&mut self.engine);
         self.memory = Some(TestStore { folder, persist, stopped: false });
     }
@@ -259,7 +259,7 @@ impl House {
 
     /// Starts the program with the data that is stored in the folder.
     pub fn boot_with(&mut self, folder: tempfile::TempDir) {
-        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        let mut persist = Persist::open(folder.path(), OpenMode::WriteOrRead);
         assert!(persist.writes(), "{:?}", persist.trouble());
         persist.load(&mut self.engine);
         self.memory = Some(TestStore { folder, persist, stopped: false });
@@ -325,7 +325,7 @@ impl House {
         self.catch_up()
     }
 
-    /// The line of a record, with the fields that the client adds to every record, and the current time.
+    /// The line of a record, with the fields that the agent adds to every record, and the current time.
     pub fn line(&mut self, session: &str, mut record: Value) -> String {
         let number = self.number();
         let fields = record.as_object_mut().unwrap();
@@ -382,7 +382,7 @@ impl House {
         self.catch_up().kill(pid, &start_of(pid))
     }
 
-    /// The client with process `pid` sends a hook event now. `payload` needs only the event's own fields.
+    /// The agent with process `pid` sends a hook event now. `payload` needs only the event's own fields.
     pub fn hook(&mut self, pid: u32, session: &str, payload: Value) -> &mut Self {
         let message = self.hook_message(pid, session, payload);
         self.step(Input::Hooks(vec![message]));
@@ -456,7 +456,7 @@ impl House {
     }
 
     /// The outcomes of the attention policy since the engine's outputs were last cleared.
-    pub fn outcomes(&mut self) -> Vec<Outcome> {
+    pub fn outcomes(&mut self) -> Vec<AttentionEvent> {
         let outcome = |output| match output {
             Output::Attention(outcome) => Some(outcome),
             _ => None,
@@ -480,11 +480,11 @@ impl House {
     }
 
     /// The stage as a world whose file system counts.
-    pub fn counted(&self) -> (World, Arc<Notes>) {
-        let World { fs, processes } = self.stage.world();
+    pub fn counted(&self) -> (Sources, Arc<Notes>) {
+        let Sources { fs, processes } = self.stage.world();
         let fs = CountingFs::new(fs);
         let notes = Arc::clone(&fs.notes);
-        (World { fs: Arc::new(fs), processes }, notes)
+        (Sources { fs: Arc::new(fs), processes }, notes)
     }
 
     /// The engine of a program that starts now without a store.

@@ -45,7 +45,7 @@ pub enum Op {
     Worker {
         session: usize,
     },
-    /// A subagent's transcript beside the transcripts, as old clients write it.
+    /// A subagent's transcript beside the transcripts, as old agents write it.
     FlatAgent {
         session: usize,
     },

@@ -285,7 +285,7 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
 #[test]
 fn sessions_in_the_home_folder_are_read_like_others() {
     let mut house = House::new();
-    // The working folder's `.claude` is the client's own folder.
+    // The working folder's `.claude` is the agent's own folder.
     let at_home = SessionWriter::new(&session(1), "/home/dev");
     let line = at_home.prompt(house.number(), house.now);
     house.append(&at_home, &line);

@@ -1,4 +1,4 @@
-//! Lines as the client writes them, short enough for a test.
+//! Lines as the agent writes them, short enough for a test.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ impl SessionWriter {
         ) + "\n"
     }
 
-    /// The client's record at the end of a turn.
+    /// The agent's record at the end of a turn.
     pub fn turn_over(&self, n: u64, at: Timestamp) -> String {
         let envelope = self.envelope(n, at);
         format!(r#"{{"type":"system","subtype":"turn_duration","durationMs":1000,{envelope}}}"#) + "\n"

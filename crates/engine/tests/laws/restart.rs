@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::AttentionEvent;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
-use watchbill_engine::engine::EvictedStates;
+use watchbill_engine::engine::StoredStates;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::Persist;
 use watchbill_history::SharedStore;
 use watchbill_store::tables::engine_states::StateRow;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::house::{House, agent, registry_file, transcript};
 use crate::records::{SessionWriter, marker, registry, session};
@@ -140,7 +140,7 @@ fn the_origin_that_a_fork_was_compared_with_is_evicted_too() {
 /// Counts how often the engine asks the store for evicted data.
 struct CountingRecall(Arc<SharedStore>, AtomicUsize);
 
-impl EvictedStates for CountingRecall {
+impl StoredStates for CountingRecall {
     fn recall(&self, path: &Path) -> Option<StateRow> {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.recall(path)
@@ -156,7 +156,7 @@ fn a_worker_sharing_requests_with_a_busy_session_is_not_restored_at_each_record(
     let tokens = house.tokens(&author);
     let counted =
         Arc::new(CountingRecall(house.memory.as_ref().unwrap().persist.shared_store(), AtomicUsize::new(0)));
-    house.engine.set_recall(Arc::clone(&counted) as Arc<dyn EvictedStates>);
+    house.engine.set_recall(Arc::clone(&counted) as Arc<dyn StoredStates>);
     house.wait(Millis::from_secs(3_600));
     let begun = house.now;
     for n in 0..60 {
@@ -181,7 +181,7 @@ fn needs_that_arose_while_the_program_was_down_raise_no_alert() {
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));
     let told = |out: &[Output]| {
-        out.iter().filter(|out| matches!(out, Output::Attention(Outcome::Raised { .. }))).count()
+        out.iter().filter(|out| matches!(out, Output::Attention(AttentionEvent::Raised { .. }))).count()
     };
     assert_eq!(told(&house.out[from..]), 0);
     house.look_again();
@@ -245,7 +245,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     let folder = house.memory.as_ref().unwrap().folder.path().to_path_buf();
     let mut second = House::on(house.stage.clone());
     second.now = house.now;
-    let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+    let mut persist = Persist::open(&folder, OpenMode::WriteOrRead);
     assert!(!persist.writes());
     assert_eq!(persist.load(&mut second.engine), 2);
     second.step(Input::ScanEnded(Vec::new()));
@@ -264,7 +264,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     // A third program knows all of it.
     third.now = second.now;
     drop((second, persist));
-    Persist::open(&folder, Mode::WriteOrRead).load(&mut third.engine);
+    Persist::open(&folder, OpenMode::WriteOrRead).load(&mut third.engine);
     third.step(Input::ScanEnded(Vec::new()));
     third.look_again();
     assert_eq!(third.engine.work().bytes, 0);
@@ -277,14 +277,14 @@ fn damaged_stored_state_costs_only_another_reading() {
         let (mut house, author) = house_with_store();
         let expected = house.all().sessions;
         let folder = house.end().unwrap();
-        let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         let mut step = store.step().unwrap();
         let path = transcript("p", &author.session);
         step.put_state(path.to_str().unwrap(), &author.session, damage, None, false).unwrap();
         step.put_fact("facts", damage).unwrap();
         step.commit().unwrap();
         drop(store);
-        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        let mut persist = Persist::open(folder.path(), OpenMode::WriteOrRead);
         let mut again = House::on(house.stage.clone());
         again.now = house.now;
         assert_eq!(persist.load(&mut again.engine), 1, "the subagent's");
@@ -298,14 +298,14 @@ fn damaged_stored_state_costs_only_another_reading() {
 fn missing_stored_pieces_are_noticed_when_they_are_needed() {
     let (mut house, author) = house_with_store();
     let folder = house.end().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let path = transcript("p", &author.session);
     let head = store.state(path.to_str().unwrap()).unwrap().unwrap().head;
     let mut step = store.step().unwrap();
     step.put_state(path.to_str().unwrap(), &author.session, &head, None, true).unwrap();
     step.commit().unwrap();
     drop(store);
-    let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+    let mut persist = Persist::open(folder.path(), OpenMode::WriteOrRead);
     let mut again = House::on(house.stage.clone());
     again.now = house.now;
     persist.load(&mut again.engine);
@@ -327,7 +327,7 @@ fn without_a_store_the_engine_goes_on_and_reports_a_problem() {
     let folder = tempfile::TempDir::new().unwrap();
     let not_a_folder = folder.path().join("file");
     std::fs::write(&not_a_folder, b"in the way").unwrap();
-    let mut persist = Persist::open(&not_a_folder, Mode::WriteOrRead);
+    let mut persist = Persist::open(&not_a_folder, OpenMode::WriteOrRead);
     let mut house = House::new();
     persist.load(&mut house.engine);
     let author = SessionWriter::new(&session(1), "/repo");
@@ -349,5 +349,5 @@ fn without_a_store_the_engine_goes_on_and_reports_a_problem() {
     persist.save(&mut house.engine, house.now);
     drop(persist);
     let mut again = House::on(house.stage.clone());
-    assert_eq!(Persist::open(&not_a_folder, Mode::WriteOrRead).load(&mut again.engine), 1);
+    assert_eq!(Persist::open(&not_a_folder, OpenMode::WriteOrRead).load(&mut again.engine), 1);
 }

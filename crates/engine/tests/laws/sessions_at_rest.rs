@@ -10,10 +10,10 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_core::user::SessionCommand;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::persist::file_state::StoredFile;
+use watchbill_engine::persist::stored_transcript::StoredTranscript;
 use watchbill_engine::publish::snapshot;
 use watchbill_protocol::roster::TrackedSession;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 
@@ -42,7 +42,7 @@ fn shown(house: &House) -> Vec<String> {
 }
 
 fn store(house: &House) -> Store {
-    Store::open(house.memory.as_ref().unwrap().folder.path(), Mode::Read).unwrap()
+    Store::open(house.memory.as_ref().unwrap().folder.path(), OpenMode::Read).unwrap()
 }
 
 /// The number of stored state changes of each session.
@@ -169,7 +169,7 @@ fn a_shown_session_has_its_chain_also_with_members_at_rest() {
 
 /// Changes a session's stored state so that only its front can be read; the checksum still fits.
 fn without_body(head: &[u8], id: &str) -> Vec<u8> {
-    let mut kept = StoredFile::from_bytes(head).unwrap();
+    let mut kept = StoredTranscript::from_bytes(head).unwrap();
     let fold = LazyFold::restore(&kept.fold, &SessionId::new(id), Timeouts::default()).unwrap();
     let front = (
         fold.lineage(),
@@ -186,7 +186,7 @@ fn without_body(head: &[u8], id: &str) -> Vec<u8> {
 fn with_fronts_alone() -> (House, Vec<SessionWriter>) {
     let (mut house, authors) = started_again();
     let folder = house.end().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut heads = Vec::new();
     store.states(&mut |path, head| heads.push((path.to_owned(), head.to_vec()))).unwrap();
     let mut step = store.step().unwrap();

@@ -8,7 +8,7 @@ use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::RosterMessage;
 
-use crate::subscriber::{Folder, PATIENCE, now};
+use crate::subscriber::{Folder, TIMEOUT, now};
 
 fn listen(engine: &Handle) -> Receiver<Alert> {
     let (sender, alerts) = channel();
@@ -17,7 +17,7 @@ fn listen(engine: &Handle) -> Receiver<Alert> {
 }
 
 fn next(alerts: &Receiver<Alert>) -> Alert {
-    alerts.recv_timeout(PATIENCE).expect("the policy tells something")
+    alerts.recv_timeout(TIMEOUT).expect("the policy tells something")
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_mute_is_stored_before_it_is_published() {
     engine.subscribe(wants, Box::new(sink));
     let until = Timestamp::from_millis(now().as_millis() / 1000 * 1000) + Millis::from_secs(3_600);
     engine.mute(Some(until)).expect("the folder can be written");
-    let told = kept.recv_timeout(PATIENCE).expect("it is told");
+    let told = kept.recv_timeout(TIMEOUT).expect("it is told");
     assert_eq!(told, (Some(until.to_string()), Some(format!("{until}\n"))));
     engine.stop();
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::single_look::look;
 use watchbill_protocol::roster::RosterSnapshot;
@@ -15,7 +15,7 @@ use crate::records::session;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
 fn cold(folder: &Folder) -> RosterSnapshot {
-    snapshot(&look(folder.settings(), real_world(), Outlook::LIVE, &SystemClock).current(true))
+    snapshot(&look(folder.settings(), real_sources(), Outlook::LIVE, &SystemClock).current(true))
 }
 
 fn named(copy: &RosterSnapshot, folder: &Folder) -> Vec<(String, String)> {

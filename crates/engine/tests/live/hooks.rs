@@ -9,20 +9,20 @@ use std::time::Duration;
 use watchbill_core::ids::Instance;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::single_look::look;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::HookPaths;
 use watchbill_hooks::spool;
 use watchbill_settings::Settings;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 use watchbill_watch::process::proc_start;
 
 use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
 
-/// A process that stands in for the client.
+/// A process that stands in for the agent.
 struct Agent(Child);
 
 impl Agent {
@@ -92,7 +92,7 @@ fn a_hook_event_makes_a_row_and_its_process_is_watched() {
     let pid = agent.instance().pid;
     assert_eq!(row(&subscriber.copy, &author).unwrap().pid, Some(pid));
     // One look without an engine shows the same, from the stored events.
-    let cold = look(settings, real_world(), Outlook::LIVE, &SystemClock);
+    let cold = look(settings, real_sources(), Outlook::LIVE, &SystemClock);
     let session = watchbill_core::ids::SessionId::new(&author.session);
     let once = cold.row(&session).map(|row| (row.pid, row.state.word().to_owned()));
     assert_eq!(once, Some((Some(pid), row(&subscriber.copy, &author).unwrap().state.clone())));
@@ -114,7 +114,7 @@ fn events_in_the_spool_are_read_at_the_start() {
     let (envelope, frame) =
         event(&folder, &author, &agent, 1, r#""hook_event_name":"UserPromptSubmit","prompt":"go""#);
     spool::write(&places.spool(), &envelope, &frame).unwrap();
-    let once = look(settings.clone(), real_world(), Outlook::LIVE, &SystemClock);
+    let once = look(settings.clone(), real_sources(), Outlook::LIVE, &SystemClock);
     let session = watchbill_core::ids::SessionId::new(&author.session);
     assert_eq!(
         once.row(&session).and_then(|row| row.pid),
@@ -149,7 +149,7 @@ fn hook_events_during_another_programs_lock_are_stored_once() {
     let agent = Agent::start();
     folder.append(&author, &author.prompt(1, now()));
     // Another program writes the store for seconds, as `index` does.
-    let other = Store::open(&data_dir, Mode::WriteOrRead).unwrap();
+    let other = Store::open(&data_dir, OpenMode::WriteOrRead).unwrap();
     let mut subscriber = Subscriber::on(settings.clone());
     let told = [
         r#""hook_event_name":"SessionStart","source":"startup""#,
@@ -167,13 +167,13 @@ fn hook_events_during_another_programs_lock_are_stored_once() {
     drop(other);
     let id = watchbill_core::ids::SessionId::new(&author.session);
     let stored = || {
-        let store = Store::open(&data_dir, Mode::Read).ok()?;
+        let store = Store::open(&data_dir, OpenMode::Read).ok()?;
         let key = store.session_key(&id).ok()??;
         let events: Vec<_> = store.hook_events(key).ok()?.into_iter().map(|row| row.event).collect();
         Some((events, store.activities(key).ok()?.len(), store.plans(key).ok()?))
     };
     let until = |wanted: usize| {
-        let end = std::time::Instant::now() + crate::subscriber::PATIENCE;
+        let end = std::time::Instant::now() + crate::subscriber::TIMEOUT;
         while stored().is_none_or(|(events, ..)| events.len() < wanted) {
             assert!(std::time::Instant::now() < end, "{:?}", stored());
             std::thread::sleep(Duration::from_millis(20));
@@ -184,8 +184,8 @@ fn hook_events_during_another_programs_lock_are_stored_once() {
     assert_eq!((first.0.len(), first.1), (4, 2), "{first:?}");
     drop(subscriber);
     for number in 5..7 {
-        let end = std::time::Instant::now() + crate::subscriber::PATIENCE;
-        while Store::open(&data_dir, Mode::WriteOrRead).unwrap().access() != Access::Writer {
+        let end = std::time::Instant::now() + crate::subscriber::TIMEOUT;
+        while Store::open(&data_dir, OpenMode::WriteOrRead).unwrap().access() != Access::Writer {
             assert!(std::time::Instant::now() < end, "the store is never let go of");
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -31,7 +31,7 @@ mod user_commands;
 /// Waits until the condition holds; fails after a generous time.
 #[track_caller]
 fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let end = std::time::Instant::now() + subscriber::PATIENCE;
+    let end = std::time::Instant::now() + subscriber::TIMEOUT;
     while !is() {
         assert!(std::time::Instant::now() < end, "waited in vain for {what}");
         std::thread::sleep(std::time::Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! Stand-ins for the client: real processes with correct registry files.
+//! Stand-ins for the agent: real processes with correct registry files.
 
 #![cfg(target_os = "linux")]
 
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::engine::World;
+use watchbill_engine::engine::Sources;
 use watchbill_engine::handle::start_in;
 use watchbill_watch::fs::StdFs;
 use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, proc_start};
@@ -110,7 +110,7 @@ fn a_process_that_ends_before_the_engine_can_wait_for_it_is_noticed() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    let world = World { fs: Arc::new(StdFs), processes: Arc::new(FleetingProcesses::default()) };
+    let world = Sources { fs: Arc::new(StdFs), processes: Arc::new(FleetingProcesses::default()) };
     let clock = Arc::new(SystemClock);
     let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
     let mut subscriber = Subscriber::of(handle);

@@ -13,9 +13,9 @@ use tokio::sync::Notify;
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::engine::World;
-use watchbill_engine::handle::{Handle, real_world, start_in};
-use watchbill_engine::source::Source;
+use watchbill_engine::engine::Sources;
+use watchbill_engine::handle::{Handle, real_sources, start_in};
+use watchbill_engine::source::HintSource;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileStat, ReadAt};
@@ -42,7 +42,7 @@ fn a_window_focus_rescans_unless_a_scan_has_just_ended() {
     let silent = Box::new(Arc::new(HintSet::new(|| {})));
     let told = Arc::new(Notify::new());
     let handle =
-        start_in(folder.settings(), real_world(), Arc::new(clock.clone()), Some(silent), told).unwrap();
+        start_in(folder.settings(), real_sources(), Arc::new(clock.clone()), Some(silent), told).unwrap();
     let subscriber = Subscriber::of(handle);
     folder.append(&author, &author.answer(2, begin));
 
@@ -76,7 +76,7 @@ fn gate() -> (impl Fn() + Send + Sync, Receiver<()>, Sender<()>) {
 
 /// The real disk, on which a rescan that has read the transcripts waits at `stop_here`.
 fn slow_look(stop_here: impl Fn() + Send + Sync + 'static) -> (CountingFs, Arc<dyn Processes>) {
-    let World { fs, processes } = real_world();
+    let Sources { fs, processes } = real_sources();
     let fs = CountingFs::new(fs).on_walk(move |walk| {
         let is_transcript = |path: &Path| path.extension().is_some_and(|suffix| suffix == "jsonl");
         let transcripts = walk.files.iter().any(|(path, _)| is_transcript(path));
@@ -97,7 +97,7 @@ fn a_slow_scans_result_counts_from_its_beginning() {
     let (stop_here, passed, go_on) = gate();
     let (fs, processes) = slow_look(stop_here);
     let silent = Box::new(Arc::new(HintSet::new(|| {})));
-    let (world, told) = (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()));
+    let (world, told) = (Sources { fs: Arc::new(fs), processes }, Arc::new(Notify::new()));
     let handle = start_in(folder.settings(), world, Arc::new(clock.clone()), Some(silent), told).unwrap();
     passed.recv().unwrap();
     folder.append(&second, &second.prompt(2, begin));
@@ -124,7 +124,7 @@ impl LateSource {
     }
 }
 
-impl Source for LateSource {
+impl HintSource for LateSource {
     fn stands(&self) -> bool {
         self.stands.load(Ordering::Acquire)
     }
@@ -159,7 +159,7 @@ fn changes_before_the_watches_were_active_are_read_once_they_are() {
     let (stop_here, _passed, go_on) = gate();
     let (fs, processes) = slow_look(stop_here);
     let (world, told, late) =
-        (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), LateSource::default());
+        (Sources { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), LateSource::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(folder.settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
     let mut subscriber = Subscriber::from_the_first(handle);
@@ -182,7 +182,7 @@ fn a_session_begun_before_the_watches_were_active_is_found_after_the_scan() {
     folder.append(&author, &author.prompt(1, now()));
     let (told, late) = (Arc::new(Notify::new()), LateSource::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
-    let handle = start_in(folder.settings(), real_world(), clock, Some(source), Arc::clone(&told)).unwrap();
+    let handle = start_in(folder.settings(), real_sources(), clock, Some(source), Arc::clone(&told)).unwrap();
     let mut subscriber = Subscriber::from_the_first(handle);
     while subscriber.copy.reading {
         // A rescan does not end the first scan until that has read everything.
@@ -234,7 +234,7 @@ fn a_new_session_beside_stored_ones_does_not_wait_for_the_end_of_the_scan() {
         Box::new(as_it_was)
     });
     let (world, told, late) =
-        (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), LateSource::default());
+        (Sources { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), LateSource::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
     let mut subscriber = Subscriber::from_the_first(handle);

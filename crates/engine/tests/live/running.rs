@@ -8,7 +8,7 @@ use watchbill_engine::handle::start;
 use watchbill_engine::publish::Subscription;
 use watchbill_settings::{Settings, WatchSetting};
 
-use crate::subscriber::{Folder, PATIENCE, Subscriber, append, now, row};
+use crate::subscriber::{Folder, Subscriber, TIMEOUT, append, now, row};
 
 #[test]
 fn an_append_is_published() {
@@ -116,7 +116,7 @@ fn a_subscriber_that_returns_false_is_dropped() {
         subscriber.until_state(&author, "working");
     }
     // It got the snapshot and one delta, returned `false`, and is dropped with all that it held.
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while Arc::strong_count(&told) > 1 {
         assert!(Instant::now() < end, "it is still held");
         subscriber.handle.roster(true).unwrap();
@@ -168,7 +168,7 @@ fn the_engine_ends_with_its_last_handle() {
     assert!(clone.roster(true).is_ok());
     let stopped = clone.stopped();
     drop(clone);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while !stopped() {
         assert!(Instant::now() < end, "it still runs");
         std::thread::yield_now();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::handle::{real_sources, start};
 use watchbill_engine::index;
 use watchbill_history::query;
 use watchbill_hooks::deliver::deliver;
@@ -13,10 +13,10 @@ use watchbill_hooks::places::HookPaths;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::search::{IndexState, SearchQuery};
 use watchbill_settings::Settings;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 
 use crate::records::session;
-use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
+use crate::subscriber::{Folder, Subscriber, TIMEOUT, now, row};
 use crate::until;
 
 pub struct RunningEngine {
@@ -85,7 +85,7 @@ impl RunningEngine {
     fn released(&self) {
         self.until("the store to be let go of", |house| {
             !house.data().exists()
-                || Store::open(&house.data(), Mode::WriteOrRead)
+                || Store::open(&house.data(), OpenMode::WriteOrRead)
                     .is_ok_and(|store| store.access() == Access::Writer)
         });
     }
@@ -117,7 +117,7 @@ impl RunningEngine {
         let event = Envelope::new(id, now(), order);
         let payload =
             format!(r#"{{"session_id":"by-hook","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#);
-        deliver(&HookPaths::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept
+        deliver(&HookPaths::new(&self.data()), &event.encode(payload.as_bytes()), TIMEOUT).kept
     }
 
     /// Sends a user command.
@@ -162,7 +162,7 @@ impl RunningEngine {
 
     /// The doctor's report on the store.
     pub fn doctor(&self) -> String {
-        let health = query::health(&self.settings, &*real_world().fs).unwrap();
+        let health = query::health(&self.settings, &*real_sources().fs).unwrap();
         self.without_temp_paths(&health.trouble.unwrap_or_else(|| "well".to_owned()))
     }
 
@@ -185,7 +185,7 @@ impl RunningEngine {
     }
 
     fn read(&self, n: usize) -> Option<Vec<String>> {
-        let store = Store::open(&self.data(), Mode::Read).ok()?;
+        let store = Store::open(&self.data(), OpenMode::Read).ok()?;
         let key = store.session_key(&SessionId::new(&session(n))).ok()??;
         let mut found = Vec::new();
         for (file, _) in store.files_of(key).ok()? {
@@ -208,9 +208,9 @@ impl RunningEngine {
         self.stop();
         let fresh = tempfile::tempdir().unwrap();
         let settings = Settings { data_dir: Some(fresh.path().to_path_buf()), ..self.settings.clone() };
-        index::run(&settings, &real_world(), index::Options::default(), &mut |_| true).unwrap();
+        index::run(&settings, &real_sources(), index::Options::default(), &mut |_| true).unwrap();
         let [mut here, mut there] =
-            [&self.data(), fresh.path()].map(|data| Store::open(data, Mode::WriteOrRead).unwrap());
+            [&self.data(), fresh.path()].map(|data| Store::open(data, OpenMode::WriteOrRead).unwrap());
         assert_eq!(rows(&here), rows(&there));
         assert!(here.index_is_sound().unwrap() && there.index_is_sound().unwrap());
     }

@@ -12,7 +12,7 @@ use watchbill_settings::configuration::SettingsChange;
 use watchbill_settings::follow::{FileFollower, follow};
 use watchbill_settings::{CommandLineOptions, Configuration, Settings};
 
-use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
+use crate::subscriber::{Folder, Subscriber, TIMEOUT, now, row};
 
 /// A followed configuration in a home of its own.
 struct FollowedConfiguration {
@@ -60,7 +60,7 @@ impl FollowedConfiguration {
             return;
         }
         loop {
-            let changed = self.changes.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("waited for {what}"));
+            let changed = self.changes.recv_timeout(TIMEOUT).unwrap_or_else(|_| panic!("waited for {what}"));
             if so(&changed.settings, &changed.view) {
                 return;
             }
@@ -246,7 +246,7 @@ fn a_mistake_in_exclude_at_the_start_stores_nothing() {
     std::fs::write(followed.path(), "[store]\nexclude = ['~/secret']\n").unwrap();
     followed.until("certainty", |settings, _| settings.doubt.is_none());
     subscriber.until("the problem to be over", |copy| copy.problems.is_empty());
-    let end = std::time::Instant::now() + PATIENCE;
+    let end = std::time::Instant::now() + TIMEOUT;
     let stored =
         || subscriber.handle.doctor().unwrap().store.is_some_and(|store| store.exists && store.texts > 0);
     while !stored() {

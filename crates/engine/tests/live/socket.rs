@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::socket::access::Access;
+use watchbill_engine::socket::access::EngineAccess;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::request::{AnswerCall, RequestDecision};
@@ -19,7 +19,7 @@ use watchbill_settings::Settings;
 
 use crate::processes::StandIn;
 use crate::records::SessionWriter;
-use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
+use crate::subscriber::{Folder, Subscriber, TIMEOUT, now, row};
 use crate::user_commands::engine_with_store;
 
 /// The number of changes while a subscriber does not read.
@@ -34,7 +34,7 @@ struct Raw {
 impl Raw {
     fn connect(data: &Path) -> Self {
         let stream = UnixStream::connect(data.join("run/engine.sock")).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let mut raw = Self { lines: BufReader::new(stream), hello: Value::Null };
         raw.hello = raw.line();
         raw
@@ -129,7 +129,7 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
     let mut client = Client::connect(&data).unwrap();
     let follows =
         std::thread::spawn(move || client.subscribe(true, &mut |message| sender.send(message).is_ok()));
-    let next = || messages.recv_timeout(PATIENCE).unwrap();
+    let next = || messages.recv_timeout(TIMEOUT).unwrap();
     let RosterMessage::Snapshot(first) = next() else { panic!("the snapshot comes first") };
     assert_eq!(first.sessions.len(), 1);
     let other = folder.author(2);

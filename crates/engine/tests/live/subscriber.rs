@@ -14,7 +14,7 @@ use watchbill_settings::Settings;
 use crate::records::SessionWriter;
 
 /// Longer than any step takes on a busy machine; a passing test never waits that long.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The client's folder in a temporary one.
 pub struct Folder {
@@ -94,7 +94,7 @@ impl Subscriber {
         let (sender, messages) = channel();
         let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
         handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
-        let Ok(RosterMessage::Snapshot(copy)) = messages.recv_timeout(PATIENCE) else {
+        let Ok(RosterMessage::Snapshot(copy)) = messages.recv_timeout(TIMEOUT) else {
             panic!("the first message is the snapshot")
         };
         Self { handle, messages, copy }
@@ -102,7 +102,7 @@ impl Subscriber {
 
     /// Applies messages until the copy is as wanted.
     pub fn until(&mut self, what: &str, wanted: impl Fn(&RosterSnapshot) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while !wanted(&self.copy) {
             match self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(RosterMessage::Delta(delta)) => self.apply(delta),

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::user::SessionCommand;
-use watchbill_engine::socket::access::{Access, AccessError, CommandId};
+use watchbill_engine::socket::access::{AccessError, CommandId, EngineAccess};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_settings::Settings;
-use watchbill_store::{Access as StoreAccess, Mode, Store};
+use watchbill_store::{Access as StoreAccess, OpenMode, Store};
 
 use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, now, row};
@@ -32,7 +32,13 @@ fn name(author: &SessionWriter, name: &str) -> SessionCommand {
 }
 
 fn names(data: &std::path::Path) -> Vec<String> {
-    Store::open(data, Mode::Read).unwrap().chain_names().unwrap().into_iter().map(|(_, name)| name).collect()
+    Store::open(data, OpenMode::Read)
+        .unwrap()
+        .chain_names()
+        .unwrap()
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect()
 }
 
 fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &SessionWriter) -> Option<String> {
@@ -48,7 +54,7 @@ fn a_command_succeeds_only_when_it_is_stored() {
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
-    let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
+    let mut other = Store::open(&beside, OpenMode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
 
     let error = subscriber.handle.carry_out_command(name(&author, "by the window")).unwrap_err();
@@ -84,7 +90,7 @@ fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
-    let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
+    let mut other = Store::open(&beside, OpenMode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
     subscriber.handle.carry_out_command(name(&author, "the leak")).unwrap_err();
     drop(lock);
@@ -161,14 +167,15 @@ fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     drop(holder);
     let mut lock = None;
     crate::until("the holder to let go", || {
-        lock =
-            Store::open(&data, Mode::WriteOrRead).ok().filter(|store| store.access() == StoreAccess::Writer);
+        lock = Store::open(&data, OpenMode::WriteOrRead)
+            .ok()
+            .filter(|store| store.access() == StoreAccess::Writer);
         lock.is_some()
     });
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.until("the second session", |copy| row(copy, &later).is_some());
     drop(lock);
-    assert_eq!(Access::command(&mut reader.handle.clone(), &id, &undo).unwrap(), later.session);
+    assert_eq!(EngineAccess::command(&mut reader.handle.clone(), &id, &undo).unwrap(), later.session);
     let chain = reader.handle.chain(&later.session).unwrap();
     assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }

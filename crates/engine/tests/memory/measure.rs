@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use watchbill_core::history::Exclude;
 use watchbill_core::memory::{ContextChoice, gather};
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::real_sources;
 use watchbill_engine::index::{Options, run};
 use watchbill_engine::{Millis, Timestamp, stable_hash};
 use watchbill_history::memory::change::change;
 use watchbill_history::memory::context::{context, printed};
 use watchbill_protocol::memory::MemoryChange;
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::histories::{Fact, History, NOW, play};
 use crate::transcript::Session;
@@ -85,7 +85,7 @@ impl Desk {
         let answer = format!("answer{}", self.asked);
         let mut payload = json!({ "session_id": session, "cwd": cwd });
         payload.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-        let fs = real_world().fs;
+        let fs = real_sources().fs;
         let told =
             context(&mut self.store, &*fs, &self.settings, &payload.to_string(), &answer, NOW).unwrap();
         let Some(told) = told else { return String::new() };
@@ -109,13 +109,13 @@ impl Desk {
     }
 
     fn change(&mut self, wanted: &MemoryChange) {
-        let fs = real_world().fs;
+        let fs = real_sources().fs;
         change(&mut self.store, &*fs, &self.settings, wanted, NOW).unwrap();
     }
 }
 
 fn index(settings: &Settings) {
-    run(settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    run(settings, &real_sources(), Options::default(), &mut |_| true).unwrap();
 }
 
 pub fn measure() -> Measured {
@@ -138,7 +138,7 @@ pub fn measure() -> Measured {
         let what = ForgetWhat::Session(history.forgotten.clone());
         forget(&settings, &what, false, NOW, &mut |_| ()).unwrap();
     }
-    let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead).unwrap();
+    let store = Store::open(settings.data_dir.as_deref().unwrap(), OpenMode::WriteOrRead).unwrap();
     let mut desk = Desk { settings, store, asked: 0 };
     desk.change(&MemoryChange::Learn);
     let mut measured =
@@ -287,9 +287,9 @@ fn loops(desk: &mut Desk, root: &Path, histories: &[History], told: &[String]) -
     }
     // The index opens the store for writing itself.
     let data_dir = desk.settings.data_dir.clone().unwrap();
-    desk.store = Store::open(&data_dir, Mode::Read).unwrap();
+    desk.store = Store::open(&data_dir, OpenMode::Read).unwrap();
     index(&desk.settings);
-    desk.store = Store::open(&data_dir, Mode::WriteOrRead).unwrap();
+    desk.store = Store::open(&data_dir, OpenMode::WriteOrRead).unwrap();
     desk.change(&MemoryChange::Learn);
     let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     let texts: Vec<&str> = told.iter().flat_map(|text| lines(text)).map(|line| &line[2..]).collect();

@@ -1,4 +1,4 @@
-//! Writes the transcript of one session as the client does (2.1.329), without a client.
+//! Writes the transcript of one session as the agent does (2.1.329), without an agent.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl Session {
         self.call("Bash", json!({ "command": command }), error.unwrap_or("ok"), error.is_some())
     }
 
-    /// What the client writes when a hook has told the agent something.
+    /// What the agent writes when a hook has told the agent something.
     pub fn told(&mut self, text: &str) -> &mut Self {
         let attachment = json!({ "type": "hook_additional_context", "content": [text], "hookEvent": "PostToolUse",
             "hookName": "PostToolUse:Read", "toolUseID": "t" });

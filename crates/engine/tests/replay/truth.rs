@@ -1,4 +1,4 @@
-//! The timelines against the client's own hooks: the roster must have shown exactly the reported events, with and
+//! The timelines against the agent's own hooks: the roster must have shown exactly the reported events, with and
 //! without hooks as witness.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::play::{NamedRecording, Player, Witnesses, all};
 
 /// How much earlier or later than a hook the registry may report the same, in milliseconds. 800 were measured while
-/// hooks on every event slowed the client down.
+/// hooks on every event slowed the agent down.
 const LAG: i64 = 1_000;
 
 /// One hook of a recording.

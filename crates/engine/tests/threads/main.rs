@@ -15,7 +15,7 @@ use watchbill_engine::publish::Subscription;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The threads of this process, by number and name.
 fn threads() -> BTreeSet<String> {
@@ -60,7 +60,7 @@ fn a_huge_empty_file_delays_no_session_and_a_stop_leaves_no_thread() {
     let (sender, messages) = channel();
     let wants = Subscription { all: true, ..Subscription::default() };
     handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let mut shown = false;
     while !shown {
         let message = messages.recv_timeout(end.saturating_duration_since(Instant::now()));
@@ -82,7 +82,7 @@ fn a_huge_empty_file_delays_no_session_and_a_stop_leaves_no_thread() {
     // that in a debug build.
     huge.set_len(512 << 20).expect("a file can be cut");
     let handle = start(Settings::for_roots(vec![dir.path().to_owned()])).expect("the engine starts");
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let problems = loop {
         let roster = handle.roster(true).expect("the engine runs");
         if !roster.reading {

@@ -1,4 +1,4 @@
-//! Transcripts that may be archived: their sessions, and when the client removes them.
+//! Transcripts that may be archived: their sessions, and when the agent removes them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use crate::lines::first_lines;
 pub(super) const FIRST_RECORDS: usize = 256 << 10;
 /// Suffix of the file beside a subagent's transcript that names the call that started the subagent.
 pub(super) const META: &str = ".meta.json";
-/// Size limit for the client's settings, which have a few kilobytes.
+/// Size limit for the agent's settings, which have a few kilobytes.
 const AGENT_SETTINGS_LIMIT: u64 = 1 << 20;
-/// Age at which the client removes transcripts, unless the user sets another one (`cleanupPeriodDays`).
+/// Age at which the agent removes transcripts, unless the user sets another one (`cleanupPeriodDays`).
 pub(super) const CLEANUP_DAYS: i64 = 30;
 pub(super) const DAY: i64 = 86_400_000;
 
-/// The user's setting for the client's clean-up. Watchbill reads the client's settings for this alone.
+/// The user's setting for the agent's clean-up. Watchbill reads the agent's settings for this alone.
 pub(super) fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
     let read = |name: &str| {
         let bytes = fs.read_small(&root.join(name), AGENT_SETTINGS_LIMIT).ok()?;

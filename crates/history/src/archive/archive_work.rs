@@ -38,7 +38,7 @@ pub fn due(
 ) -> ArchiveWork {
     let found: Vec<Found> = transcripts(fs, roots).into_iter().filter(|found| !left_out(found)).collect();
     let days = roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
-    // Before the client removes the transcript: half of its clean-up time, if the user made that short.
+    // Before the agent removes the transcript: half of its clean-up time, if the user made that short.
     let settings = ArchiveSettings { after: settings.after.min(Millis(days * DAY / 2)), ..*settings };
     let candidates: Vec<Candidate> = found
         .iter()

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_store::archive::{ARCHIVE, Archive, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, WalkChoice, is_gone};
 
 use super::archive_candidates::META;
@@ -48,7 +48,7 @@ impl ArchivedFs {
         }
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if !store.as_ref().is_some_and(Store::is_in_place) {
-            *store = Store::open(&self.data_dir, Mode::Read).ok();
+            *store = Store::open(&self.data_dir, OpenMode::Read).ok();
         }
         let Some(open) = &*store else { return T::default() };
         ask(open).unwrap_or_else(|error| {

@@ -7,7 +7,7 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_settings::Settings;
 use watchbill_store::archive::Archive;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::Found;
 
@@ -28,7 +28,7 @@ pub struct Offer {
     pub bytes: u64,
     /// Their bytes in the archive, estimated from some of them.
     pub expected: u64,
-    /// The client removes a transcript after this many days.
+    /// The agent removes a transcript after this many days.
     pub cleanup_days: i64,
 }
 
@@ -69,7 +69,7 @@ fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
     Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
 }
 
-/// The same for the window, with the transcripts that the client will remove soon.
+/// The same for the window, with the transcripts that the agent will remove soon.
 pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
     let found = wanted(settings, fs);
     let Offer { files, bytes, expected, cleanup_days } = offer_of(settings, fs, &found);
@@ -89,7 +89,8 @@ fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
     let mut found = transcripts(fs, &settings.roots);
     let exclude = &settings.history.exclude;
     let data_dir = settings.data_dir.as_deref();
-    let known = data_dir.and_then(|dir| Unarchivable::of(&Store::open(dir, Mode::Read).ok()?, exclude).ok());
+    let known =
+        data_dir.and_then(|dir| Unarchivable::of(&Store::open(dir, OpenMode::Read).ok()?, exclude).ok());
     let known = known.unwrap_or_default();
     found.retain(|found| !known.leaves_out(found, fs, exclude));
     let is_new = |found: &&Found| !known.files.contains(&*found.path.to_string_lossy());

@@ -9,7 +9,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
 use watchbill_core::transcript::line_splitter::Line;
 use watchbill_core::transcript::parse::parse_line_in_full;
-use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
+use watchbill_store::{FileKey, SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::ClientPath;
 
@@ -85,7 +85,7 @@ impl FileHistory {
     }
 
     /// Removes all stored rows of the file.
-    pub fn remove(&mut self, step: &mut Step<'_>) -> Result<(), StoreError> {
+    pub fn remove(&mut self, step: &mut WriteTransaction<'_>) -> Result<(), StoreError> {
         if let Some((file, _)) = self.keys.take() {
             step.remove_file(file)?;
         }
@@ -105,7 +105,7 @@ impl FileHistory {
     pub fn read<B: RecordObserver>(
         &mut self,
         fs: &dyn Fs,
-        step: &mut Step<'_>,
+        step: &mut WriteTransaction<'_>,
         path: &Path,
         budget: u64,
         with: ReadContext<'_, B>,
@@ -174,7 +174,7 @@ fn new_set() -> IdSet {
 /// One read of a file.
 struct FileRead<'r, 's, B> {
     file: &'r mut FileHistory,
-    step: &'r mut Step<'s>,
+    step: &'r mut WriteTransaction<'s>,
     settings: &'r HistorySettings,
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,

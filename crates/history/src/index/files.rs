@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{HistoryFold, HistorySettings, HookEventParts, Item};
 use watchbill_core::ids::SessionId;
-use watchbill_store::{Step, Store, StoreError};
+use watchbill_store::{Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::ClientPath;
 
@@ -92,7 +92,7 @@ impl HistoryIndex {
     pub fn read(
         &mut self,
         fs: &dyn Fs,
-        step: &mut Step<'_>,
+        step: &mut WriteTransaction<'_>,
         path: &Path,
         budget: u64,
     ) -> Result<FileReadCounts, IndexError> {
@@ -106,7 +106,7 @@ impl HistoryIndex {
     pub fn read_both<B: RecordObserver>(
         &mut self,
         fs: &dyn Fs,
-        step: &mut Step<'_>,
+        step: &mut WriteTransaction<'_>,
         path: &Path,
         budget: u64,
         beside: Option<&mut B>,
@@ -127,7 +127,7 @@ impl HistoryIndex {
     /// When the store cannot be written.
     pub fn add_hook_event(
         &mut self,
-        step: &mut Step<'_>,
+        step: &mut WriteTransaction<'_>,
         event: HookEventParts<'_>,
     ) -> Result<(), StoreError> {
         let id = &event.payload.session;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use watchbill_store::{Step, StoreError};
+use watchbill_store::{StoreError, WriteTransaction};
 use watchbill_watch::layout::ClientPath;
 use watchbill_watch::scan::Found;
 
@@ -24,7 +24,12 @@ pub trait IndexObserver {
     ///
     /// # Errors
     /// When the store cannot be written.
-    fn end(&mut self, step: &mut Step<'_>, file: Self::File, skipped: bool) -> Result<(), StoreError>;
+    fn end(
+        &mut self,
+        step: &mut WriteTransaction<'_>,
+        file: Self::File,
+        skipped: bool,
+    ) -> Result<(), StoreError>;
 
     /// The run is over, and the store lacks rows of sessions.
     fn note_rows_behind(&mut self);

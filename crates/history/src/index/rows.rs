@@ -4,7 +4,7 @@ use watchbill_core::history::{HookEventParts, Item, Segment};
 use watchbill_core::transcript::record::CompactTrigger;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::segments::SegmentRow;
-use watchbill_store::{FileKey, SessionKey, Step, StoreError};
+use watchbill_store::{FileKey, SessionKey, StoreError, WriteTransaction};
 
 /// The stored row of the event itself.
 pub(super) fn hook_event(event: HookEventParts<'_>) -> HookEventRow {
@@ -22,7 +22,7 @@ pub(super) fn hook_event(event: HookEventParts<'_>) -> HookEventRow {
 
 /// Stores items in a step.
 pub(super) struct Rows<'r, 's> {
-    pub(super) step: &'r mut Step<'s>,
+    pub(super) step: &'r mut WriteTransaction<'s>,
     pub(super) session: SessionKey,
     /// `None` for items of a hook event.
     pub(super) file: Option<FileKey>,

@@ -7,7 +7,7 @@ use watchbill_core::problem::ProblemKind;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{Access, FileKey, Mode, Store, StoreError};
+use watchbill_store::{Access, FileKey, OpenMode, Store, StoreError};
 use watchbill_watch::scan::{Found, scan};
 
 use watchbill_settings::Settings;
@@ -80,7 +80,7 @@ pub fn run<C: IndexObserver>(
         return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
     }
     let data_dir = data_dir(settings)?;
-    let mut store = match Store::open(data_dir, Mode::WriteOrRead) {
+    let mut store = match Store::open(data_dir, OpenMode::WriteOrRead) {
         Ok(store) => store,
         // Only a reader gets these errors: another process creates the store at this moment.
         Err(StoreError::BeingFilled { .. } | StoreError::Absent { .. }) => {

@@ -12,12 +12,12 @@ use watchbill_core::session::IdSet;
 use watchbill_core::session::snapshot::{VERSION, from_bytes, to_bytes};
 use watchbill_store::tables::files::{FileCursor, FileRow};
 use watchbill_store::tables::snapshots::{SnapshotKind, SnapshotPart};
-use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
+use watchbill_store::{FileKey, SessionKey, Store, StoreError, WriteTransaction};
 use watchbill_watch::fs::FileId;
 use watchbill_watch::tail::{Cursor, Fingerprint};
 
 /// Bytes of a full part. Its row in the store then fits into one page, as in the table of states.
-const PART: usize = 230 * 8;
+const PART_BYTES: usize = 230 * 8;
 
 /// The stored ids, in parts.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ impl IdParts {
     /// an earlier version wrote.
     fn of(stored: &[SnapshotPart]) -> Self {
         match stored.split_last() {
-            Some((last, others)) if last.bytes.len() < PART => {
+            Some((last, others)) if last.bytes.len() < PART_BYTES => {
                 Self { full: others.len() as u32, open: last.bytes.clone() }
             }
             _ => Self { full: stored.len() as u32, open: Vec::new() },
@@ -43,17 +43,17 @@ impl IdParts {
     /// Stores more ids.
     fn add(
         &mut self,
-        step: &mut Step<'_>,
+        step: &mut WriteTransaction<'_>,
         file: FileKey,
         line_start: u64,
         ids: &[u64],
     ) -> Result<(), StoreError> {
         self.open.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
         let ids = std::mem::take(&mut self.open);
-        for bytes in ids.chunks(PART) {
+        for bytes in ids.chunks(PART_BYTES) {
             // The first part is the head.
             step.put_snapshot(file, SnapshotKind::History, self.full + 1, VERSION, line_start, bytes)?;
-            if bytes.len() == PART {
+            if bytes.len() == PART_BYTES {
                 self.full += 1;
             } else {
                 self.open = bytes.to_vec();
@@ -133,7 +133,7 @@ fn whole(file: FileKey, row: &FileRow, parts: &[SnapshotPart], agent: Option<&st
 
 /// Writes the changed state of a file.
 pub fn write(
-    step: &mut Step<'_>,
+    step: &mut WriteTransaction<'_>,
     file: FileKey,
     cursor: &Cursor,
     line_start: u64,

@@ -6,7 +6,7 @@ use watchbill_core::memory::likeness::normal_form;
 use watchbill_core::memory::plain::plain_line;
 use watchbill_core::memory::secrets::has_secret;
 use watchbill_core::memory::signals::memory_id;
-use watchbill_core::memory::{Edit, EditKind, Kind};
+use watchbill_core::memory::{Edit, EditKind, MemoryKind};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
@@ -91,7 +91,7 @@ fn added(
     let place = project_of(fs, cwd);
     let path = path.map(|path| relative(fs, cwd, &place.root, path)).transpose()?;
     let key = format!("{}\n{}", path.as_deref().unwrap_or_default(), normal_form(&text));
-    let memory = memory_id(place.project, Kind::Note, &key);
+    let memory = memory_id(place.project, MemoryKind::Note, &key);
     Ok((place.project, Edit { memory, what: EditKind::Added, at: now, text: Some(text), path }))
 }
 

@@ -74,7 +74,7 @@ impl Asked {
 }
 
 /// One question of a hook process, with the facts around it.
-struct Question<'q> {
+struct ContextQuestion<'q> {
     payload: &'q Payload,
     asked: Asked,
     place: ProjectPlace,
@@ -111,7 +111,7 @@ pub fn context(
     if matches!(asked, Asked::Compacted) {
         note_compaction(store, &payload.session_id)?;
     }
-    let question = Question { payload: &payload, asked, place, now };
+    let question = ContextQuestion { payload: &payload, asked, place, now };
     let chosen = chosen(store, fs, settings, &question)?;
     if chosen.is_empty() {
         return Ok(None);
@@ -183,9 +183,9 @@ fn chosen(
     store: &Store,
     fs: &dyn Fs,
     settings: &Settings,
-    question: &Question<'_>,
+    question: &ContextQuestion<'_>,
 ) -> Result<Vec<(Chosen, Memory)>, StoreError> {
-    let Question { payload, asked, place, now } = question;
+    let ContextQuestion { payload, asked, place, now } = question;
     let budget = budget(store, settings, &payload.session_id)?;
     let documents = || texts(documents(fs, payload.transcript_path.as_deref(), &place.root));
     choose_at(store, settings.memory.accept, place.project, asked.place(), &budget, documents, *now)
@@ -248,11 +248,11 @@ fn texts(documents: Vec<(PathBuf, String)>) -> Vec<String> {
 
 fn note_said(
     store: &mut Store,
-    question: &Question<'_>,
+    question: &ContextQuestion<'_>,
     chosen: &[(Chosen, Memory)],
     answer: &str,
 ) -> Result<(), StoreError> {
-    let Question { payload, asked, now, .. } = question;
+    let ContextQuestion { payload, asked, now, .. } = question;
     let place = match asked {
         Asked::File(path) => Some(path.clone()),
         _ => None,

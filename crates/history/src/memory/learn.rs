@@ -8,7 +8,7 @@ use watchbill_watch::fs::Fs;
 
 use super::project::project_of;
 
-/// The client's words before what the user said when a tool was refused (Claude Code 2.1.329).
+/// The agent's words before what the user said when a tool was refused (Claude Code 2.1.329).
 const USER_SAID: &str = "the user said:";
 
 /// Lets the rules see one session that is due, the newest first. Returns whether more may be due.

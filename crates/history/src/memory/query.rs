@@ -14,7 +14,7 @@ use watchbill_protocol::memory::{
 };
 use watchbill_settings::Settings;
 use watchbill_store::tables::memories::{Found, ProjectPlace};
-use watchbill_store::{Mode, SessionKey, Store, StoreError};
+use watchbill_store::{OpenMode, SessionKey, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use super::ids::{find, id_text};
@@ -37,7 +37,8 @@ impl<'r> Reader<'r> {
     /// # Errors
     /// When nothing is stored, or the store cannot be read.
     pub fn open(settings: &'r Settings, fs: &'r dyn Fs, now: Timestamp) -> Result<Self, ApiError> {
-        let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| store_api_error(&error))?;
+        let store =
+            Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
         Ok(Self { store, fs, settings, now })
     }
 

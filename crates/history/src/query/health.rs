@@ -7,14 +7,14 @@ use watchbill_core::problem::Problem;
 use watchbill_protocol::store::{DamagedFile, StoreHealth};
 use watchbill_settings::Settings;
 use watchbill_store::archive::Archive;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use super::lag::lag;
 use crate::archive::offer::offer;
 
 /// How long the doctor checks the pages of the database.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The folders that are missing or cannot be read, so that nothing new is stored of them, in the words of the roster.
 pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
@@ -54,7 +54,7 @@ fn examine(
     fs: &dyn Fs,
     health: &mut StoreHealth,
 ) -> Result<(), StoreError> {
-    let store = Store::open(data_dir, Mode::Read)?;
+    let store = Store::open(data_dir, OpenMode::Read)?;
     let totals = store.totals()?;
     let lag = lag(&store, fs, &settings.roots, &settings.history)?;
     *health = StoreHealth {
@@ -84,7 +84,7 @@ fn examine(
         damaged: Vec::new(),
     };
     if health.trouble.is_none() {
-        match store.check_pages(PATIENCE) {
+        match store.check_pages(TIMEOUT) {
             Ok(whole) => health.pages_unseen = (!whole).then_some(true),
             Err(error) => health.trouble = Some(error.to_string()),
         }

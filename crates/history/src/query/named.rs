@@ -3,7 +3,7 @@
 use watchbill_core::ids::SessionId;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 /// How many candidates an error names.
 pub const MAX_CANDIDATES: u32 = 5;
@@ -87,7 +87,7 @@ fn ambiguous(among: IdScope, asked: &str, several: &[impl AsRef<str>]) -> ApiErr
 /// The one stored session whose id begins with `asked`, for a session without a transcript: a search may have named
 /// it.
 pub fn find_stored(settings: &Settings, asked: &str) -> Option<SessionId> {
-    let store = Store::open(settings.data_dir.as_deref()?, Mode::Read).ok()?;
+    let store = Store::open(settings.data_dir.as_deref()?, OpenMode::Read).ok()?;
     let begin = store.session_ids(asked, MAX_CANDIDATES + 1).ok()?;
     resolve_one(IdScope::Stored, asked, &begin).ok().map(|id| SessionId::new(id))
 }

@@ -16,7 +16,7 @@ use watchbill_settings::Settings;
 use watchbill_store::search::{Hit as StoredHit, Query};
 use watchbill_store::tables::SessionKey;
 use watchbill_store::tables::texts::Role;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use super::lag::lag;
@@ -81,7 +81,7 @@ impl Searcher {
         let begun = Instant::now();
         let found = match kept.store.take().filter(Store::is_in_place) {
             Some(store) => Ok(store),
-            None => Store::open(data_dir, Mode::Read),
+            None => Store::open(data_dir, OpenMode::Read),
         }
         .and_then(|store| Ok((find(&store, asked)?, store)));
         let (found, store) = match found {

@@ -7,7 +7,7 @@ use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{Stats, StatsRow};
 use watchbill_settings::Settings;
 use watchbill_store::stats::TokenGroup;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 
 use crate::errors::{data_dir, store_api_error};
 
@@ -29,7 +29,7 @@ pub enum StatsBy {
 /// # Errors
 /// When nothing is stored, or the store cannot be read.
 pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
-    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| store_api_error(&error))?;
+    let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
     stats_of(&store, by, since).map_err(|error| store_api_error(&error))
 }
 

@@ -108,7 +108,7 @@ impl Intake {
         let mut shared_store = parts.shared_store.in_turn("history: hear");
         let store = require_writer(&mut shared_store)?;
         let index = ready(index, &parts.settings, store)?;
-        // The engine has counted the messages that are no events of the client.
+        // The engine has counted the messages that are no events of the agent.
         let payloads: Vec<_> =
             events.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
         for (_, payload) in &payloads {

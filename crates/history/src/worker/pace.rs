@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Bytes of transcripts in one slice, at most.
-const MOST: u64 = 1 << 20;
+const MAX_SLICE_BYTES: u64 = 1 << 20;
 /// Bytes of one slice, at least, however slow the machine is.
 const LEAST: u64 = 64 << 10;
 /// Intended time for which one slice holds the store.
@@ -15,7 +15,7 @@ pub struct Pace(u64);
 
 impl Default for Pace {
     fn default() -> Self {
-        Self(MOST)
+        Self(MAX_SLICE_BYTES)
     }
 }
 
@@ -30,7 +30,7 @@ impl Pace {
         if span > HOLD {
             self.0 = (self.0 / 2).max(LEAST);
         } else if full && span < HOLD / 2 {
-            self.0 = (self.0 * 2).min(MOST);
+            self.0 = (self.0 * 2).min(MAX_SLICE_BYTES);
         }
     }
 }
@@ -44,7 +44,7 @@ mod tests {
         let (slow, quick) = (Duration::from_millis(30), Duration::from_millis(1));
         let mut pace = Pace::default();
         pace.took(slow, true);
-        assert_eq!(pace.bytes(), MOST / 2);
+        assert_eq!(pace.bytes(), MAX_SLICE_BYTES / 2);
         for _ in 0..10 {
             pace.took(slow, false);
         }
@@ -55,6 +55,6 @@ mod tests {
         for _ in 0..10 {
             pace.took(quick, true);
         }
-        assert_eq!(pace.bytes(), MOST);
+        assert_eq!(pace.bytes(), MAX_SLICE_BYTES);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Queues {
 }
 
 /// The files of one slice.
-pub(super) struct Batch {
+pub(super) struct Slice {
     pub(super) paths: Vec<PathBuf>,
     /// The files have just grown.
     urgent: bool,
@@ -38,7 +38,7 @@ impl Queues {
     }
 
     /// The next files; grown ones come first.
-    pub(super) fn next(&mut self) -> Batch {
+    pub(super) fn next(&mut self) -> Slice {
         for path in self.receiver.take() {
             if self.waiting.insert(path.clone()) {
                 self.grown.push_back(path);
@@ -47,11 +47,11 @@ impl Queues {
         let urgent = !self.grown.is_empty();
         let queue = self.queue(urgent);
         let paths = queue.drain(..queue.len().min(SLICE_FILES)).collect();
-        Batch { paths, urgent }
+        Slice { paths, urgent }
     }
 
     /// The first `count` files of the batch were read to their ends. The others are read next.
-    pub(super) fn done(&mut self, mut batch: Batch, count: usize) {
+    pub(super) fn done(&mut self, mut batch: Slice, count: usize) {
         let rest = batch.paths.split_off(count);
         for path in &batch.paths {
             self.waiting.remove(path);

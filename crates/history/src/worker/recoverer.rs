@@ -8,7 +8,7 @@ use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::recoveries::RecoveryRow;
 use watchbill_store::tables::sessions::SessionRow;
-use watchbill_store::{SessionKey, Step, Store, StoreError};
+use watchbill_store::{SessionKey, Store, StoreError, WriteTransaction};
 
 /// Recoveries in one step: other threads wait for the store meanwhile, some milliseconds at most. A first index of
 /// many old sessions leaves thousands of calls that belong to no turn.
@@ -99,7 +99,11 @@ fn write(
     step.commit()
 }
 
-fn apply_correction(step: &mut Step<'_>, key: SessionKey, one: &Correction) -> Result<(), StoreError> {
+fn apply_correction(
+    step: &mut WriteTransaction<'_>,
+    key: SessionKey,
+    one: &Correction,
+) -> Result<(), StoreError> {
     match one {
         Correction::StuckBatch { batch, .. } | Correction::RecoveredBatch { batch, .. } => {
             step.merge_batch(key, None, batch)

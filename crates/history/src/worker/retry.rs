@@ -3,7 +3,7 @@
 use watchbill_core::time::{Millis, Timestamp};
 
 /// Pause after a refusal.
-pub(super) const SOON: Millis = Millis::from_secs(2);
+pub(super) const RETRY_PAUSE: Millis = Millis::from_secs(2);
 /// Longest pause. A user who has made room on the disk waits no longer than this.
 const LATEST: Millis = Millis::from_secs(300);
 
@@ -20,7 +20,7 @@ pub(super) struct Retry {
 impl Retry {
     /// Notes a refusal. `is_costly`: the try cost seconds of work, and the next one will too.
     pub fn refused(&mut self, now: Timestamp, is_costly: bool) {
-        self.span = if is_costly && self.costly { Millis(self.span.0 * 2).min(LATEST) } else { SOON };
+        self.span = if is_costly && self.costly { Millis(self.span.0 * 2).min(LATEST) } else { RETRY_PAUSE };
         self.costly = is_costly;
         self.until = Some(now + self.span);
     }
@@ -81,7 +81,7 @@ mod tests {
         let now = Timestamp::from_millis(1_795_262_400_000);
         retry.refused(now, true);
         assert!(retry.waits(now));
-        assert_eq!(retry.until(), Some(now + SOON));
+        assert_eq!(retry.until(), Some(now + RETRY_PAUSE));
         assert!(!retry.waits(now - Millis(1)));
         assert_eq!(retry.until(), None);
     }

@@ -1,4 +1,4 @@
-//! The command line that the client runs: writing it, and recognising one of ours.
+//! The command line that the agent runs: writing it, and recognising one of ours.
 
 use std::path::{Path, PathBuf};
 
@@ -46,13 +46,13 @@ const ANSWER: &str = "--answer";
 /// The option of handlers that tell the agent what was learned.
 const CONTEXT: &str = "--context";
 
-/// How long the client lets such a handler run, in seconds. The handler itself gives up earlier.
+/// How long the agent lets such a handler run, in seconds. The handler itself gives up earlier.
 const CONTEXT_TIMEOUT: u32 = 1;
 
-/// How long the client lets a handler wait for an answer, in seconds. After that its dialog goes on alone.
+/// How long the agent lets a handler wait for an answer, in seconds. After that its dialog goes on alone.
 const ANSWER_TIMEOUT: u32 = 3600;
 
-/// The command that the client runs. Its paths are text, because settings are text.
+/// The command that the agent runs. Its paths are text, because settings are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
     /// The program's full path: a client started from a desktop has another `PATH` than a shell.
@@ -98,7 +98,7 @@ impl HookCommand {
         }
     }
 
-    /// The line for the client's shell.
+    /// The line for the agent's shell.
     ///
     /// It is not the form with separate arguments. A client that does not know that form would run the program
     /// without arguments, and take its error for a veto.

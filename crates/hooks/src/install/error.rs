@@ -1,4 +1,4 @@
-//! Errors that leave the client's settings unchanged.
+//! Errors that leave the agent's settings unchanged.
 
 use std::path::PathBuf;
 

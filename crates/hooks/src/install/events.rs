@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// A version of the client.
+/// A version of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
@@ -32,11 +32,11 @@ impl fmt::Display for Version {
 /// One event that the hooks subscribe to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The client's name for the event.
+    /// The agent's name for the event.
     pub name: &'static str,
     /// The first version that is known to have it. If the release notes do not say, this may be a later version.
     pub since: Version,
-    /// Whether the client waits for the hook, which takes milliseconds. It does so only for events after which it may
+    /// Whether the agent waits for the hook, which takes milliseconds. It does so only for events after which it may
     /// end, because an ending client kills the hooks it does not wait for. Of eight `Stop` events of print mode two
     /// were lost (2.1.329; anthropics/claude-code#83396).
     pub waits: bool,
@@ -55,7 +55,7 @@ const fn awaited_event(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: true, matcher: None }
 }
 
-/// The event of handlers that wait for answers. The client goes on with its dialog meanwhile.
+/// The event of handlers that wait for answers. The agent goes on with its dialog meanwhile.
 pub const ANSWER_EVENT: Event = awaited_event("PermissionRequest", Version(2, 0, 45));
 
 /// The events of handlers that tell the agent what was learned. An asynchronous hook cannot tell it anything.

@@ -1,4 +1,4 @@
-//! The installer: puts our handlers into the client's settings and takes them out again, and changes nothing else.
+//! The installer: puts our handlers into the agent's settings and takes them out again, and changes nothing else.
 //!
 //! [`install`] and [`uninstall`] turn one text into another. [`mod@file`] reads and writes the file, and `folders`
 //! makes its folders. [`change`] does all of it. [`status`] reports.
@@ -33,7 +33,7 @@ pub struct Ours {
     pub line: String,
     /// The program that it starts.
     pub called: HookTarget,
-    /// Whether the client goes on without waiting for it.
+    /// Whether the agent goes on without waiting for it.
     pub is_async: bool,
     /// Its position: the event's index in `hooks`, the group's in the event, the handler's in the group.
     at: (usize, usize, usize),
@@ -83,7 +83,7 @@ pub fn uninstall(before: &str, purpose: Purpose) -> Result<Option<String>, Setti
     Ok(Some(format!("{mark}{text}")))
 }
 
-/// The events to install for in these settings. If the client's version is unknown, events that were installed for a
+/// The events to install for in these settings. If the agent's version is unknown, events that were installed for a
 /// named version stay.
 pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
     let there = match (client, before) {
@@ -146,7 +146,7 @@ fn ours_in(text: &str, purpose: Purpose) -> Result<Vec<Ours>, SettingsError> {
     Ok(found)
 }
 
-/// A handler's line, its program, and whether the client goes on without waiting; `None` if it is not ours.
+/// A handler's line, its program, and whether the agent goes on without waiting; `None` if it is not ours.
 fn ours(handler: &Value<'_>) -> Option<(String, HookTarget, bool)> {
     let Value::Object(handler) = handler else { return None };
     let Value::StringLit(line) = &last(handler, "command")?.value else { return None };
@@ -227,7 +227,7 @@ fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<Str
     Ok(format!("{mark}{new}"))
 }
 
-/// The `hooks` of settings, and their index. If there are two, the client uses the last.
+/// The `hooks` of settings, and their index. If there are two, the agent uses the last.
 fn hooks_of<'v, 't>(
     text: &str,
     root: &'v Object<'t>,

@@ -1,4 +1,4 @@
-//! The settings files that the client reads.
+//! The settings files that the agent reads.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ impl Scope {
     /// The scopes whose settings can be changed.
     pub const OURS: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
-    /// The path of the settings file, from the client's folder and the project's.
+    /// The path of the settings file, from the agent's folder and the project's.
     pub fn file(self, claude_dir: &Path, project: &Path) -> PathBuf {
         match self {
             Self::User => claude_dir.join("settings.json"),

@@ -1,4 +1,4 @@
-//! Whether the hooks are installed, and whether the client will run them.
+//! Whether the hooks are installed, and whether the agent will run them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub struct Status {
     pub context: bool,
     /// The events that an installation would add.
     pub missing: Vec<String>,
-    /// Events that the client does not know. Because of them it skips the whole file.
+    /// Events that the agent does not know. Because of them it skips the whole file.
     pub unknown: Vec<String>,
     /// Command lines of ours that differ from those of this version. They may work as well.
     pub outdated: Vec<String>,
@@ -41,9 +41,9 @@ pub struct Status {
     pub irregular: bool,
     /// Programs that our handlers start and that do not exist. Their events do not arrive.
     pub missing_programs: Vec<PathBuf>,
-    /// `disableAllHooks`: the client runs no hooks at all.
+    /// `disableAllHooks`: the agent runs no hooks at all.
     pub disabled: bool,
-    /// `allowManagedHooksOnly`: the client runs only its administrator's hooks.
+    /// `allowManagedHooksOnly`: the agent runs only its administrator's hooks.
     pub managed_only: bool,
     /// Why the file could not be read.
     pub problem: Option<String>,
@@ -60,7 +60,7 @@ pub enum State {
     Installed,
     /// Some events do not arrive as they should; the other fields say why.
     Outdated,
-    /// The file cannot be parsed, so the client cannot read it either.
+    /// The file cannot be parsed, so the agent cannot read it either.
     Unreadable,
 }
 
@@ -130,7 +130,7 @@ fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event])
     }
 }
 
-/// The two settings that keep the client from running our hooks.
+/// The two settings that keep the agent from running our hooks.
 fn switches(text: &str) -> (bool, bool) {
     let Ok(Value::Object(root)) = parse(without_mark(text).1) else { return (false, false) };
     let on = |name: &str| {

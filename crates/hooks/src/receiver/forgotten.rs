@@ -1,4 +1,4 @@
-//! The sessions that the user has forgotten. Their clients may still run and send events.
+//! The sessions that the user has forgotten. Their agents may still run and send events.
 //!
 //! The store's writer keeps their list in a file beside the store. The journal's writer may be another program, so it
 //! reads the file again before it keeps any event.

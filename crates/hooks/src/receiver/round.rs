@@ -23,7 +23,7 @@ use crate::{clock, health};
 const CHUNK: usize = 256;
 
 /// How often one round reads the spool again while new events come. The next round takes the rest.
-const LOOKS: usize = 8;
+const MAX_READS: usize = 8;
 
 /// How often the journal is checked for old events. A single timer for the due time would not do: a wait does not
 /// count the time that the machine sleeps.
@@ -200,7 +200,7 @@ impl ReceiverState {
     /// It reads the spool again for events that came meanwhile, a few times.
     fn hear_spool_and(&mut self, mut batch: Vec<Arrived>, replayed: bool) -> bool {
         let mut new = !batch.is_empty();
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_READS {
             let spooled = self.look_into_spools();
             new |= self.hear_journal(&mut batch);
             let mut parts = spooled.chunks(CHUNK).peekable();

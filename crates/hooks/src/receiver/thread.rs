@@ -32,7 +32,7 @@ mod unix {
     const CONNECTIONS: usize = 64;
 
     /// A sender that is incomplete after this long has been stopped. If it goes on, it spools.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Wakes and stops the thread.
     #[derive(Debug)]
@@ -118,7 +118,7 @@ mod unix {
             descriptors.push(PollFd::new(&self.ear.listener, interest));
             descriptors.extend(self.connections.iter().map(|c| PollFd::new(&c.stream, PollFlags::IN)));
             // An open connection may never end, so it needs a regular check.
-            let limit = if self.connections.is_empty() { limit } else { Some(limit.unwrap_or(PATIENCE)) };
+            let limit = if self.connections.is_empty() { limit } else { Some(limit.unwrap_or(TIMEOUT)) };
             let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
             let count = poll(&mut descriptors, limit.as_ref())?;
             let mut ready = Ready {
@@ -186,7 +186,7 @@ mod unix {
                     return Progress::Complete;
                 }
             }
-            if self.since.elapsed() > PATIENCE { Progress::Gone } else { Progress::Waits }
+            if self.since.elapsed() > TIMEOUT { Progress::Gone } else { Progress::Waits }
         }
 
         /// Whether the connection needs no more bytes: it has a whole event, or can never be one.

@@ -1,4 +1,4 @@
-//! Requests of the client: read from its hook payload, and decided in its words.
+//! Requests of the agent: read from its hook payload, and decided in its words.
 
 pub mod files;
 mod output;

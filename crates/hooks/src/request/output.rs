@@ -18,7 +18,7 @@ pub fn hook_output(decision: &Decision, request: &Request) -> Result<String, Mis
     Ok(output.to_string())
 }
 
-/// The decision as the client takes it, in the output of a hook and in a `control_response`.
+/// The decision as the agent takes it, in the output of a hook and in a `control_response`.
 ///
 /// # Errors
 /// When the decision does not fit the request.

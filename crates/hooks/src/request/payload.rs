@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use watchbill_core::ids::{SessionId, stable_hash};
 use watchbill_core::requests::request::{
-    Choice, Digest, Question, Request, RequestId, RequestKind, Standing, Via,
+    Choice, Digest, Question, Request, RequestId, RequestKind, SuggestedRule, Via,
 };
 use watchbill_core::requests::visible::{visible, visible_line};
 use watchbill_core::time::Timestamp;
@@ -31,11 +31,11 @@ pub struct Asking<'a> {
     pub tool: &'a str,
     /// The tool's input.
     pub input: &'a Value,
-    /// The rules of "allow always", as the client suggests them.
+    /// The rules of "allow always", as the agent suggests them.
     pub suggestions: &'a Value,
     /// The permission mode of the session.
     pub mode: Option<&'a str>,
-    /// The client's folder.
+    /// The agent's folder.
     pub cwd: Option<&'a str>,
     /// When it asked.
     pub opened_at: Timestamp,
@@ -168,7 +168,7 @@ fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
 }
 
 /// The suggested rules. Empty if one of them cannot be shown whole: the user must see each rule before allowing it.
-fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<Standing> {
+fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<SuggestedRule> {
     let Some(suggestions) = suggestions.as_array() else { return Vec::new() };
     suggestions
         .iter()
@@ -177,7 +177,7 @@ fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<Standing> {
         .map_or_else(Vec::new, |rules| rules.into_iter().flatten().collect())
 }
 
-fn standing_of(suggestion: &Value, cwd: Option<&str>) -> Option<Vec<Standing>> {
+fn standing_of(suggestion: &Value, cwd: Option<&str>) -> Option<Vec<SuggestedRule>> {
     let word = |name: &str| suggestion.get(name)?.as_str();
     let cwd = cwd.unwrap_or(".");
     let place: Arc<str> = match word("destination")? {
@@ -200,7 +200,7 @@ fn standing_of(suggestion: &Value, cwd: Option<&str>) -> Option<Vec<Standing>> {
         "setMode" => vec![format!("permission mode {}", word("mode")?)],
         _ => return None,
     };
-    let standing = |rule: String| Standing { rule: visible(&rule).into(), place: Arc::clone(&place) };
+    let standing = |rule: String| SuggestedRule { rule: visible(&rule).into(), place: Arc::clone(&place) };
     Some(rules.into_iter().map(standing).collect())
 }
 

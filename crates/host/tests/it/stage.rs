@@ -18,7 +18,7 @@ use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize, OwnSpec};
 
 /// Longer than anything takes on a busy machine. Nothing waits so long that works.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A data folder. Its sessions end with it.
 pub struct Stage {
@@ -39,7 +39,7 @@ pub fn new_id() -> String {
 pub fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is() {
-        assert!(begun.elapsed() < PATIENCE, "it did not come: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "it did not come: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -109,7 +109,7 @@ impl Drop for Stage {
         for folder in Folder::all(self.data()) {
             let _ = client::send(&folder, &new_id(), &OwnCommand::Stop);
             let begun = Instant::now();
-            while client::HostClient::connect(&folder).is_ok() && begun.elapsed() < PATIENCE {
+            while client::HostClient::connect(&folder).is_ok() && begun.elapsed() < TIMEOUT {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
@@ -189,7 +189,7 @@ pub struct Attached {
 impl Attached {
     /// Takes the next message; `false` at the end.
     pub fn next(&mut self) -> bool {
-        let Ok(message) = self.messages.recv_timeout(PATIENCE) else { return false };
+        let Ok(message) = self.messages.recv_timeout(TIMEOUT) else { return false };
         match message {
             HostMessage::Events { events } => self.events.extend(events),
             HostMessage::Screen { bytes, size } => {

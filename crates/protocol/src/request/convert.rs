@@ -4,7 +4,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::{Chosen, Decision};
 use watchbill_core::requests::open::{Asked, Progress};
 use watchbill_core::requests::request::{
-    self, Choice, Digest, Question, RequestId, RequestKind, Standing, Via,
+    self, Choice, Digest, Question, RequestId, RequestKind, SuggestedRule, Via,
 };
 use watchbill_core::time::Timestamp;
 
@@ -96,7 +96,8 @@ impl Request {
             "plan" => RequestKind::Plan(Some((&*self.shown).into())),
             _ => RequestKind::Unknown,
         };
-        let rule = |one: &RequestRule| Standing { rule: (&*one.rule).into(), place: (&*one.place).into() };
+        let rule =
+            |one: &RequestRule| SuggestedRule { rule: (&*one.rule).into(), place: (&*one.place).into() };
         request::Request {
             id: RequestId::new(&self.id),
             via,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_json_snapshot;
-use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
+use watchbill_core::attention::{self, AttentionEvent, Counts, Need, Silence};
 use watchbill_core::chain::lineage;
 use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
 use watchbill_core::evidence::{self, Verdict};
@@ -339,17 +339,21 @@ fn alerts() {
         wants: Arc::from("wants to run `npm publish`"),
         title: title.map(Arc::from),
     };
-    let aloud = Outcome::Raised { episode: episode(Need::Approval, Some("Publish it")), silence: None };
+    let aloud =
+        AttentionEvent::Raised { episode: episode(Need::Approval, Some("Publish it")), silence: None };
     let silences =
         [Silence::Kind, Silence::Muted, Silence::MutedForNow, Silence::QuietHours, Silence::InFront].map(
-            |silence| Outcome::Raised { episode: episode(Need::Finished, Some("")), silence: Some(silence) },
+            |silence| AttentionEvent::Raised {
+                episode: episode(Need::Finished, Some("")),
+                silence: Some(silence),
+            },
         );
     let session = SessionId::new("3f6a1c52-8d1e-4c8e-9a51-0f6b2d7c4e11");
     let others = [
-        Outcome::AlreadySo(vec![episode(Need::Plan, None)]),
-        Outcome::Cleared { session, need: Need::Approval, since: at(0), at: at(9_000) },
-        Outcome::Counted(Counts::default()),
-        Outcome::Counted(watchbill_core::attention::counts_of([&waiting()], at(60_000))),
+        AttentionEvent::AlreadySo(vec![episode(Need::Plan, None)]),
+        AttentionEvent::Cleared { session, need: Need::Approval, since: at(0), at: at(9_000) },
+        AttentionEvent::Counted(Counts::default()),
+        AttentionEvent::Counted(watchbill_core::attention::counts_of([&waiting()], at(60_000))),
     ];
     let all: Vec<Alert> = [aloud].into_iter().chain(silences).chain(others).map(Alert::from).collect();
     assert_json_snapshot!(all);

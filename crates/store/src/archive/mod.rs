@@ -1,4 +1,4 @@
-//! The archive: compressed copies of transcripts, made before the client's own clean-up removes them. The
+//! The archive: compressed copies of transcripts, made before the agent's own clean-up removes them. The
 //! transcripts themselves are only read.
 //!
 //! [`plan`] decides which transcripts to pack and which copies to delete. An archived transcript is one file of

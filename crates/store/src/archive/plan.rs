@@ -21,7 +21,7 @@ pub struct Candidate {
 /// What to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivePlan {
-    /// Indexes of the candidates to pack, the oldest first, because the client removes the oldest first.
+    /// Indexes of the candidates to pack, the oldest first, because the agent removes the oldest first.
     pub pack: Vec<usize>,
     /// Paths of transcripts whose archived copies are deleted.
     pub prune: Vec<String>,

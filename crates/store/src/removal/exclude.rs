@@ -11,7 +11,7 @@ use crate::tables::archive::ArchiveRow;
 use crate::tables::folders::WorkedIn;
 use crate::tables::meta_names::{EXCLUDE_MARK, EXCLUDE_REPORT};
 use crate::tables::{FileKey, SessionKey};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 /// Sets a mark that no rules have, so that the rules are applied again. If none were ever applied, there is no mark
 /// to change.
@@ -122,7 +122,7 @@ impl Removed {
     }
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Rows came into the store without a check by the rules, so the rules count as not applied.
     pub(crate) fn mark_exclude_due(&mut self) -> Result<(), StoreError> {
         self.run(RESET_EXCLUDE_MARK, [EXCLUDE_MARK]).map(drop)

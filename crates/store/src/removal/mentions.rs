@@ -7,7 +7,7 @@ use watchbill_core::history::Exclude;
 
 use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 /// The id of a text, its transcript, and where its record begins there.
 type Text = (i64, FileKey, i64);
@@ -227,7 +227,7 @@ impl Store {
     }
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     pub(super) fn mark_for_rereading(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.drop_memories_of(file)?;
         self.cut_snapshot(file, SnapshotKind::History, 0)?;

@@ -16,7 +16,7 @@ use watchbill_core::time::Timestamp;
 
 use crate::tables::FileKey;
 use crate::tables::meta_names::CLEANING_DUE;
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 pub(crate) use exclude::RESET_EXCLUDE_MARK;
 pub use forget::Forget;
 use mentions::Mentions;
@@ -118,7 +118,7 @@ impl Store {
     }
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Removes every selected row, and adds the counts that were not known before. Returns whether any row has
     /// changed.
     fn remove_rows(

@@ -1,10 +1,10 @@
 //! Activities: the tool calls of a prompt batch, with outcome and duration.
 
 use rusqlite::{OptionalExtension, Row};
-use watchbill_core::history::rows::{Activity, Outcome};
+use watchbill_core::history::rows::{Activity, CallOutcome};
 
 use super::{FileKey, SessionKey, at, count, shared, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One tool call. The texts of its input and its result are in `texts`, by file and byte.
@@ -97,7 +97,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
         input: row.get(8)?,
         at: time(row, 9)?,
         offset: number(10)?,
-        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(Outcome::of),
+        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(CallOutcome::of),
         ended_at: time(row, 12)?,
         duration_ms: number(13)?,
         result_offset: number(14)?,
@@ -124,7 +124,7 @@ const CHANGE: &str =
         at = ?10, byte = ?11, outcome = ?12, ended_at = ?13, millis = ?14, result_byte = ?15, error = ?16
     WHERE session = ?1 AND file IS ?2 AND call = ?3";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a report of a tool call, merged with the stored one. `file` is the file that the report was read
     /// from, `None` if it came from a hook.
     ///
@@ -191,7 +191,7 @@ impl Step<'_> {
                 activity.input,
                 at(activity.at),
                 activity.offset.map(count),
-                activity.outcome.map(Outcome::word),
+                activity.outcome.map(CallOutcome::word),
                 at(activity.ended_at),
                 activity.duration_ms.map(count),
                 activity.result_offset.map(count),

@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{At, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V7: &str = "
 -- Answers that the user gave to requests of sessions. The session need not be stored.
@@ -45,7 +45,7 @@ pub struct AnswerRow {
     pub outcome_at: Option<Timestamp>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds an answer.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
-//! Archived transcripts: compressed before the client's own clean-up removes them.
+//! Archived transcripts: compressed before the agent's own clean-up removes them.
 
 use rusqlite::OptionalExtension;
 use watchbill_core::time::Timestamp;
 
 use super::{At, bits, count, unbits, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One archived transcript. The compressed file lies below archive/ in the data folder.
@@ -89,7 +89,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {
     })
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores the row of an archived transcript, in place of the row with the same path.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
 use watchbill_core::ids::RecordId;
 
 use super::{FileKey, SessionKey, at, count, record_blob, record_of, shared, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One prompt of the person with all that followed until the next.
@@ -128,7 +128,7 @@ fn changed_columns(before: &Batch, now: &Batch) -> String {
     columns
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a report of a batch, merged with the stored one. `file` is the file that the report was read from,
     /// `None` if it came from a hook.
     ///

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 use watchbill_core::ids::{ChainId, SessionId};
 
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- The person's name for a work chain. Which sessions belong to it: sessions.chain_id.
@@ -15,7 +15,7 @@ CREATE TABLE chains (
 ) STRICT, WITHOUT ROWID;
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Names a work chain; `None` removes its name.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::meta_names::ROWS_BEHIND;
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- What the engine knows of a transcript, in bytes of its own form. A start reads all of these; other bytes than its
@@ -33,7 +33,7 @@ CREATE TABLE engine_facts (
 
 /// A part grows up to this length before the next one begins, so an append rewrites no more than one part. With
 /// this length a row fits in one page. SQLite reads all of a longer row each time it compares the row in a search.
-const PART: usize = 1_900;
+const PART_BYTES: usize = 1_900;
 
 /// Page cache while all states are read, in kilobytes. Each page is read once, so memory for thousands of them
 /// would be useless.
@@ -48,7 +48,7 @@ pub struct StateRow {
     pub pieces: Vec<u8>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores the state of a transcript in place of the earlier one. `fresh` removes the earlier pieces.
     ///
     /// # Errors
@@ -99,15 +99,15 @@ impl Step<'_> {
             .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))
             .optional()
         })?;
-        let (mut part, length) = last.unwrap_or((0, PART));
-        let (rest_of_part, new_parts) = piece.split_at(PART.saturating_sub(length).min(piece.len()));
+        let (mut part, length) = last.unwrap_or((0, PART_BYTES));
+        let (rest_of_part, new_parts) = piece.split_at(PART_BYTES.saturating_sub(length).min(piece.len()));
         if !rest_of_part.is_empty() {
             self.run(
                 "UPDATE state_pieces SET bytes = CAST(bytes || ?3 AS BLOB) WHERE state = ?1 AND part = ?2",
                 params![state, part, rest_of_part],
             )?;
         }
-        for bytes in new_parts.chunks(PART) {
+        for bytes in new_parts.chunks(PART_BYTES) {
             part += 1;
             self.run(
                 "INSERT INTO state_pieces (state, part, bytes) VALUES (?1, ?2, ?3)",

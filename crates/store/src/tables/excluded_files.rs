@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::FileKey;
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V3: &str = "
 -- A transcript of which something is not stored, since the settings exclude it. It is read anew when they change.
@@ -15,7 +15,7 @@ CREATE TABLE left_out (
 INSERT INTO left_out (file) SELECT id FROM files WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'left_out');
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes that something in a transcript is excluded, and not stored.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 use watchbill_core::time::Timestamp;
 
 use super::{At, FileKey, SessionKey, bits, count, unbits, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One transcript: of a session, or of a subagent of it.
@@ -84,7 +84,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(FileKey, FileRow)> {
     Ok((row.get(10)?, file))
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// The number of a file. A new file gets one, with a cursor at its beginning.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{FileKey, SessionKey};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V4: &str = "
 -- The folders in which a transcript was written, each once. What the settings exclude is not among them.
@@ -45,7 +45,7 @@ impl WorkedIn {
     }
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes a folder in which a transcript was written.
     ///
     /// # Errors

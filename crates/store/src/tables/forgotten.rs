@@ -4,7 +4,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
 use super::At;
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- A session that the person had removed. It is not stored again, unless the person says so.
@@ -14,7 +14,7 @@ CREATE TABLE forgotten (
 ) STRICT, WITHOUT ROWID;
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes that a session must not be stored again.
     ///
     /// # Errors

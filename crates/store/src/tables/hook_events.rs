@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{At, SessionKey};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- A hook event of the agent's, as far as it was heard.
@@ -37,7 +37,7 @@ pub struct HookEventRow {
     pub detail: Option<String>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds a hook event, unless the same one is stored. Events are delivered again to a program that starts, and
     /// to each of several programs. Returns whether it is new.
     ///

@@ -6,7 +6,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{at, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- `later` comes from `earlier`. Either may be a session that is not stored: its transcript may be gone.
@@ -37,7 +37,7 @@ pub struct LinkRow {
     pub at: Option<Timestamp>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a link in place of the one with the same ends and reason.
     ///
     /// # Errors

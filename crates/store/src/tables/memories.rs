@@ -9,7 +9,7 @@ use watchbill_core::memory::signals::Signal;
 use watchbill_core::memory::{Edit, EditKind};
 
 use super::{At, FileKey, SessionKey, bits, count};
-use crate::{Step, StoreError};
+use crate::{StoreError, WriteTransaction};
 
 mod read;
 
@@ -84,7 +84,7 @@ pub struct ProjectPlace {
     pub root: String,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes that the rules must see a session again.
     pub(crate) fn note_memory_due(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.run("INSERT OR IGNORE INTO memory_due (session) VALUES (?1)", [session]).map(drop)

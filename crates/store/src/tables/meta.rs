@@ -2,17 +2,17 @@
 
 use rusqlite::OptionalExtension;
 
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
--- Facts about the store itself, by name: settings that what is stored depends on.
+-- LineageFacts about the store itself, by name: settings that what is stored depends on.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Notes a fact about the store.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The tables. Each has its SQL, the struct of its rows, the functions that write them in a [`Step`](crate::Step),
+//! The tables. Each has its SQL, the struct of its rows, the functions that write them in a [`WriteTransaction`](crate::Step),
 //! and the functions that read them.
 //!
 //! Times are milliseconds since the epoch, UTC; the views (`v_…`) show them as text. `files` and `sessions` have

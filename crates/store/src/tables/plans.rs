@@ -1,12 +1,12 @@
-//! Plans that the client wrote: every version, its events, and the prompts that carried it out.
+//! Plans that the agent wrote: every version, its events, and the prompts that carried it out.
 
 use std::sync::Arc;
 
-use watchbill_core::history::rows::{Execution, PlanState, PlanVersion};
+use watchbill_core::history::rows::{Execution, PlanEvent, PlanEventKind};
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, shared, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One version of a plan. The same text again is no new version.
@@ -63,10 +63,10 @@ pub struct StoredPlan {
     /// The batch that wrote it.
     pub batch: Option<Arc<str>>,
     /// Its events, in order of time.
-    pub words: Vec<(Option<Timestamp>, PlanState)>,
+    pub words: Vec<(Option<Timestamp>, PlanEventKind)>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores an event of a plan, with the text if there is one.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Step<'_> {
         &mut self,
         session: SessionKey,
         file: Option<FileKey>,
-        version: &PlanVersion,
+        version: &PlanEvent,
     ) -> Result<(), StoreError> {
         if let Some(content) = &version.content {
             self.run(
@@ -142,7 +142,7 @@ impl Step<'_> {
 }
 
 /// An event of a plan: the plan, the time, and the kind.
-type PlanEvent = (Arc<str>, Option<Timestamp>, PlanState);
+type PlanEventRow = (Arc<str>, Option<Timestamp>, PlanEventKind);
 
 impl Store {
     /// The versions of a session's plans: by plan, then by time.
@@ -185,7 +185,7 @@ impl Store {
         Ok(plans)
     }
 
-    fn plan_events(&self, session: SessionKey) -> Result<Vec<PlanEvent>, StoreError> {
+    fn plan_events(&self, session: SessionKey) -> Result<Vec<PlanEventRow>, StoreError> {
         self.with_sql(|sql| {
             sql.prepare_cached(
                 "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",
@@ -195,7 +195,7 @@ impl Store {
                 Ok((
                     shared(row, 0)?.unwrap_or_default(),
                     time(row, 1)?,
-                    PlanState::of(&word).unwrap_or(PlanState::Written),
+                    PlanEventKind::of(&word).unwrap_or(PlanEventKind::Written),
                 ))
             })?
             .collect()

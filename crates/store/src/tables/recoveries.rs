@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::At;
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- A log of what recovery has put right.
@@ -29,7 +29,7 @@ pub struct RecoveryRow {
     pub detail: String,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds to the log.
     ///
     /// # Errors

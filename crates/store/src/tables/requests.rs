@@ -3,7 +3,7 @@
 use watchbill_core::history::rows::Request;
 
 use super::{FileKey, at, bits, count};
-use crate::{Step, StoreError};
+use crate::{StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- The tokens of one request, as one file tells them. A fork repeats the requests of its origin, so that sums go over
@@ -31,7 +31,7 @@ UPDATE requests SET input = min(input, 4294967295), output = min(output, 4294967
 WHERE max(input, output, cache_read, cache_write) > 4294967295;
 ";
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores the tokens of a request, merged with earlier records of it in the same file.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use watchbill_core::time::Timestamp;
 
 use super::{At, SessionKey, bits, count, unbits, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V8: &str = "
 -- A line that was given to the agent. It goes with the session that was told, and with the one that the text is from.
@@ -39,7 +39,7 @@ pub struct SaidRow {
     pub answer: String,
     /// When.
     pub at: Timestamp,
-    /// The client's name of the hook.
+    /// The agent's name of the hook.
     pub event: String,
     /// The file.
     pub place: Option<String>,
@@ -51,7 +51,7 @@ pub struct SaidRow {
     pub lost: bool,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a line before it is given out, so that no other hook process gets it too.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, at, count, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- A piece of a transcript between two compactions.
@@ -39,7 +39,7 @@ pub struct SegmentRow {
     pub post_tokens: Option<u64>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a segment in place of the one with its number.
     ///
     /// # Errors

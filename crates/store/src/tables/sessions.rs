@@ -6,7 +6,7 @@ use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 
 use super::{SessionKey, at, count, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- One session: an id that the agent gave, with what the roster shows of it.
@@ -40,7 +40,7 @@ CREATE INDEX sessions_active ON sessions (active_at);
 /// A session as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionRow {
-    /// The client's own id.
+    /// The agent's own id.
     pub session_id: String,
     /// Name of the transcript's folder.
     pub project: Option<String>,
@@ -110,7 +110,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     })
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// The number of a session. A new session gets one.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use super::{FileKey, count, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- What had been folded from a file up to `cursor`: in one part, or in several where it grows with the file, so that
@@ -51,7 +51,7 @@ pub struct SnapshotPart {
     pub bytes: Vec<u8>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a part of a snapshot in place of the one that was there.
     ///
     /// # Errors

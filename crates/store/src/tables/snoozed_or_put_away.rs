@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{at, time};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V2: &str = "
 -- Sessions that the person has set aside. The session need not be stored.
@@ -27,7 +27,7 @@ pub struct SnoozeRow {
     pub away: Option<(Timestamp, Timestamp)>,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores how a session is set aside, in place of an earlier row. If it is set aside in neither way, the row
     /// goes.
     ///

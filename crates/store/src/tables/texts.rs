@@ -6,7 +6,7 @@ use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, time, uncount};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 /// The index keeps no text of its own (external content) and no lengths: [`search`](crate::search) ranks its
 /// matches by the texts themselves. The functions are registered with every connection.
@@ -64,7 +64,7 @@ pub struct StoredText {
     pub cut: u64,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Stores a text. A search finds it once the step is committed. A text that is stored already at its place
     /// stays as it is, so reading a record twice stores it once. Returns whether it was new.
     ///

@@ -3,7 +3,7 @@
 use watchbill_core::time::Timestamp;
 
 use super::{At, SessionKey};
-use crate::{Step, Store, StoreError};
+use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
 -- A change of state, with the reason as it was shown.
@@ -36,7 +36,7 @@ pub struct TransitionRow {
     pub confidence: String,
 }
 
-impl Step<'_> {
+impl WriteTransaction<'_> {
     /// Adds a transition, as it is shown at `now`.
     ///
     /// A suspected state may turn out to be wrong. Then the state before it goes on, since a time before the

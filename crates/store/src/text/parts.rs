@@ -6,7 +6,7 @@ use std::ops::Range;
 use watchbill_core::byte_block::Block;
 
 /// Longer names are taken for keys and encoded bytes, whose pieces no search needs.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The addition to the index for a text; `None` for most, because plain words need no addition.
 pub fn of(text: &str) -> Option<String> {
@@ -109,7 +109,7 @@ fn add_name(text: &str, run: Range<usize>, first: usize, mut seams: u64, parts: 
 fn add_long_name(text: &str, seam: usize, floor: usize, parts: &mut String) -> usize {
     let bytes = text.as_bytes();
     let (start, end) = (run_start(bytes, seam, floor), run_end(bytes, seam));
-    if end - start <= LONGEST_NAME {
+    if end - start <= MAX_NAME {
         let seams =
             (seam..end).filter(|at| is_seam(bytes, *at)).fold(0, |seams, at| seams | 1 << (at - seam));
         add_name(text, start..end, seam, seams, parts);
@@ -132,7 +132,7 @@ fn add_signs(text: &str, at: usize, floor: usize, parts: &mut String) -> usize {
     }
     add_one(&text[at..end], parts);
     let run = run_end(bytes, end);
-    if end < run && !(run - end <= LONGEST_NAME && add_pieces(&text[end..run], parts)) {
+    if end < run && !(run - end <= MAX_NAME && add_pieces(&text[end..run], parts)) {
         add_one(&text[end..run], parts);
     }
     run
@@ -182,7 +182,7 @@ fn add_pieces(word: &str, parts: &mut String) -> bool {
 
 /// The byte offsets at which a word of letters and digits splits into pieces.
 pub(crate) fn seams(word: &str) -> impl Iterator<Item = usize> {
-    let is_name = word.len() <= LONGEST_NAME && word.is_ascii();
+    let is_name = word.len() <= MAX_NAME && word.is_ascii();
     (1..word.len()).filter(move |at| is_name && is_seam(word.as_bytes(), *at))
 }
 

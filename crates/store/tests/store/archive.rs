@@ -11,7 +11,7 @@ use watchbill_store::archive::frames::FRAME;
 use watchbill_store::archive::plan::{Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, Packed};
 use watchbill_store::tables::archive::ArchiveRow;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{OpenMode, Store, StoreError};
 
 use crate::rig::forget;
 
@@ -126,7 +126,7 @@ fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
         drop(std::fs::remove_file(folder.path().join(name)));
     }
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut all = kept(&store);
     all.sort();
     let mut want = [grown, stub, whole];
@@ -146,7 +146,7 @@ fn put(store: &mut Store, rows: &[&ArchiveRow]) {
 
 /// A store that has these rows, beside the archive in its data folder.
 fn store_with(folder: &Path, rows: &[&ArchiveRow]) -> Store {
-    let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder, OpenMode::WriteOrRead).unwrap();
     put(&mut store, rows);
     store
 }
@@ -217,7 +217,7 @@ fn a_database_made_anew_finds_archived_transcripts_but_no_forgotten_ones() {
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
         drop(std::fs::remove_file(folder.path().join(name)));
     }
-    let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.all_archived().unwrap(), rows[..3], "bytes, hashes, and which files they were");
     assert_eq!(files(folder.path()), rows[..3].iter().map(|row| row.file.clone()).collect::<Vec<_>>());
     assert!(rows[..3].iter().all(|row| archive.is_whole(row)));
@@ -239,7 +239,7 @@ fn a_truncated_file_counts_up_to_its_last_whole_frame() {
         for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
             drop(std::fs::remove_file(folder.path().join(name)));
         }
-        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         let known = store.archived(PATH).unwrap();
         let bytes = known.map_or(0, |row| {
             assert!(archive.is_whole(&row), "{end}");
@@ -307,7 +307,7 @@ fn rows_are_stored_and_found_by_path() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let row = pack(&archive, b"{}\n", None).unwrap().row;
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     step.put_archived(&row).unwrap();
     step.commit().unwrap();

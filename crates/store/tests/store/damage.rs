@@ -10,7 +10,7 @@ use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::snoozed_or_put_away::SnoozeRow;
-use watchbill_store::{DamagedFile, DatabaseState, Mode, Store, StoreError};
+use watchbill_store::{DamagedFile, DatabaseState, OpenMode, Store, StoreError};
 
 use crate::rig::{Rig, forget, prompt, session};
 
@@ -31,7 +31,7 @@ pub fn filled(rig: &Rig) -> PathBuf {
 
 /// Uses a store as a program does; the first error ends it.
 pub fn use_store(folder: &Path) -> Result<DatabaseState, StoreError> {
-    let mut store = Store::open(folder, Mode::WriteOrRead)?;
+    let mut store = Store::open(folder, OpenMode::WriteOrRead)?;
     let origin = store.origin().clone();
     store.sessions(&mut |_, _| ())?;
     let mut files = Vec::new();
@@ -122,7 +122,7 @@ fn a_file_that_is_no_database_is_set_aside() {
     // A reader may not set anything aside.
     drop(store);
     std::fs::write(&path, "Another letter. ".repeat(100)).unwrap();
-    assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Damaged { .. })));
+    assert!(matches!(Store::open(rig.folder.path(), OpenMode::Read), Err(StoreError::Damaged { .. })));
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("Another letter"));
 }
 
@@ -412,10 +412,10 @@ fn a_new_database_stores_nothing_while_the_forgotten_list_is_unreadable() {
     // A folder cannot be read as a file, not even by root.
     std::fs::create_dir(&list).unwrap();
     for _ in 0..2 {
-        let refused = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap_err();
+        let refused = Store::open(rig.folder.path(), OpenMode::WriteOrRead).unwrap_err();
         assert!(matches!(refused, StoreError::ForgottenUnread { .. }) && refused.is_temporary(), "{refused}");
         assert!(refused.to_string().contains("watchbill.db.forgotten"), "{refused}");
-        let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+        let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
         assert!(reader.forgotten_list_error().unwrap().is_some(), "who only looks is told as well");
     }
     std::fs::remove_dir(&list).unwrap();
@@ -448,7 +448,7 @@ fn a_check_of_the_pages_finds_a_destroyed_page() {
     };
     let roots = [root("texts"), root("texts_fts_data"), root("archive"), root("links_later")];
     drop(sql);
-    let look = || Store::open(rig.folder.path(), Mode::Read).unwrap().check_pages(patience);
+    let look = || Store::open(rig.folder.path(), OpenMode::Read).unwrap().check_pages(patience);
     assert!(look().unwrap() && !suspect.exists());
     // Pages of tables that `doctor` does not query, and one in the middle of the texts.
     for at in roots.into_iter().chain([whole.len() / page / 2]) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use watchbill_store::search::Query;
-use watchbill_store::{Access, DatabaseState, Mode, Store, StoreError};
+use watchbill_store::{Access, DatabaseState, OpenMode, Store, StoreError};
 
 use crate::rig::{Rig, prompt, session};
 
@@ -236,7 +236,7 @@ fn after_a_kill_later_steps_merge_the_segments_that_were_left() {
 #[test]
 fn the_second_process_only_reads() {
     let rig = Rig::new();
-    assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
+    assert!(matches!(Store::open(rig.folder.path(), OpenMode::Read), Err(StoreError::Absent { .. })));
     let mut first = rig.open();
     let mut second = rig.beside();
     assert_eq!(second.access(), Access::Reader { held_by: Some(std::process::id()) });

@@ -2,12 +2,12 @@
 
 use watchbill_core::ids::SessionId;
 use watchbill_store::tables::folders::WorkedIn;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 #[test]
 fn folders_of_work_are_known_from_transcripts_and_hooks_until_those_are_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     let [own, heard, other] =
         ["own", "heard", "other"].map(|id| step.session_key(&SessionId::new(id)).unwrap());

@@ -178,7 +178,7 @@ fn a_reader_delays_wiping_to_the_next_start() {
 }
 
 /// A session in a chain, linked to others by its transcript or by the user.
-fn in_chain(step: &mut watchbill_store::Step<'_>, id: &str, chain: &ChainId) {
+fn in_chain(step: &mut watchbill_store::WriteTransaction<'_>, id: &str, chain: &ChainId) {
     let row = SessionRow {
         session_id: id.into(),
         chain_id: Some(chain.to_string()),

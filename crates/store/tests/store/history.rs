@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::history::rows::{
-    Activity, Batch, BatchOrigin, BatchStatus, Ended, Execution, Outcome, PlanState, PlanVersion, Request,
+    Activity, Batch, BatchOrigin, BatchStatus, CallOutcome, Ended, Execution, PlanEvent, PlanEventKind,
+    Request,
 };
 use watchbill_core::session::RequestKey;
 use watchbill_core::time::Timestamp;
@@ -53,18 +54,18 @@ fn calls() -> Vec<Activity> {
             target: Some("cargo test".into()),
             at: Some(at(110)),
             offset: Some(50),
-            outcome: Some(Outcome::Pending),
+            outcome: Some(CallOutcome::Pending),
             ..Activity::default()
         }),
         named(Activity {
             batch: Some("p1".into()),
-            outcome: Some(Outcome::Error),
+            outcome: Some(CallOutcome::Error),
             ended_at: Some(at(400)),
             error: Some("exit 1".into()),
             result_offset: Some(90),
             ..Activity::default()
         }),
-        named(Activity { duration_ms: Some(250), outcome: Some(Outcome::Ok), ..Activity::default() }),
+        named(Activity { duration_ms: Some(250), outcome: Some(CallOutcome::Ok), ..Activity::default() }),
     ]
 }
 
@@ -271,7 +272,7 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     let mut store = rig.open();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
-    let change = |ms, content: Option<&str>, word| PlanVersion {
+    let change = |ms, content: Option<&str>, word| PlanEvent {
         plan: "/home/dev/.claude/plans/otter.md".into(),
         path: Some("/home/dev/.claude/plans/otter.md".into()),
         at: Some(at(ms)),
@@ -281,12 +282,12 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     };
     // Out of order, and one of them twice.
     for (ms, content, word) in [
-        (300, None, PlanState::Approved),
-        (200, Some("second"), PlanState::Written),
-        (100, Some("first"), PlanState::Written),
-        (150, None, PlanState::Rejected),
-        (250, Some("second"), PlanState::Proposed),
-        (100, Some("first"), PlanState::Written),
+        (300, None, PlanEventKind::Approved),
+        (200, Some("second"), PlanEventKind::Written),
+        (100, Some("first"), PlanEventKind::Written),
+        (150, None, PlanEventKind::Rejected),
+        (250, Some("second"), PlanEventKind::Proposed),
+        (100, Some("first"), PlanEventKind::Written),
     ] {
         step.merge_plan(key, Some(file), &change(ms, content, word)).unwrap();
     }
@@ -304,8 +305,8 @@ fn plan_versions_are_sorted_by_time_and_have_the_events_of_their_time() {
     assert_eq!(
         shown,
         [
-            (1, "first", vec![PlanState::Written, PlanState::Rejected]),
-            (2, "second", vec![PlanState::Written, PlanState::Proposed, PlanState::Approved]),
+            (1, "first", vec![PlanEventKind::Written, PlanEventKind::Rejected]),
+            (2, "second", vec![PlanEventKind::Written, PlanEventKind::Proposed, PlanEventKind::Approved]),
         ]
     );
     assert_eq!(store.executions(key).unwrap(), [execution]);

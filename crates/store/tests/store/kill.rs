@@ -9,7 +9,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{DatabaseState, Mode, Store};
+use watchbill_store::{DatabaseState, OpenMode, Store};
 
 use crate::rig::{Rig, child, child_folder, forget, prompt, session};
 
@@ -39,7 +39,7 @@ fn counts(store: &Store) -> (u64, u64, usize) {
 #[test]
 fn child_writes() {
     let Some(folder) = child_folder() else { return };
-    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     let (mut n, _, _) = counts(&store);
     let from = n;
     loop {
@@ -102,7 +102,7 @@ fn a_killed_writer_leaves_whole_steps() {
 #[test]
 fn child_writes_first() {
     let Some(folder) = child_folder() else { return };
-    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     store.begin_bulk_insert().unwrap();
     for step_number in 0.. {
         let mut step = store.step().unwrap();
@@ -136,7 +136,7 @@ fn a_first_index_that_is_killed_leaves_whole_steps_to_readers_too() {
         let stored = said.last().unwrap_or(stored);
         let journal = rig.folder.path().join("watchbill.db-journal");
         left_open += u32::from(journal.metadata().is_ok_and(|journal| journal.len() > 0));
-        let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+        let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
         let (cursor, texts, _) = counts(&reader);
         assert_eq!(texts, cursor, "kill {kill}");
         assert!(cursor >= stored && cursor % STEP == 0, "kill {kill}: {cursor}, {stored} were told");
@@ -156,7 +156,7 @@ const SECRET: &str = "theirsecretword";
 #[test]
 fn child_forgets() {
     let Some(folder) = child_folder() else { return };
-    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     println!("forgets now");
     forget(&mut store, &Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ())
         .unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, Error, ErrorCode};
-use watchbill_store::{Access, DATABASE, Mode, Store};
+use watchbill_store::{Access, DATABASE, OpenMode, Store};
 
 use crate::rig::{Rig, child, child_folder, prompt, session};
 
@@ -102,7 +102,7 @@ fn after_the_first_texts() {
 #[test]
 fn after_a_start_beside_a_reader_of_the_same_program() {
     let rig = with_one_text();
-    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
     let mut store = Store::take_over(rig.folder.path()).unwrap().unwrap();
     stays_whole(&rig, &mut store);
     assert_eq!(reader.text_counts().unwrap().0, 3);

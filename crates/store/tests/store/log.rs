@@ -7,7 +7,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::folders::WorkedIn;
-use watchbill_store::{DATABASE, DatabaseState, FileKey, Mode, Store};
+use watchbill_store::{DATABASE, DatabaseState, FileKey, OpenMode, Store};
 
 use crate::rig::{Rig, forget, prompt, session};
 
@@ -67,7 +67,7 @@ fn without_a_copier_the_commits_copy_the_log() {
 fn a_reader_has_no_log_copier() {
     let rig = Rig::new();
     let _writer = rig.open();
-    let reader = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap();
+    let reader = Store::open(rig.folder.path(), OpenMode::WriteOrRead).unwrap();
     assert!(reader.log_copier().unwrap().is_none());
 }
 
@@ -98,7 +98,7 @@ fn a_first_index_writes_without_the_log() {
     // The log is back, and others can read beside a step.
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();
-    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
     assert_eq!(reader.fact("first").unwrap().map(|bytes| bytes.len()), Some(512 << 10));
     step.commit().unwrap();
     assert!(beside(&rig, "-wal"));
@@ -201,7 +201,7 @@ fn a_store_with_user_edits_keeps_the_log_in_a_first_index() {
 fn a_store_that_others_read_keeps_the_log_in_a_first_index() {
     let rig = Rig::new();
     let mut store = rig.open();
-    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
     store.begin_bulk_insert().unwrap();
     let mut step = store.step().unwrap();
     step.put_fact("unfinished", b"x").unwrap();

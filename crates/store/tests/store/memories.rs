@@ -6,7 +6,7 @@ use watchbill_core::history::Exclude;
 use watchbill_core::history::rows::{Activity, Batch, BatchStatus, Ended};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::likeness::words;
-use watchbill_core::memory::{Edit, EditKind, Importance, Kind, Signal, gather};
+use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal, gather};
 use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::tables::memories::ProjectPlace;
@@ -25,7 +25,7 @@ fn place() -> ProjectPlace {
 fn finding(id: u64, text: &str) -> Signal {
     Signal {
         id,
-        kind: Kind::Correction,
+        kind: MemoryKind::Correction,
         text: text.to_owned(),
         path: Some("src/log.rs".to_owned()),
         symptom: None,

@@ -9,7 +9,7 @@ use watchbill_core::history::rows::{Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_store::removal::{Forget, Removed, Stage};
-use watchbill_store::{Access, FileKey, Mode, SessionKey, Step, Store, StoreError};
+use watchbill_store::{Access, FileKey, OpenMode, SessionKey, Store, StoreError, WriteTransaction};
 
 pub struct Rig {
     pub folder: TempDir,
@@ -37,7 +37,7 @@ impl Rig {
 
     /// The store, which another process may be writing.
     pub fn beside(&self) -> Store {
-        Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
+        Store::open(self.folder.path(), OpenMode::WriteOrRead).unwrap()
     }
 }
 
@@ -54,7 +54,7 @@ pub fn forget(
 }
 
 /// A session with its transcript.
-pub fn session(step: &mut Step<'_>, id: &str) -> (SessionKey, FileKey) {
+pub fn session(step: &mut WriteTransaction<'_>, id: &str) -> (SessionKey, FileKey) {
     let session = step.session_key(&SessionId::new(id)).unwrap();
     let path = format!("/home/dev/.claude/projects/-home-dev-app/{id}.jsonl");
     let file = step.file_key(&path, session, None).unwrap();

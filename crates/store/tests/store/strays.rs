@@ -11,7 +11,7 @@ use watchbill_store::archive::{ARCHIVE, Archive, Original};
 use watchbill_store::removal::Forget;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::folders::WorkedIn;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use crate::rig::forget;
 
@@ -54,7 +54,7 @@ impl ArchiveFixture {
     }
 
     fn open(&self) -> Store {
-        Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
+        Store::open(self.folder.path(), OpenMode::WriteOrRead).unwrap()
     }
 
     fn store_with(&self, row: &ArchiveRow) -> Store {

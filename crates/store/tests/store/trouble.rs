@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use watchbill_store::search::Query;
-use watchbill_store::{DatabaseState, Mode, Store, StoreError};
+use watchbill_store::{DatabaseState, OpenMode, Store, StoreError};
 
 use crate::rig::{Rig, child, child_folder, prompt, session};
 #[cfg(unix)]
@@ -37,7 +37,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
     sql.pragma_update(None, "user_version", 99).unwrap();
     sql.close().unwrap();
     let before = std::fs::read(&path).unwrap();
-    for mode in [Mode::WriteOrRead, Mode::Read] {
+    for mode in [OpenMode::WriteOrRead, OpenMode::Read] {
         let error = Store::open(rig.folder.path(), mode).unwrap_err();
         let known = watchbill_store::schema::NEWEST;
         assert_eq!(
@@ -61,7 +61,7 @@ fn a_damaged_header_is_not_taken_for_a_newer_schema() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[50..4050].fill(0x71);
     std::fs::write(&path, bytes).unwrap();
-    let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
+    let error = Store::open(rig.folder.path(), OpenMode::Read).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
     assert!(matches!(rig.open().origin(), DatabaseState::SetAside { .. }));
 }
@@ -73,7 +73,7 @@ fn a_reader_treats_an_unfinished_database_as_absent() {
     let sql = Connection::open(rig.folder.path().join("watchbill.db")).unwrap();
     sql.pragma_update(None, "journal_mode", "WAL").unwrap();
     sql.close().unwrap();
-    let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
+    let error = Store::open(rig.folder.path(), OpenMode::Read).unwrap_err();
     assert!(matches!(error, StoreError::Absent { .. }), "{error}");
     assert_eq!(*rig.open().origin(), DatabaseState::Fresh);
 }
@@ -138,14 +138,14 @@ fn a_reader_during_a_first_index_is_told_so() {
          a moment",
         std::process::id()
     );
-    for mode in [Mode::Read, Mode::WriteOrRead] {
+    for mode in [OpenMode::Read, OpenMode::WriteOrRead] {
         let error = Store::open(rig.folder.path(), mode).unwrap_err();
         assert_eq!(message_of(&error, rig.folder.path()), expected);
         assert!(error.is_temporary());
     }
     step.commit().unwrap();
     // Between two steps it can be read. A reader that goes on gets the same error within the next step.
-    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    let reader = Store::open(rig.folder.path(), OpenMode::Read).unwrap();
     reader.set_busy_timeout(std::time::Duration::ZERO).unwrap();
     let mut step = store.step().unwrap();
     for at in 2_600..5_200 {
@@ -161,9 +161,9 @@ fn a_reader_during_a_first_index_is_told_so() {
 #[test]
 fn child_may_not_write() {
     let Some(folder) = child_folder() else { return };
-    let error = Store::open(&folder, Mode::WriteOrRead).unwrap_err();
+    let error = Store::open(&folder, OpenMode::WriteOrRead).unwrap_err();
     println!("said {}", message_of(&error, &folder));
-    let store = Store::open(&folder, Mode::Read).unwrap();
+    let store = Store::open(&folder, OpenMode::Read).unwrap();
     println!("found {}", store.search(&Query::new("kept", 5)).unwrap().hits.len());
 }
 
@@ -212,7 +212,7 @@ fn child_fills_the_disk() {
     let Some(folder) = child_folder() else { return };
     std::fs::write(folder.join("ballast"), vec![0; 1 << 20]).unwrap();
     let data = folder.join("data");
-    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     let text = "many words that fill the disk ".repeat(500);
     let mut stored = 0;
     let error = loop {
@@ -228,11 +228,11 @@ fn child_fills_the_disk() {
     assert_eq!(store.search(&Query::new("many words", 10_000)).unwrap().hits.len() as u64, stored);
     drop(store);
     // Even without space for a new start, it can be read.
-    let store = Store::open(&data, Mode::Read).unwrap();
+    let store = Store::open(&data, OpenMode::Read).unwrap();
     assert_eq!(store.search(&Query::new("number0", 5)).unwrap().hits.len(), 1);
     drop(store);
     std::fs::remove_file(folder.join("ballast")).unwrap();
-    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     assert_eq!(add(&mut store, stored, "there is room again").unwrap(), stored + 1);
     assert!(store.index_is_sound().unwrap());
     println!("went on");
@@ -242,7 +242,7 @@ fn child_fills_the_disk() {
 #[test]
 fn child_mends_without_room() {
     let Some(folder) = child_folder() else { return };
-    let mut store = Store::open(&folder.join("data"), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder.join("data"), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     let (key, file) = session(&mut step, "a");
     for n in 0..200 {
@@ -319,7 +319,7 @@ fn a_folder_that_others_use_too_stays_open_to_them() {
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     for _ in 0..2 {
-        let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+        let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
         add(&mut store, 0, "mine").unwrap();
         assert_eq!((mode(&folder), mode(&folder.join("watchbill.db"))), (0o1777, 0o600));
     }
@@ -334,7 +334,7 @@ fn only_the_user_may_read_the_folder_and_its_files() {
     let folder = rig.folder.path().join("below/data");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
-    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     add(&mut store, 0, "mine").unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);

@@ -1,8 +1,8 @@
 //! Ghostty: AppleScript on macOS since 1.3, by the folder, because no variable names a tab; elsewhere only its
 //! window.
 
-use super::{Plan, Program, Raise, Role, osascript, window};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, osascript, window};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -25,21 +25,21 @@ const SCRIPT: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     match (place.platform, place.folder()) {
-        (Platform::MacOs, Some(folder)) => Plan {
+        (Platform::MacOs, Some(folder)) => FocusPlan {
             select: vec![osascript(SCRIPT, &[folder])],
             no_tab_reason: None,
-            raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
+            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
         },
-        (Platform::MacOs, None) => Plan {
+        (Platform::MacOs, None) => FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some(
                 "Ghostty finds its tabs by their folder, and the session's is not known.".into(),
             ),
-            raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
+            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Ghostty"])]),
         },
-        _ => Plan {
+        _ => FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some("Ghostty has no way to choose a tab on this system.".into()),
             raise: Raise::Window(WindowHint { titles: folder_names(place), ..window(place) }),

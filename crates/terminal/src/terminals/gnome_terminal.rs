@@ -2,8 +2,8 @@
 //! and its activation switches to the tab and presents its window (gnome-terminal since 3.10, with the setting
 //! `shell-integration-enabled`).
 
-use super::{Plan, Program, Raise, Role, window};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, window};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -22,11 +22,11 @@ pub const PROGRAM: Program = Program {
 const PATH: &str = "/org/gnome/Terminal/SearchProvider";
 const METHOD: &str = "org.gnome.Shell.SearchProvider2.ActivateResult";
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let raise = Raise::WithTab(window(place));
     let Some((service, screen)) = names(place) else {
         let lacking = "GNOME Terminal's tab is not known (GNOME_TERMINAL_SCREEN), so it cannot be chosen.";
-        return Plan {
+        return FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some(lacking.into()),
             raise: Raise::Window(window(place)),
@@ -36,10 +36,10 @@ fn plan(place: &NestLevel) -> Plan {
     let gdbus = ["call", "--session", "--dest", service, "--object-path", PATH, "--method", METHOD, &quoted];
     let (destination, name) = (format!("--dest={service}"), format!("string:{screen}"));
     let send = ["--session", "--print-reply", "--reply-timeout=1500", &destination, PATH, METHOD, &name];
-    Plan {
+    FocusPlan {
         select: vec![
-            Call::new("gdbus", gdbus.into_iter().chain(["@as []", "0"])),
-            Call::new("dbus-send", send.into_iter().chain(["array:string:", "uint32:0"])),
+            ProgramCall::new("gdbus", gdbus.into_iter().chain(["@as []", "0"])),
+            ProgramCall::new("dbus-send", send.into_iter().chain(["array:string:", "uint32:0"])),
         ],
         no_tab_reason: Some(SETTING.into()),
         raise,

@@ -1,8 +1,8 @@
 //! iTerm2: AppleScript by the session's unique id, the end of `ITERM_SESSION_ID`, or else by its device
 //! (iterm2.com/documentation-scripting.html). macOS asks the user once for the permission.
 
-use super::{Plan, Program, Raise, Role, osascript};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, osascript};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -42,15 +42,17 @@ const SHOWN: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     match names(place) {
-        Some((id, tty)) => {
-            Plan { select: vec![osascript(SCRIPT, &[id, tty])], no_tab_reason: None, raise: Raise::Select }
-        }
-        None => Plan {
+        Some((id, tty)) => FocusPlan {
+            select: vec![osascript(SCRIPT, &[id, tty])],
+            no_tab_reason: None,
+            raise: Raise::Select,
+        },
+        None => FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some("Neither the device nor the id of iTerm2's session is known.".into()),
-            raise: Raise::Calls(vec![Call::new("open", ["-a", "iTerm"])]),
+            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "iTerm"])]),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Terminals within JetBrains' editors: only the window.
 
-use super::{Plan, Program, Raise, Role, vscode, window};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, vscode, window};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -27,18 +27,18 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let raise = match place.platform {
         Platform::MacOs => {
             let application =
                 place.above.iter().find(|process| PROGRAM.processes.contains(&process.name.as_str()));
             let name = application.map_or("idea", |process| process.name.as_str());
-            Raise::Calls(vec![Call::new("open", ["-b", bundle(name)])])
+            Raise::Calls(vec![ProgramCall::new("open", ["-b", bundle(name)])])
         }
         _ => Raise::Window(WindowHint { titles: vscode::folders(place), ..window(place) }),
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
+    FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
 }
 
 fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {

@@ -1,7 +1,7 @@
 //! kitty: `kitten @ focus-window` (remote control; sw.kovidgoyal.net/kitty/remote-control), if kitty listens.
 
-use super::{Form, Plan, Program, Raise, Role, Typing, bracketed, raise, window};
-use crate::call::{Call, CallResult};
+use super::{FocusPlan, Form, Program, Raise, Role, Typing, bracketed, raise, window};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -20,7 +20,7 @@ fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
                 .into(),
         );
     };
-    let out = match world.run(&Call::new("kitty", ["@", "--to", address, "ls"])) {
+    let out = match world.run(&ProgramCall::new("kitty", ["@", "--to", address, "ls"])) {
         CallResult::Done(out) => out,
         other => return Err(format!("{}.", other.failure_text("kitty"))),
     };
@@ -41,21 +41,21 @@ fn runs_in_front(ls: &str, id: u32, pid: u32) -> bool {
     shown.into_iter().flatten().any(|process| process["pid"] == pid)
 }
 
-fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<ProgramCall> {
     vec![send(place, &bracketed(text, form))]
 }
 
-fn enter(place: &NestLevel) -> Call {
+fn enter(place: &NestLevel) -> ProgramCall {
     send(place, "\r")
 }
 
-fn send(place: &NestLevel, keys: &str) -> Call {
+fn send(place: &NestLevel, keys: &str) -> ProgramCall {
     let window = format!("id:{}", id(place).unwrap_or_default());
     let address = listens(place).unwrap_or_default();
-    Call::new("kitty", ["@", "--to", address, "send-text", "--match", &window, "--stdin"]).input(keys)
+    ProgramCall::new("kitty", ["@", "--to", address, "send-text", "--match", &window, "--stdin"]).input(keys)
 }
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let hint = WindowHint { pid: place.number("KITTY_PID"), ..window(place) };
     let Some((address, id)) = listens(place).zip(id(place)) else {
         let lacking = "kitty does not listen for requests (`allow_remote_control` and `listen_on` in kitty.conf), so \
@@ -64,21 +64,22 @@ fn plan(place: &NestLevel) -> Plan {
             Platform::Linux => Raise::Window(hint),
             _ => raise(place, "kitty"),
         };
-        return Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
+        return FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
     };
     let matched = format!("id:{id}");
-    let focus = |program| Call::new(program, ["@", "--to", address, "focus-window", "--match", &matched]);
+    let focus =
+        |program| ProgramCall::new(program, ["@", "--to", address, "focus-window", "--match", &matched]);
     let raise = match place.platform {
         Platform::Linux => Raise::WithTab(hint),
         _ => raise(place, "kitty"),
     };
     // Before 0.27 there was no `kitten`.
-    Plan { select: vec![focus("kitten"), focus("kitty")], no_tab_reason: None, raise }
+    FocusPlan { select: vec![focus("kitten"), focus("kitty")], no_tab_reason: None, raise }
 }
 
 fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     let (address, id) = listens(place).zip(id(place))?;
-    let ls = |program| world.run(&Call::new(program, ["@", "--to", address, "ls"])).done();
+    let ls = |program| world.run(&ProgramCall::new(program, ["@", "--to", address, "ls"])).done();
     is_shown(&ls("kitten").or_else(|| ls("kitty"))?, id)
 }
 

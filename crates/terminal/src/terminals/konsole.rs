@@ -1,8 +1,8 @@
 //! Konsole: its D-Bus interface. Konsole gives the names to every process that runs in it (docs.kde.org, Konsole,
 //! Scripting).
 
-use super::{Plan, Program, Raise, Role, window};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, window};
+use crate::call::ProgramCall;
 use crate::place::{NestLevel, number};
 use crate::world::World;
 
@@ -14,14 +14,14 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let raise = Raise::Window(window(place));
     let Some((service, path, session)) = names(place) else {
         let lacking = "Konsole's session is not known (KONSOLE_DBUS_SESSION), so its tab cannot be chosen.";
-        return Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
+        return FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise };
     };
     let id = session.to_string();
-    Plan { select: calls(service, path, "setCurrentSession", Some(&id)), no_tab_reason: None, raise }
+    FocusPlan { select: calls(service, path, "setCurrentSession", Some(&id)), no_tab_reason: None, raise }
 }
 
 fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
@@ -49,15 +49,15 @@ fn names(place: &NestLevel) -> Option<(&str, &str, u32)> {
 }
 
 /// One method of the window, for each program that can call it.
-fn calls(service: &str, path: &str, method: &str, number: Option<&str>) -> Vec<Call> {
+fn calls(service: &str, path: &str, method: &str, number: Option<&str>) -> Vec<ProgramCall> {
     let name = format!("org.kde.konsole.Window.{method}");
     let gdbus = ["call", "--session", "--dest", service, "--object-path", path, "--method", &name];
     let typed = number.map(|number| format!("int32:{number}"));
     let destination = format!("--dest={service}");
     let send = ["--session", "--print-reply", "--reply-timeout=1500", &destination, path, &name];
     vec![
-        Call::new("gdbus", gdbus.into_iter().chain(number)),
-        Call::new("dbus-send", send.into_iter().chain(typed.as_deref())),
-        Call::new("qdbus", [service, path, &name].into_iter().chain(number)),
+        ProgramCall::new("gdbus", gdbus.into_iter().chain(number)),
+        ProgramCall::new("dbus-send", send.into_iter().chain(typed.as_deref())),
+        ProgramCall::new("qdbus", [service, path, &name].into_iter().chain(number)),
     ]
 }

@@ -18,7 +18,7 @@ mod zellij;
 
 use crate::place::NestLevel;
 
-pub use program::{EnterResult, FocusFailure, Form, Plan, Program, Raise, Role, Typing};
+pub use program::{EnterResult, FocusFailure, FocusPlan, Form, Program, Raise, Role, Typing};
 use program::{bracketed, osascript, raise, window};
 
 /// All programs. If two have the same process name, the first one counts.

@@ -1,6 +1,6 @@
 //! Terminals that take no requests: only the desktop can raise their windows.
 
-use super::{Plan, Program, Raise, Role, window};
+use super::{FocusPlan, Program, Raise, Role, window};
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -53,19 +53,22 @@ pub const TABBED: Program = Program {
 pub const UNKNOWN: Program =
     Program { kind: "tty", name: "", processes: &[], role: Role::Terminal { plan: unknown, shown: never } };
 
-fn whole(place: &NestLevel) -> Plan {
-    Plan { select: Vec::new(), no_tab_reason: None, raise: Raise::Window(window(place)) }
+fn whole(place: &NestLevel) -> FocusPlan {
+    FocusPlan { select: Vec::new(), no_tab_reason: None, raise: Raise::Window(window(place)) }
 }
 
-fn tabbed(place: &NestLevel) -> Plan {
-    Plan {
+fn tabbed(place: &NestLevel) -> FocusPlan {
+    FocusPlan {
         no_tab_reason: Some("This terminal does not let another program choose one of its tabs.".into()),
         ..whole(place)
     }
 }
 
-fn unknown(place: &NestLevel) -> Plan {
-    Plan { no_tab_reason: Some("It is not known whether this terminal has tabs.".into()), ..whole(place) }
+fn unknown(place: &NestLevel) -> FocusPlan {
+    FocusPlan {
+        no_tab_reason: Some("It is not known whether this terminal has tabs.".into()),
+        ..whole(place)
+    }
 }
 
 fn always(_: &NestLevel, _: &dyn World) -> Option<bool> {

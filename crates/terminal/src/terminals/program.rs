@@ -1,6 +1,6 @@
 //! The description of a program that shows a session: its names, its requests and their results.
 
-use crate::call::Call;
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -31,7 +31,7 @@ pub enum Role {
     /// It has windows.
     Terminal {
         /// Plans the requests to it.
-        plan: fn(&NestLevel) -> Plan,
+        plan: fn(&NestLevel) -> FocusPlan,
         /// Whether its window shows the tab; `None` if that is unknown.
         shown: fn(&NestLevel, &dyn World) -> Option<bool>,
     },
@@ -39,9 +39,9 @@ pub enum Role {
 
 /// The requests to a terminal, in this order, made from facts alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct FocusPlan {
     /// Bring the tab to the front in its window. All calls do the same; the first one whose program exists is run.
-    pub select: Vec<Call>,
+    pub select: Vec<ProgramCall>,
     /// Why the tab cannot be chosen, as a sentence; `None` for windows without tabs. If `select` has calls: what the
     /// user can do when they are refused.
     pub no_tab_reason: Option<String>,
@@ -57,7 +57,7 @@ pub enum Raise {
     /// The terminal raises it with the tab, if the desktop allows that; otherwise by the desktop.
     WithTab(WindowHint),
     /// By the first of these calls whose program exists.
-    Calls(Vec<Call>),
+    Calls(Vec<ProgramCall>),
     /// `select` raises it too, and no program can tell whether that worked.
     Select,
 }
@@ -68,9 +68,9 @@ pub struct Typing {
     /// Whether the pane shows the session's process and passes keys on to it alone. The error is the reason, a sentence.
     pub takes: fn(&NestLevel, &dyn World) -> Result<(), String>,
     /// The calls that write a text, as keys or as a paste, at least one. They are run in order, and the last one writes.
-    pub write: fn(&NestLevel, &str, Form) -> Vec<Call>,
+    pub write: fn(&NestLevel, &str, Form) -> Vec<ProgramCall>,
     /// The call that presses Enter.
-    pub enter: fn(&NestLevel) -> Call,
+    pub enter: fn(&NestLevel) -> ProgramCall,
 }
 
 /// How a text goes into a pane.
@@ -116,12 +116,12 @@ pub(super) fn window(place: &NestLevel) -> WindowHint {
 /// How to raise the window of a terminal whose own request for a tab does not raise it.
 pub(super) fn raise(place: &NestLevel, mac_application: &str) -> Raise {
     match place.platform {
-        Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_application])]),
+        Platform::MacOs => Raise::Calls(vec![ProgramCall::new("open", ["-a", mac_application])]),
         _ => Raise::Window(window(place)),
     }
 }
 
 /// An AppleScript with arguments. Values never become part of the script.
-pub(super) fn osascript(script: &str, args: &[&str]) -> Call {
-    Call::new("osascript", ["-e", script].into_iter().chain(args.iter().copied()))
+pub(super) fn osascript(script: &str, args: &[&str]) -> ProgramCall {
+    ProgramCall::new("osascript", ["-e", script].into_iter().chain(args.iter().copied()))
 }

@@ -1,7 +1,7 @@
 //! Terminal.app of macOS: AppleScript by the tab's device. macOS asks the user once for the permission.
 
-use super::{Plan, Program, Raise, Role, osascript};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, osascript};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -37,15 +37,15 @@ const SHOWN: &str = r#"on run argv
   end tell
 end run"#;
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     match place.tty() {
         Some(tty) => {
-            Plan { select: vec![osascript(SCRIPT, &[tty])], no_tab_reason: None, raise: Raise::Select }
+            FocusPlan { select: vec![osascript(SCRIPT, &[tty])], no_tab_reason: None, raise: Raise::Select }
         }
-        None => Plan {
+        None => FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some("The device of the tab is not known.".into()),
-            raise: Raise::Calls(vec![Call::new("open", ["-a", "Terminal"])]),
+            raise: Raise::Calls(vec![ProgramCall::new("open", ["-a", "Terminal"])]),
         },
     }
 }

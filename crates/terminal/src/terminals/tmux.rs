@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{EnterResult, FocusFailure, Form, Program, Role, Typing};
-use crate::call::Call;
+use crate::call::ProgramCall;
 use crate::place::{NestLevel, ancestors, is_tty, number};
 use crate::resume::quoted;
 use crate::windows;
@@ -122,7 +122,7 @@ fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
     }
 }
 
-fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<ProgramCall> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let buffer = format!("watchbill-{}-{number}", std::process::id());
@@ -138,7 +138,7 @@ fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
     ]
 }
 
-fn press_enter(place: &NestLevel) -> Call {
+fn press_enter(place: &NestLevel) -> ProgramCall {
     call(place, &["send-keys", "-t", pane_id(place).unwrap_or_default(), "Enter"])
 }
 
@@ -230,9 +230,9 @@ fn ask(place: &NestLevel, world: &dyn World, args: &[&str]) -> Result<String, St
     }
 }
 
-fn call(place: &NestLevel, args: &[&str]) -> Call {
+fn call(place: &NestLevel, args: &[&str]) -> ProgramCall {
     let server = socket(place).map(|socket| ["-S", socket]);
-    let mut call = Call::new("tmux", server.into_iter().flatten().chain(args.iter().copied()));
+    let mut call = ProgramCall::new("tmux", server.into_iter().flatten().chain(args.iter().copied()));
     // If the place names no server, the default one is meant, not the one in which this program runs.
     call.without = &["TMUX", "TMUX_PANE"];
     call

@@ -1,7 +1,7 @@
 //! Terminals within VS Code and its relatives: only the window, because no request from outside chooses a terminal.
 
-use super::{Plan, Program, Raise, Role, window};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, window};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::windows::WindowHint;
 use crate::world::{Platform, World};
@@ -24,7 +24,7 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let raise = match place.platform {
         // One process has all the windows. A title contains the name of the open folder.
         Platform::Linux => Raise::Window(WindowHint {
@@ -32,14 +32,14 @@ fn plan(place: &NestLevel) -> Plan {
             titles: folders(place),
             ..window(place)
         }),
-        Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_name(place)])]),
+        Platform::MacOs => Raise::Calls(vec![ProgramCall::new("open", ["-a", mac_name(place)])]),
         // The program passes the folder to the window that has it open.
-        Platform::Windows => {
-            Raise::Calls(place.folder().map(|folder| Call::new("code.cmd", [folder])).into_iter().collect())
-        }
+        Platform::Windows => Raise::Calls(
+            place.folder().map(|folder| ProgramCall::new("code.cmd", [folder])).into_iter().collect(),
+        ),
     };
     let lacking = "Editors do not let another program choose one of their terminals.";
-    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
+    FocusPlan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise }
 }
 
 fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {

@@ -1,7 +1,7 @@
 //! Warp: it gives each pane an address, and opening the address brings the pane to the front.
 
-use super::{Plan, Program, Raise, Role, raise};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role, raise};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::world::{Platform, World};
 
@@ -13,9 +13,9 @@ pub const PROGRAM: Program = Program {
     role: Role::Terminal { plan, shown },
 };
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let Some(address) = address(place) else {
-        return Plan {
+        return FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some(
                 "Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.".into(),
@@ -24,11 +24,11 @@ fn plan(place: &NestLevel) -> Plan {
         };
     };
     let select = match place.platform {
-        Platform::MacOs => Call::new("open", [address]),
-        Platform::Linux => Call::new("xdg-open", [address]),
-        Platform::Windows => Call::new("explorer.exe", [address]),
+        Platform::MacOs => ProgramCall::new("open", [address]),
+        Platform::Linux => ProgramCall::new("xdg-open", [address]),
+        Platform::Windows => ProgramCall::new("explorer.exe", [address]),
     };
-    Plan { select: vec![select], no_tab_reason: None, raise: Raise::Select }
+    FocusPlan { select: vec![select], no_tab_reason: None, raise: Raise::Select }
 }
 
 fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {

@@ -1,8 +1,8 @@
 //! WezTerm: `wezterm cli activate-pane` (wezterm.org/cli/cli/activate-pane), over the socket that the pane's
 //! variables name.
 
-use super::{Form, Plan, Program, Role, Typing, bracketed, raise};
-use crate::call::{Call, CallResult};
+use super::{FocusPlan, Form, Program, Role, Typing, bracketed, raise};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -34,28 +34,28 @@ fn takes(place: &NestLevel, world: &dyn World) -> Result<(), String> {
     }
 }
 
-fn write(place: &NestLevel, text: &str, form: Form) -> Vec<Call> {
+fn write(place: &NestLevel, text: &str, form: Form) -> Vec<ProgramCall> {
     vec![send(place, &bracketed(text, form))]
 }
 
-fn enter(place: &NestLevel) -> Call {
+fn enter(place: &NestLevel) -> ProgramCall {
     send(place, "\r")
 }
 
-fn send(place: &NestLevel, keys: &str) -> Call {
+fn send(place: &NestLevel, keys: &str) -> ProgramCall {
     let pane = place.number("WEZTERM_PANE").unwrap_or_default().to_string();
     cli(place, &["send-text", "--pane-id", &pane, "--no-paste"]).input(keys)
 }
 
-fn plan(place: &NestLevel) -> Plan {
+fn plan(place: &NestLevel) -> FocusPlan {
     let raise = raise(place, "WezTerm");
     match place.number("WEZTERM_PANE") {
         Some(pane) => {
             let pane = pane.to_string();
             let select = vec![cli(place, &["activate-pane", "--pane-id", &pane])];
-            Plan { select, no_tab_reason: None, raise }
+            FocusPlan { select, no_tab_reason: None, raise }
         }
-        None => Plan {
+        None => FocusPlan {
             select: Vec::new(),
             no_tab_reason: Some("WezTerm's pane is not known (WEZTERM_PANE), so it cannot be chosen.".into()),
             raise,
@@ -70,9 +70,10 @@ fn shown(place: &NestLevel, world: &dyn World) -> Option<bool> {
     Some(clients.as_array()?.iter().any(|client| client["focused_pane_id"] == pane))
 }
 
-fn cli(place: &NestLevel, args: &[&str]) -> Call {
+fn cli(place: &NestLevel, args: &[&str]) -> ProgramCall {
     // Without this option the program would start a server of its own.
-    let call = Call::new("wezterm", ["cli", "--no-auto-start"].into_iter().chain(args.iter().copied()));
+    let call =
+        ProgramCall::new("wezterm", ["cli", "--no-auto-start"].into_iter().chain(args.iter().copied()));
     match place.path("WEZTERM_UNIX_SOCKET") {
         Some(socket) => call.env("WEZTERM_UNIX_SOCKET", socket),
         None => call,

@@ -1,7 +1,7 @@
 //! Windows Terminal: only its window, because it has no way to choose a tab from outside (microsoft/terminal#19783).
 
-use super::{Plan, Program, Raise, Role};
-use crate::call::Call;
+use super::{FocusPlan, Program, Raise, Role};
+use crate::call::ProgramCall;
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -17,10 +17,15 @@ pub const PROGRAM: Program = Program {
 const SCRIPT: &str = "$t = Get-Process WindowsTerminal -ErrorAction Stop | Select-Object -First 1; \
     if (-not (New-Object -ComObject WScript.Shell).AppActivate($t.Id)) { exit 1 }";
 
-fn plan(_: &NestLevel) -> Plan {
-    let powershell = Call::new("powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
+fn plan(_: &NestLevel) -> FocusPlan {
+    let powershell =
+        ProgramCall::new("powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
     let lacking = "Windows Terminal has no way to choose a tab from outside.";
-    Plan { select: Vec::new(), no_tab_reason: Some(lacking.into()), raise: Raise::Calls(vec![powershell]) }
+    FocusPlan {
+        select: Vec::new(),
+        no_tab_reason: Some(lacking.into()),
+        raise: Raise::Calls(vec![powershell]),
+    }
 }
 
 fn shown(_: &NestLevel, _: &dyn World) -> Option<bool> {

@@ -2,7 +2,7 @@
 //! pane's variables name. It does not tell where its clients run, so this file looks for them among the processes.
 
 use super::{EnterResult, FocusFailure, Program, Role};
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::resume::quoted;
 use crate::world::World;
@@ -49,9 +49,9 @@ fn shown(_: &NestLevel, _: &dyn World) -> Option<Vec<NestLevel>> {
     None
 }
 
-fn focus(place: &NestLevel) -> Option<Call> {
+fn focus(place: &NestLevel) -> Option<ProgramCall> {
     let pane = format!("terminal_{}", place.number("ZELLIJ_PANE_ID")?);
-    Some(Call::new(
+    Some(ProgramCall::new(
         "zellij",
         ["--session", place.word("ZELLIJ_SESSION_NAME")?, "action", "focus-pane-id", &pane],
     ))

@@ -2,7 +2,7 @@
 //! only the terminal itself may ask, and is mostly refused.
 
 use super::{Raised, WindowHint};
-use crate::call::{Call, CallResult};
+use crate::call::{CallResult, ProgramCall};
 use crate::place::NestLevel;
 use crate::world::World;
 
@@ -55,7 +55,7 @@ pub fn raise(
     world: &dyn World,
 ) -> Result<Raised, String> {
     let pids: Vec<u32> = place.pids().chain(hint.pid).collect();
-    let with = |call: Call| {
+    let with = |call: ProgramCall| {
         [("SWAYSOCK", "SWAYSOCK"), ("NIRI_SOCKET", "NIRI_SOCKET")]
             .into_iter()
             .filter_map(|(name, variable)| Some((variable, place.path(name)?)))
@@ -72,7 +72,7 @@ pub fn raise(
                 ask(world, hyprland(pid, signature), &mut trouble).is_some_and(|out| out.trim() == "ok")
             }
             Compositor::Niri => {
-                let list = Call::new("niri", ["msg", "--json", "windows"]);
+                let list = ProgramCall::new("niri", ["msg", "--json", "windows"]);
                 let window = ask(world, with(list), &mut trouble).and_then(|out| niri_window(&out, pid));
                 window.is_some_and(|id| ask(world, with(niri(id)), &mut trouble).is_some())
             }
@@ -99,7 +99,7 @@ pub fn raise(
 }
 
 /// Runs a call. Notes why it failed, and whether another call would fail too.
-fn ask(world: &dyn World, call: Call, trouble: &mut Option<(String, bool)>) -> Option<String> {
+fn ask(world: &dyn World, call: ProgramCall, trouble: &mut Option<(String, bool)>) -> Option<String> {
     let ran = world.run(&call);
     match ran {
         CallResult::Done(out) => Some(out),
@@ -110,8 +110,8 @@ fn ask(world: &dyn World, call: Call, trouble: &mut Option<(String, bool)>) -> O
     }
 }
 
-fn sway(pid: u32) -> Call {
-    Call::new("swaymsg", [format!("[pid={pid}] focus").as_str()])
+fn sway(pid: u32) -> ProgramCall {
+    ProgramCall::new("swaymsg", [format!("[pid={pid}] focus").as_str()])
 }
 
 /// `swaymsg` prints a list of results, without a success if nothing matched.
@@ -122,13 +122,13 @@ fn sway_succeeded(out: &str) -> bool {
         .unwrap_or(out.trim().is_empty())
 }
 
-fn hyprland(pid: u32, signature: Option<&str>) -> Call {
-    let call = Call::new("hyprctl", ["dispatch", "focuswindow", format!("pid:{pid}").as_str()]);
+fn hyprland(pid: u32, signature: Option<&str>) -> ProgramCall {
+    let call = ProgramCall::new("hyprctl", ["dispatch", "focuswindow", format!("pid:{pid}").as_str()]);
     signature.map(|signature| call.clone().env("HYPRLAND_INSTANCE_SIGNATURE", signature)).unwrap_or(call)
 }
 
-fn niri(id: u64) -> Call {
-    Call::new("niri", ["msg", "action", "focus-window", "--id", id.to_string().as_str()])
+fn niri(id: u64) -> ProgramCall {
+    ProgramCall::new("niri", ["msg", "action", "focus-window", "--id", id.to_string().as_str()])
 }
 
 fn niri_window(out: &str, pid: u32) -> Option<u64> {
@@ -138,6 +138,6 @@ fn niri_window(out: &str, pid: u32) -> Option<u64> {
 }
 
 /// `kdotool` is not part of Plasma. If it is installed, it does what `xdotool` does on X11.
-fn plasma(pid: u32) -> Call {
-    Call::new("kdotool", ["search", "--pid", pid.to_string().as_str(), "windowactivate"])
+fn plasma(pid: u32) -> ProgramCall {
+    ProgramCall::new("kdotool", ["search", "--pid", pid.to_string().as_str(), "windowactivate"])
 }

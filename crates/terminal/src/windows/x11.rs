@@ -16,10 +16,10 @@ use super::Window;
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Time for the window manager to bring a window to the front.
-const PATIENCE: Duration = Duration::from_millis(700);
+const TIMEOUT: Duration = Duration::from_millis(700);
 
 /// Limit for the number of windows and the length of a title, in units of four bytes. No real screen reaches it.
-const MOST: u32 = 4096;
+const MAX_UNITS: u32 = 4096;
 
 type Tried<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -79,12 +79,14 @@ impl X {
     /// A list of numbers; empty if the window does not have the property.
     fn numbers(&self, window: WindowId, property: &str) -> Tried<Vec<u32>> {
         let property = self.atom(property)?;
-        let reply = self.connection.get_property(false, window, property, AtomEnum::ANY, 0, MOST)?.reply()?;
+        let reply =
+            self.connection.get_property(false, window, property, AtomEnum::ANY, 0, MAX_UNITS)?.reply()?;
         Ok(reply.value32().map(Iterator::collect).unwrap_or_default())
     }
 
     fn text(&self, window: WindowId, property: Atom) -> Tried<String> {
-        let reply = self.connection.get_property(false, window, property, AtomEnum::ANY, 0, MOST)?.reply()?;
+        let reply =
+            self.connection.get_property(false, window, property, AtomEnum::ANY, 0, MAX_UNITS)?.reply()?;
         Ok(String::from_utf8_lossy(&reply.value).into_owned())
     }
 
@@ -129,7 +131,7 @@ impl X {
         }
         // Source 2: a pager that acts for the user. Window managers obey it where they would refuse other programs.
         self.tell(window, "_NET_ACTIVE_WINDOW", [2, 0, 0, 0, 0])?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if self.active()? == Some(window) {
                 return Ok(true);

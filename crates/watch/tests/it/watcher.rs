@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use watchbill_watch::scan::{canonical_roots, scan, scan_path};
-use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMode, Watcher};
+use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMethod, Watcher};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 /// So long that it never ends in a test. Tests poll explicitly.
-const BY_HAND: WatchMode = WatchMode::Poll(Duration::from_secs(3600));
+const BY_HAND: WatchMethod = WatchMethod::Poll(Duration::from_secs(3600));
 
 /// Follows hints as the engine does: it knows only the files that hints named.
 struct Follower {
@@ -25,7 +25,7 @@ struct Follower {
 }
 
 impl Follower {
-    fn start(roots: &[PathBuf], mode: WatchMode) -> Self {
+    fn start(roots: &[PathBuf], mode: WatchMethod) -> Self {
         let bell = Arc::new((Mutex::new(false), Condvar::new()));
         let ringer = Arc::clone(&bell);
         let watcher = Watcher::start(roots, mode, move || {
@@ -108,7 +108,7 @@ fn put(path: &Path, text: &str) {
 fn a_file_in_a_brand_new_folder_is_found() {
     let (_dir, root) = temp();
     std::fs::create_dir_all(root.join("projects")).expect("made");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     for n in 0..100 {
         // Folder and file at the same moment: the file's own event is nearly always lost.
         let transcript = root.join(format!("projects/p{n}/s.jsonl"));
@@ -128,7 +128,7 @@ fn appends_truncation_replacement_and_removal_are_hinted() {
     let file = root.join("projects/p/s.jsonl");
     put(&file, "{}\n");
     put(&root.join("sessions/7.json"), "{}");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     follower.until(&file, Some(3));
     put(&file, "{}\n");
     follower.until(&file, Some(6));
@@ -156,7 +156,7 @@ fn other_files_give_no_hint() {
     let (_dir, root) = temp();
     std::fs::create_dir_all(root.join("projects/p/s/tool-results")).expect("made");
     std::fs::create_dir_all(root.join("sessions")).expect("made");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     put(&root.join("sessions/7.key"), "secret");
     put(&root.join("history.jsonl"), "{}\n");
     put(&root.join("projects/p/s/tool-results/x.txt"), "long");
@@ -172,7 +172,7 @@ fn folders_removed_and_made_again_are_watched_again() {
     let root = above.join("claude");
     let file = root.join("projects/p/s.jsonl");
     put(&file, "{}\n");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     let mut len = 0;
     for round in 0..12 {
         // The project, all projects, the root itself. The new folder often gets the inode of the old one.
@@ -200,7 +200,7 @@ fn a_root_renamed_away_and_made_again_is_watched_again() {
     let root = above.join("claude");
     let file = root.join("projects/p/s.jsonl");
     put(&file, "{}\n");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     std::fs::rename(&root, above.join("backup")).expect("renamed");
     put(&file, "another\n");
     follower.until(&file, Some(8));
@@ -212,7 +212,7 @@ fn a_root_renamed_away_and_made_again_is_watched_again() {
 fn a_root_that_comes_later_is_found() {
     let (_dir, above) = temp();
     let root = above.join("a/b/claude");
-    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMethod::Native);
     let health = follower.watcher.health();
     assert!(!health[0].exists && health[0].canonical.is_none(), "{health:?}");
     let file = root.join("projects/p/s.jsonl");
@@ -237,7 +237,7 @@ fn links_to_roots_and_projects_are_followed_when_their_target_changes() {
     put(&one.join("projects/p/s.jsonl"), "{}\n");
     put(&two.join("projects/p/s.jsonl"), "{\"two\":2}\n");
     symlink(&one, &link).expect("linked");
-    let mut follower = Follower::start(&[link.clone(), one.clone()], WatchMode::Native);
+    let mut follower = Follower::start(&[link.clone(), one.clone()], WatchMethod::Native);
     assert_eq!(follower.watcher.health().len(), 1, "the same root twice is one");
     put(&one.join("projects/p/s.jsonl"), "{}\n");
     follower.until(&one.join("projects/p/s.jsonl"), Some(6));
@@ -250,7 +250,7 @@ fn links_to_roots_and_projects_are_followed_when_their_target_changes() {
     follower.until(&one.join("projects/linked/t.jsonl"), Some(6));
 
     // The link changes its target to another root.
-    let mut follower = Follower::start(std::slice::from_ref(&link), WatchMode::Native);
+    let mut follower = Follower::start(std::slice::from_ref(&link), WatchMethod::Native);
     symlink(&two, above.join("new")).expect("linked");
     std::fs::rename(above.join("new"), &link).expect("renamed");
     follower.until(&two.join("projects/p/s.jsonl"), Some(10));
@@ -262,7 +262,7 @@ fn links_to_roots_and_projects_are_followed_when_their_target_changes() {
 fn a_working_folder_is_watched_for_markers_before_it_has_a_claude_folder() {
     let (_dir, above) = temp();
     let claude = above.join("repo/.claude");
-    let mut follower = Follower::start(&[], WatchMode::Native);
+    let mut follower = Follower::start(&[], WatchMethod::Native);
     follower.watcher.watch_dir(&claude);
     follower.watcher.wait_until_ready();
     let marker = claude.join("compacted.x.marker");
@@ -295,7 +295,7 @@ fn hints_keep_the_spelling_of_the_working_folder() {
     let (_dir, above) = temp();
     std::fs::create_dir_all(above.join("repo/.claude")).expect("made");
     std::os::unix::fs::symlink(above.join("repo"), above.join("link")).expect("linked");
-    let mut follower = Follower::start(&[], WatchMode::Native);
+    let mut follower = Follower::start(&[], WatchMethod::Native);
     follower.watcher.watch_dir(&above.join("link/.claude"));
     follower.watcher.wait_until_ready();
     put(&above.join("repo/.claude/compacted.x.marker"), "{}");
@@ -333,7 +333,7 @@ fn no_change_gives_no_hint() {
     let (_dir, root) = temp();
     put(&root.join("projects/p/s.jsonl"), "{}\n");
     put(&root.join("sessions/7.json"), "{}");
-    for mode in [WatchMode::Native, WatchMode::Auto, BY_HAND] {
+    for mode in [WatchMethod::Native, WatchMethod::Auto, BY_HAND] {
         let follower = Follower::start(std::slice::from_ref(&root), mode);
         for _ in 0..3 {
             scan(&StdFs, std::slice::from_ref(&root));

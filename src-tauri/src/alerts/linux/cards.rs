@@ -31,7 +31,7 @@ pub struct NotificationContent {
 
 /// A request to send to the server.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum NotificationCall {
     /// Shows it; replaces the notification with this id, if not zero.
     Show(u32, NotificationContent),
     /// Closes the notification with this id.
@@ -105,13 +105,13 @@ impl Cards {
     }
 
     /// The next request of a card, if any.
-    pub fn next(&mut self, card: Card) -> Option<Call> {
+    pub fn next(&mut self, card: Card) -> Option<NotificationCall> {
         let standing = self.0.get_mut(&card).filter(|standing| standing.asked.is_none())?;
         match standing.wanted.take() {
-            Some(Wanted::Show(content)) => Some(Call::Show(standing.id, content)),
+            Some(Wanted::Show(content)) => Some(NotificationCall::Show(standing.id, content)),
             Some(Wanted::Close) => {
                 let id = self.0.remove(&card)?.id;
-                (id != NONE).then_some(Call::Close(id))
+                (id != NONE).then_some(NotificationCall::Close(id))
             }
             None => {
                 if standing.id == NONE {
@@ -215,7 +215,7 @@ mod tests {
     fn asked(news: bool) -> Cards {
         let mut cards = Cards::default();
         cards.show(7, content(!news));
-        assert_eq!(cards.next(7), Some(Call::Show(NONE, content(!news))));
+        assert_eq!(cards.next(7), Some(NotificationCall::Show(NONE, content(!news))));
         cards.asked(7, serial(1), news, Instant::now());
         cards
     }
@@ -229,7 +229,7 @@ mod tests {
         let mut cards = asked(true);
         cards.answered(serial(1), answer(42));
         cards.show(7, content(!news));
-        assert_eq!(cards.next(7), Some(Call::Show(42, content(!news))));
+        assert_eq!(cards.next(7), Some(NotificationCall::Show(42, content(!news))));
         cards.asked(7, serial(2), news, Instant::now());
         cards
     }
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(cards.next(7), None, "without a number nothing can be closed");
         assert!(cards.has(7) && cards.asked_at().is_some());
         assert_eq!(cards.answered(serial(1), answer(42)), Some(7));
-        assert_eq!(cards.next(7), Some(Call::Close(42)));
+        assert_eq!(cards.next(7), Some(NotificationCall::Close(42)));
         assert!(cards.is_empty());
     }
 
@@ -253,7 +253,7 @@ mod tests {
         cards.show(7, content(false));
         assert_eq!((cards.next(7), cards.waiting()), (None, vec![]));
         cards.answered(serial(1), answer(42));
-        assert_eq!(cards.next(7), Some(Call::Show(42, content(false))));
+        assert_eq!(cards.next(7), Some(NotificationCall::Show(42, content(false))));
         assert_eq!(cards.of(42, SERVER), Some(7));
     }
 
@@ -274,7 +274,7 @@ mod tests {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, SERVER, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
-        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it again");
+        assert_eq!(cards.next(7), Some(NotificationCall::Close(43)), "the server has shown it again");
 
         let mut cards = changing(true);
         assert_eq!(cards.closed(42, SERVER, DISMISSED), None);

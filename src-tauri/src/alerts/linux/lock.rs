@@ -21,7 +21,7 @@ const SAVERS: [(&str, &str); 5] = [
 ];
 
 /// A screen saver that has not answered by now hangs.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The member of the signal.
 pub const CHANGED: &str = "ActiveChanged";
@@ -47,7 +47,7 @@ impl Lock {
                 lock.note(name, is_active(connection, name, path).await == Ok(Some(true)));
             }
         };
-        if tokio::time::timeout(PATIENCE, asked).await.is_err() {
+        if tokio::time::timeout(TIMEOUT, asked).await.is_err() {
             tracing::debug!("a screen saver does not answer");
         }
         lock

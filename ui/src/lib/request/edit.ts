@@ -40,7 +40,7 @@ function endNote(before: string, after: string): string[] {
   return [after.endsWith("\n") ? "It adds a line feed at the end." : "It removes the line feed at the end."];
 }
 
-/** The text of a plan; undefined if the client sent none. It is drawn by the engine. */
+/** The text of a plan; undefined if the agent sent none. It is drawn by the engine. */
 export function planOf(request: Request): string | undefined {
   return typeof fieldsOf(request.input)?.plan === "string" ? request.shown : undefined;
 }

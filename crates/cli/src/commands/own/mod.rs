@@ -4,14 +4,14 @@
 
 mod attach;
 mod events;
+mod host_commands;
 mod resume;
 mod run;
-mod steer;
 mod target;
 #[cfg(unix)]
 mod terminal;
 
 pub use attach::attach;
+pub use host_commands::{interrupt, prompt, queue, stop};
 pub use resume::{fork, resume};
 pub use run::run;
-pub use steer::{interrupt, prompt, queue, stop};

@@ -34,7 +34,7 @@ enum PathWords {
 }
 
 impl Exclude {
-    /// Whether the input of a call names an excluded path. The input is JSON and may be cut. For the client's own
+    /// Whether the input of a call names an excluded path. The input is JSON and may be cut. For the agent's own
     /// file tools only fields that hold paths count, for other tools every string. Text that only says something,
     /// in a question, a plan or a to-do list, names nothing.
     pub fn call_names_excluded(&self, tool: &str, input: &str, cwd: Option<&str>) -> bool {
@@ -140,7 +140,7 @@ impl Exclude {
             let output = |text: &str| self.output_names_excluded(None, text, cwd);
             named |= match &record.body {
                 Body::Assistant(_) => full.blocks().any(|block| self.is_called(block, cwd)),
-                // The client names the file that it read or wrote. The result holds nothing else.
+                // The agent names the file that it read or wrote. The result holds nothing else.
                 Body::ToolResults(_) if full.is_of_file() => false,
                 Body::ToolResults(_) => {
                     full.blocks().any(|block| output(block.result(usize::MAX, &mut buffer).text))
@@ -320,12 +320,12 @@ fn is_talk_tool(tool: &str) -> bool {
     matches!(tool, "AskUserQuestion" | "ExitPlanMode" | "exit_plan_mode" | "TodoWrite")
 }
 
-/// Whether it is a tool of the client that works on one file, named by its input.
+/// Whether it is a tool of the agent that works on one file, named by its input.
 fn is_file_tool(tool: &str) -> bool {
     matches!(tool, "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "NotebookRead")
 }
 
-/// Whether it is a tool of the client that searches folders.
+/// Whether it is a tool of the agent that searches folders.
 fn is_search_tool(tool: &str) -> bool {
     matches!(tool, "LS" | "Grep" | "Glob")
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::open_calls::Call;
-use super::{HistoryFold, Step};
+use super::{HistoryFold, RecordContext};
 use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
-use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
+use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role};
 use crate::session::facts::first_line;
 use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, FullBlock};
@@ -17,7 +17,7 @@ const ERROR_LOOK: usize = 512;
 
 impl HistoryFold {
     /// The blocks of an answer.
-    pub(super) fn blocks(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn blocks(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Some(piece) = full.string(step.settings.words, &mut buffer) {
             self.note_answer(piece.text, step);
@@ -41,7 +41,7 @@ impl HistoryFold {
         self.buffer = buffer;
     }
 
-    fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut Step<'_, '_>) {
+    fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut RecordContext<'_, '_>) {
         let Some((id, tool)) = block.call() else { return };
         let exclude = &step.settings.exclude;
         let left_out = !exclude.is_empty()
@@ -66,7 +66,7 @@ impl HistoryFold {
                 input: input_json(block.input_json(usize::MAX), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
-                outcome: Some(Outcome::Pending),
+                outcome: Some(CallOutcome::Pending),
                 ..Activity::new(Arc::clone(&id))
             })
         });
@@ -75,8 +75,8 @@ impl HistoryFold {
         self.calls.push(call, step.sink);
     }
 
-    /// The batch of a call that begins now. In a subagent's file it is the caller's batch, if the client names it.
-    fn batch_of(&self, step: &Step<'_, '_>) -> Option<BatchId> {
+    /// The batch of a call that begins now. In a subagent's file it is the caller's batch, if the agent names it.
+    fn batch_of(&self, step: &RecordContext<'_, '_>) -> Option<BatchId> {
         match (&self.agent, &self.turn) {
             (Some(_), _) => self.prompt_id.clone(),
             (None, Some(turn)) => Some(Arc::clone(&turn.id)),
@@ -89,7 +89,7 @@ impl HistoryFold {
         &mut self,
         results: &[ToolResult<'_>],
         full: Full<'_, '_>,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) {
         if let (Some(_), Some(id)) = (&self.agent, full.prompt_id())
             && self.prompt_id.as_deref() != Some(id)
@@ -114,11 +114,11 @@ impl HistoryFold {
         block: FullBlock<'_, '_>,
         full: Full<'_, '_>,
         buffer: &mut String,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) {
         let mut call = self.calls.take(&result.id);
-        let outcome = if full.was_killed() { Outcome::Lost } else { outcome(result) };
-        let failed = matches!(outcome, Outcome::Error | Outcome::Denied);
+        let outcome = if full.was_killed() { CallOutcome::Lost } else { outcome(result) };
+        let failed = matches!(outcome, CallOutcome::Error | CallOutcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let mut error = None;
         if limit > 0 {
@@ -158,15 +158,15 @@ impl HistoryFold {
     }
 }
 
-fn outcome(result: &ToolResult<'_>) -> Outcome {
+fn outcome(result: &ToolResult<'_>) -> CallOutcome {
     if result.denied.is_some() {
-        Outcome::Denied
+        CallOutcome::Denied
     } else if result.background_task.is_some() || result.async_agent.is_some() {
-        Outcome::Background
+        CallOutcome::Background
     } else if result.is_error {
-        Outcome::Error
+        CallOutcome::Error
     } else {
-        Outcome::Ok
+        CallOutcome::Ok
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::rows::{Activity, BatchId, Item, Outcome, Sink};
+use crate::history::rows::{Activity, BatchId, CallOutcome, Item, RowSink};
 use crate::time::Timestamp;
 
 /// Limit of open calls; no client leaves so many open. Beyond it, the oldest counts as lost.
@@ -36,7 +36,7 @@ pub(super) struct Calls(Vec<Call>);
 
 impl Calls {
     /// Gives the sink each call that it lacks.
-    pub fn settle(&mut self, sink: Sink<'_>) {
+    pub fn settle(&mut self, sink: RowSink<'_>) {
         for call in &mut self.0 {
             if let Some(pending) = call.pending.take() {
                 sink(Item::Activity(pending));
@@ -45,7 +45,7 @@ impl Calls {
     }
 
     /// Gives up the session's own open calls: no result can follow. Returns whether there were any.
-    pub fn lose_own(&mut self, sink: Sink<'_>) -> bool {
+    pub fn lose_own(&mut self, sink: RowSink<'_>) -> bool {
         let mut lost = false;
         self.0.retain_mut(|call| {
             if !call.agent {
@@ -57,7 +57,7 @@ impl Calls {
         lost
     }
 
-    pub fn push(&mut self, call: Call, sink: Sink<'_>) {
+    pub fn push(&mut self, call: Call, sink: RowSink<'_>) {
         if self.0.len() == CALL_LIMIT {
             self.0.remove(0).lose(sink);
         }
@@ -72,10 +72,10 @@ impl Calls {
 }
 
 impl Call {
-    pub fn lose(&mut self, sink: Sink<'_>) {
+    pub fn lose(&mut self, sink: RowSink<'_>) {
         if !self.skipped {
             let mut activity = self.take_change();
-            activity.outcome = Some(Outcome::Lost);
+            activity.outcome = Some(CallOutcome::Lost);
             sink(Item::Activity(activity));
         }
     }

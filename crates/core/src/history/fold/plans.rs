@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{HistoryFold, Step};
+use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::plan_in_prompt;
 use crate::history::private::keep_public;
-use crate::history::rows::{Batch, BatchId, Execution, Item, Outcome, PlanState, PlanVersion};
+use crate::history::rows::{Batch, BatchId, CallOutcome, Execution, Item, PlanEvent, PlanEventKind};
 use crate::transcript::full::{Full, FullBlock};
 
 /// Longest plan that is kept, in bytes.
@@ -17,8 +17,8 @@ pub(in crate::history) fn shows_plan(tool: &str) -> bool {
 }
 
 impl HistoryFold {
-    /// The client names the file of the session's plan.
-    pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    /// The agent names the file of the session's plan.
+    pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
             && !step.settings.exclude.excludes_in(self.folder.as_deref(), &path)
         {
@@ -32,7 +32,7 @@ impl HistoryFold {
         tool: &str,
         block: FullBlock<'_, '_>,
         batch: Option<&BatchId>,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) -> Option<Arc<str>> {
         if matches!(tool, "Write" | "Edit" | "MultiEdit") {
             let path = block.file(tool)?;
@@ -44,7 +44,13 @@ impl HistoryFold {
         let plan = self.plan_name(batch);
         self.plan = Some(Arc::clone(&plan));
         let content = block.input_field("plan", PLAN_LIMIT);
-        self.plan_version(Arc::clone(&plan), content.as_deref(), PlanState::Proposed, batch.cloned(), step);
+        self.plan_version(
+            Arc::clone(&plan),
+            content.as_deref(),
+            PlanEventKind::Proposed,
+            batch.cloned(),
+            step,
+        );
         Some(plan)
     }
 
@@ -52,7 +58,7 @@ impl HistoryFold {
     pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
         match &self.plan {
             Some(plan) => Arc::clone(plan),
-            // Clients without plan files: each turn that shows a plan has its own.
+            // Agents without plan files: each turn that shows a plan has its own.
             None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
         }
     }
@@ -62,15 +68,15 @@ impl HistoryFold {
         &mut self,
         tool: &str,
         plan: Arc<str>,
-        outcome: Outcome,
+        outcome: CallOutcome,
         full: Full<'_, '_>,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) {
         let batch = self.turn.as_ref().map(|turn| Arc::clone(&turn.id));
-        let went_well = outcome == Outcome::Ok;
+        let went_well = outcome == CallOutcome::Ok;
         if shows_plan(tool) {
             let content = full.result_field("plan", PLAN_LIMIT);
-            let word = if went_well { PlanState::Approved } else { PlanState::Rejected };
+            let word = if went_well { PlanEventKind::Approved } else { PlanEventKind::Rejected };
             self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
             if let (true, Some(batch)) = (went_well, batch) {
                 // The same turn goes on and carries out the plan.
@@ -88,12 +94,17 @@ impl HistoryFold {
                 &|key| field(key).map(std::borrow::Cow::into_owned),
                 full.result_flag("replaceAll"),
             );
-            self.plan_version(plan, content.as_deref(), PlanState::Written, batch, step);
+            self.plan_version(plan, content.as_deref(), PlanEventKind::Written, batch, step);
         }
     }
 
     /// Gives the sink an [`Execution`] if the prompt carries out a plan.
-    pub(super) fn plan_carried_out(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn plan_carried_out(
+        &mut self,
+        text: &str,
+        full: Full<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
+    ) {
         let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
         let given = full.plan_content(PLAN_LIMIT);
         if let Some(execution) = execution_of(given.as_deref(), text, batch, step.at) {
@@ -105,9 +116,9 @@ impl HistoryFold {
         &mut self,
         plan: Arc<str>,
         content: Option<&str>,
-        word: PlanState,
+        word: PlanEventKind,
         batch: Option<BatchId>,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) {
         if let Some(id) = &batch
             && step.agent.is_none()
@@ -120,7 +131,7 @@ impl HistoryFold {
         }
         let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));
         let content = content.and_then(plan_text);
-        (step.sink)(Item::Plan(Box::new(PlanVersion { plan, path, at: step.at, batch, content, word })));
+        (step.sink)(Item::Plan(Box::new(PlanEvent { plan, path, at: step.at, batch, content, word })));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::rows::{Item, Segment, Sink};
+use crate::history::rows::{Item, RowSink, Segment};
 use crate::time::Timestamp;
 use crate::transcript::record::{Body, Record, System};
 
@@ -17,7 +17,7 @@ pub(super) struct Segments {
 impl Segments {
     /// Applies a record of the session itself. Gives the sink each segment that begins, and the end of the one
     /// before.
-    pub fn apply(&mut self, offset: u64, record: &Record<'_>, sink: Sink<'_>) {
+    pub fn apply(&mut self, offset: u64, record: &Record<'_>, sink: RowSink<'_>) {
         let at = record.envelope.at;
         let open = match (&record.body, self.open) {
             (Body::System(System::CompactBoundary(boundary)), before) => {

@@ -1,6 +1,6 @@
 //! Texts for search; each goes to the sink at once.
 
-use super::{HistoryFold, Step};
+use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::without_reminders;
 use crate::history::private::strip_private;
 use crate::history::rows::{Item, Role, Text};
@@ -10,13 +10,13 @@ use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::TitleKind;
 
 impl HistoryFold {
-    /// Gives the sink a text, without private blocks and without the client's reminders to the model.
+    /// Gives the sink a text, without private blocks and without the agent's reminders to the model.
     pub(super) fn emit_text(
         &mut self,
         role: Role,
         tool: Option<&str>,
         piece: Piece<'_>,
-        step: &mut Step<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
     ) {
         // Each text takes a number, so that a text keeps its own if the settings leave another one out.
         let part = self.part.take(step.offset);
@@ -41,13 +41,13 @@ impl HistoryFold {
     }
 
     /// The summary of a compaction, or one for a user who was away.
-    pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         let text = full.words(step.settings.words);
         self.emit_text(Role::Summary, None, whole(&text), step);
     }
 
     /// A slash command, a `!` line, or the output of one.
-    pub(super) fn command(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn command(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         if step.envelope.meta {
             return;
         }
@@ -66,7 +66,7 @@ impl HistoryFold {
         }
     }
 
-    pub(super) fn title(&mut self, kind: TitleKind, text: &str, step: &mut Step<'_, '_>) {
+    pub(super) fn title(&mut self, kind: TitleKind, text: &str, step: &mut RecordContext<'_, '_>) {
         let hash = text_hash(text);
         if std::mem::replace(&mut self.titles[kind as usize], hash) != hash {
             self.emit_text(Role::Title, None, whole(text), step);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::texts::whole;
 use super::turn::{Turn, prompt_hash};
-use super::{HistoryFold, Step};
+use super::{HistoryFold, RecordContext};
 use crate::history::boilerplate::{without_quotes, without_reminders};
 use crate::history::private::keep_public;
-use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role, Sink};
+use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role, RowSink};
 use crate::ids::RecordId;
 use crate::session::answer::{SYNTHETIC, ends_turn};
 use crate::session::facts::first_line;
@@ -18,7 +18,12 @@ use crate::transcript::full::Full;
 use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
 
 impl HistoryFold {
-    pub(super) fn prompt(&mut self, prompt: &Prompt<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn prompt(
+        &mut self,
+        prompt: &Prompt<'_>,
+        full: Full<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
+    ) {
         let text = full.prompt(prompt, step.settings.words);
         let origin = match prompt.origin {
             PromptOrigin::Human => BatchOrigin::Human,
@@ -28,14 +33,20 @@ impl HistoryFold {
         self.begin_prompt(&text, origin, full, step);
     }
 
-    /// A prompt that the client took into the running turn.
-    pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    /// A prompt that the agent took into the running turn.
+    pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         let (text, notice) = full.queued_prompt(step.settings.words);
         let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };
         self.begin_prompt(&text, origin, full, step);
     }
 
-    fn begin_prompt(&mut self, text: &str, origin: BatchOrigin, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    fn begin_prompt(
+        &mut self,
+        text: &str,
+        origin: BatchOrigin,
+        full: Full<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
+    ) {
         let role = match origin {
             BatchOrigin::Human | BatchOrigin::Queued => Role::Prompt,
             BatchOrigin::TaskNotification | BatchOrigin::Peer => Role::Notice,
@@ -53,7 +64,7 @@ impl HistoryFold {
     }
 
     /// The id of a new prompt.
-    fn batch_id(&mut self, text: &str, full: Full<'_, '_>, step: &Step<'_, '_>) -> BatchId {
+    fn batch_id(&mut self, text: &str, full: Full<'_, '_>, step: &RecordContext<'_, '_>) -> BatchId {
         if let Some(id) = full.prompt_id() {
             return Arc::from(id);
         }
@@ -64,7 +75,7 @@ impl HistoryFold {
         self.prompt_matches.match_record(prompt_hash(text), step.at, own)
     }
 
-    fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut Step<'_, '_>) {
+    fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut RecordContext<'_, '_>) {
         // A prompt may consist of several records.
         if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
             self.close(step.sink);
@@ -86,7 +97,7 @@ impl HistoryFold {
     }
 
     /// Ends the turn because the next one begins; possibly no record reported its end.
-    fn close(&mut self, sink: Sink<'_>) {
+    fn close(&mut self, sink: RowSink<'_>) {
         let lost = self.calls.lose_own(sink);
         let Some(turn) = &self.turn else { return };
         if let (false, Some(at)) = (turn.over, turn.last) {
@@ -103,7 +114,7 @@ impl HistoryFold {
     }
 
     /// Gives the sink the turn's changes.
-    pub(super) fn settle_turn(&mut self, sink: Sink<'_>) {
+    pub(super) fn settle_turn(&mut self, sink: RowSink<'_>) {
         let Some(mut changes) = self.batch_changes.take() else { return };
         if let Some(Turn { over: false, last: Some(at), .. }) = self.turn {
             let goes_on = Ended { status: BatchStatus::Active, at, error: None };
@@ -125,27 +136,27 @@ impl HistoryFold {
         }
     }
 
-    pub(super) fn interrupted(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn interrupted(&mut self, step: &mut RecordContext<'_, '_>) {
         if step.agent.is_none() {
             self.end(BatchStatus::Interrupted, step.at, None);
         }
     }
 
-    /// The client was killed. The client that resumed the session wrote the record of it, so the turn ends at its
+    /// The agent was killed. The agent that resumed the session wrote the record of it, so the turn ends at its
     /// own last event.
-    pub(super) fn killed(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn killed(&mut self, step: &mut RecordContext<'_, '_>) {
         if let (None, Some(Turn { over: false, last, .. })) = (&step.agent, &self.turn) {
             self.end(BatchStatus::Interrupted, *last, None);
         }
     }
 
-    pub(super) fn turn_over(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn turn_over(&mut self, step: &mut RecordContext<'_, '_>) {
         if step.agent.is_none() {
             self.end(BatchStatus::Completed, step.at, None);
         }
     }
 
-    pub(super) fn failed(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn failed(&mut self, text: &str, full: Full<'_, '_>, step: &mut RecordContext<'_, '_>) {
         if step.agent.is_none() {
             self.end(BatchStatus::Failed, step.at, Some(first_line(text)));
         }
@@ -154,7 +165,7 @@ impl HistoryFold {
     }
 
     /// Notes an event in the turn. A result never reopens a turn: its call was still open when the turn ended.
-    pub(super) fn note_activity(&mut self, reopens: bool, step: &Step<'_, '_>) {
+    pub(super) fn note_activity(&mut self, reopens: bool, step: &RecordContext<'_, '_>) {
         if step.agent.is_some() {
             return;
         }
@@ -167,9 +178,14 @@ impl HistoryFold {
         }
     }
 
-    pub(super) fn answer(&mut self, answer: &Assistant<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+    pub(super) fn answer(
+        &mut self,
+        answer: &Assistant<'_>,
+        full: Full<'_, '_>,
+        step: &mut RecordContext<'_, '_>,
+    ) {
         if answer.model.as_deref() == Some(SYNTHETIC) {
-            // The client wrote this text itself.
+            // The agent wrote this text itself.
             return;
         }
         self.note_request(answer, step);
@@ -190,7 +206,7 @@ impl HistoryFold {
     }
 
     /// Notes a text of the agent; the newest one is the batch's response.
-    pub(super) fn note_answer(&mut self, text: &str, step: &Step<'_, '_>) {
+    pub(super) fn note_answer(&mut self, text: &str, step: &RecordContext<'_, '_>) {
         if step.agent.is_some() || text.trim_ascii_start().is_empty() {
             return;
         }
@@ -211,7 +227,7 @@ impl HistoryFold {
         }
     }
 
-    pub(super) fn note_request(&mut self, answer: &Assistant<'_>, step: &mut Step<'_, '_>) {
+    pub(super) fn note_request(&mut self, answer: &Assistant<'_>, step: &mut RecordContext<'_, '_>) {
         let (Some(usage), Some(key)) = (answer.usage, RequestKey::of(answer, step.envelope.uuid)) else {
             return;
         };

@@ -2,8 +2,8 @@
 
 use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
-use crate::history::rows::{Batch, BatchOrigin, BatchStatus, Outcome};
-use crate::memory::kind::{Importance, Kind};
+use crate::history::rows::{Batch, BatchOrigin, BatchStatus, CallOutcome};
+use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::plain::{cut, squeezed};
 
 /// How a correction begins, in lower case. English, German, French, Spanish.
@@ -58,9 +58,9 @@ const FRIENDLY: &[&str] = &[
 ];
 
 /// A correction has this many words at least; "no" alone says nothing later.
-const LEAST_WORDS: usize = 4;
+const MIN_WORDS: usize = 4;
 /// A longer prompt is a task of its own, in characters.
-const LONGEST: usize = 600;
+const MAX_PROMPT_CHARS: usize = 600;
 
 pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut before: Option<&Batch> = None;
@@ -76,14 +76,14 @@ pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<
             && !FRIENDLY.iter().any(|friendly| low.starts_with(friendly));
         let follows_stop =
             previous.ended.as_ref().is_some_and(|ended| ended.status == BatchStatus::Interrupted)
-                || rows.calls_of(&previous.id).any(|call| call.outcome == Some(Outcome::Denied));
-        let is_short = text.split(' ').count() >= LEAST_WORDS && text.chars().count() <= LONGEST;
+                || rows.calls_of(&previous.id).any(|call| call.outcome == Some(CallOutcome::Denied));
+        let is_short = text.split(' ').count() >= MIN_WORDS && text.chars().count() <= MAX_PROMPT_CHARS;
         if !(opens || follows_stop) || !is_short || low.starts_with('/') {
             continue;
         }
         let importance = if opens { Importance::High } else { Importance::Medium };
         let path = file_in(rows, &text).or_else(|| last_edited(rows, previous));
-        tell(FindingParts { path, importance, ..FindingParts::new(Kind::Correction, text, batch) });
+        tell(FindingParts { path, importance, ..FindingParts::new(MemoryKind::Correction, text, batch) });
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
             }
             _ => String::new(),
         };
-        let told = FindingParts::new(Kind::Refusal, format!("{what}{reason}"), batch);
+        let told = FindingParts::new(MemoryKind::Refusal, format!("{what}{reason}"), batch);
         tell(FindingParts {
             path,
             byte: call.result_offset.or(call.offset),
@@ -145,7 +145,7 @@ pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
                 continue;
             }
             let path = file_in(rows, &text);
-            tell(FindingParts { path, ..FindingParts::new(Kind::Note, text, batch) });
+            tell(FindingParts { path, ..FindingParts::new(MemoryKind::Note, text, batch) });
         }
     }
 }

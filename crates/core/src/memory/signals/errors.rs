@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
-use crate::history::rows::{Activity, Batch, Outcome};
-use crate::memory::kind::Kind;
+use crate::history::rows::{Activity, Batch, CallOutcome};
+use crate::memory::kind::MemoryKind;
 use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
 
@@ -34,7 +34,7 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
     let mut failed: BTreeMap<&str, Failed<'_>> = BTreeMap::new();
     for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
         let Some(batch) = rows.turn(call.batch.as_ref()) else { continue };
-        if is_edit(call) && call.outcome == Some(Outcome::Ok) {
+        if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
             if let Some(file) = call.file.as_deref().and_then(|path| rows.relative(path)) {
                 failed.values_mut().for_each(|one| {
                     one.files.retain(|known| *known != file);
@@ -45,11 +45,11 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
         }
         let Some(command) = command_of(call) else { continue };
         match (call.outcome, &call.error) {
-            (Some(Outcome::Error), Some(error)) => {
+            (Some(CallOutcome::Error), Some(error)) => {
                 // The first error counts: later ones come from unfinished changes.
                 failed.entry(command).or_insert(Failed { error, files: Vec::new() });
             }
-            (Some(Outcome::Ok), _) => {
+            (Some(CallOutcome::Ok), _) => {
                 let Some(one) = failed.remove(command).filter(|one| !one.files.is_empty()) else { continue };
                 let mut told = fix_of(command, &one, rows, batch);
                 (told.byte, told.at) = (call.offset, call.at.or(told.at));
@@ -84,7 +84,7 @@ fn fix_of<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Ba
         path,
         symptom: Some(symptom),
         suspect,
-        ..FindingParts::new(Kind::Fix, text, batch)
+        ..FindingParts::new(MemoryKind::Fix, text, batch)
     }
 }
 

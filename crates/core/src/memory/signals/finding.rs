@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::history::rows::{Batch, BatchId};
 use crate::ids::{stable_hash, stable_hash_from};
-use crate::memory::kind::{Importance, Kind};
+use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::normal_form;
 use crate::memory::plain::plain_line;
 use crate::memory::secrets::has_secret;
@@ -16,7 +16,7 @@ pub struct Signal {
     /// The same for the same finding in every session of a project.
     pub id: u64,
     /// The rule.
-    pub kind: Kind,
+    pub kind: MemoryKind,
     /// One line of plain text.
     pub text: String,
     /// The file that it is about, relative to the root, with `/`.
@@ -38,7 +38,7 @@ pub struct Signal {
 }
 
 /// The id of a memory of this project, kind and key.
-pub fn memory_id(project: u64, kind: Kind, key: &str) -> u64 {
+pub fn memory_id(project: u64, kind: MemoryKind, key: &str) -> u64 {
     let start = stable_hash_from(stable_hash(&project.to_be_bytes()), kind.word().as_bytes());
     stable_hash_from(start, format!("\n{key}").as_bytes())
 }
@@ -63,7 +63,7 @@ pub(super) fn join(mut found: Vec<Signal>) -> Vec<Signal> {
 
 /// The result of a rule, before it is checked.
 pub(super) struct FindingParts<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: MemoryKind,
     /// What makes two findings the same, beside kind and file; `None`: the text.
     pub(super) key: Option<String>,
     pub(super) text: String,
@@ -77,7 +77,7 @@ pub(super) struct FindingParts<'t> {
 }
 
 impl<'t> FindingParts<'t> {
-    pub(super) fn new(kind: Kind, text: String, batch: &'t Batch) -> Self {
+    pub(super) fn new(kind: MemoryKind, text: String, batch: &'t Batch) -> Self {
         Self {
             kind,
             key: None,

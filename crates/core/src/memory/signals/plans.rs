@@ -2,13 +2,13 @@
 
 use super::finding::FindingParts;
 use super::session_rows::SessionRows;
-use crate::history::rows::PlanState;
-use crate::memory::kind::Kind;
+use crate::history::rows::PlanEventKind;
+use crate::memory::kind::MemoryKind;
 use crate::memory::plain::{cut, squeezed};
 
 pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     for (n, plan) in rows.plans.iter().enumerate() {
-        let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanState::Approved);
+        let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanEventKind::Approved);
         let (Some((at, _)), Some(batch)) = (approved, rows.turn(plan.batch.as_ref())) else { continue };
         let mut steps = lines(&plan.content);
         let Some(title) = steps.next() else { continue };
@@ -18,7 +18,8 @@ pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
             text = format!("{text}: {}", cut(&first.join("; "), 90));
         }
         let rejected = rows.plans[..n].iter().rev().find(|earlier| {
-            earlier.plan == plan.plan && earlier.states.iter().any(|(_, state)| *state == PlanState::Rejected)
+            earlier.plan == plan.plan
+                && earlier.states.iter().any(|(_, state)| *state == PlanEventKind::Rejected)
         });
         let dropped = rejected.and_then(|earlier| {
             let kept: Vec<String> = lines(&plan.content).collect();
@@ -27,7 +28,7 @@ pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
         if let Some(dropped) = dropped {
             text = format!("{text}. Rejected before: {}", cut(&dropped, 60));
         }
-        let told = FindingParts::new(Kind::Plan, text, batch);
+        let told = FindingParts::new(MemoryKind::Plan, text, batch);
         tell(FindingParts {
             // A plan that is agreed anew replaces the one of the same title.
             key: Some(title),

@@ -3,8 +3,8 @@
 use super::errors::command_of;
 use super::finding::FindingParts;
 use super::session_rows::{SessionRows, is_edit};
-use crate::history::rows::Outcome;
-use crate::memory::kind::{Importance, Kind};
+use crate::history::rows::CallOutcome;
+use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::normal_error;
 use crate::memory::plain::{cut, is_suspect, squeezed};
 
@@ -17,16 +17,17 @@ const LOOKING: &[&str] = &[
 ];
 
 /// A longer command is a script of one occasion, in characters.
-const LONGEST: usize = 120;
+const MAX_COMMAND_CHARS: usize = 120;
 
 pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(Outcome::Ok)) {
+    for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(CallOutcome::Ok))
+    {
         let (Some(command), Some(batch)) = (command_of(call), rows.turn(call.batch.as_ref())) else {
             continue;
         };
         let command = squeezed(command);
         let program = command.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-        let is_plain = command.chars().count() <= LONGEST
+        let is_plain = command.chars().count() <= MAX_COMMAND_CHARS
             && !LOOKING.contains(&program)
             && !command.contains(['|', ';', '›', '‹', '$', '\\', '\''])
             && !is_suspect(&command);
@@ -38,7 +39,7 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
             suspect: rows.has_foreign_text(&batch.id),
             byte: call.offset,
             at: call.at.or(batch.started_at),
-            ..FindingParts::new(Kind::Command, format!("`{command}` works here."), batch)
+            ..FindingParts::new(MemoryKind::Command, format!("`{command}` works here."), batch)
         });
     }
 }
@@ -46,16 +47,16 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
 pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut edited: Option<String> = None;
     for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
-        if is_edit(call) && call.outcome == Some(Outcome::Ok) {
+        if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
             edited = call.file.as_deref().and_then(|path| rows.relative(path));
             continue;
         }
         let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
-        if outcome == Outcome::Ok {
+        if outcome == CallOutcome::Ok {
             // What passed is not the cause of a later error.
             edited = None;
         }
-        let (Outcome::Error, Some(error)) = (outcome, &call.error) else { continue };
+        let (CallOutcome::Error, Some(error)) = (outcome, &call.error) else { continue };
         let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);
@@ -67,7 +68,11 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_
             suspect: rows.has_foreign_text(&batch.id) || is_suspect(&error),
             byte: call.offset,
             at: call.at.or(batch.started_at),
-            ..FindingParts::new(Kind::HotFile, format!("Changes of this file often end in: {error}"), batch)
+            ..FindingParts::new(
+                MemoryKind::HotFile,
+                format!("Changes of this file often end in: {error}"),
+                batch,
+            )
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, PlanState};
+use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, PlanEventKind};
 use crate::memory::secrets::is_secret_file;
 use crate::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub struct PlanRow {
     /// The turn that wrote it.
     pub batch: Option<BatchId>,
     /// What happened to it, in order.
-    pub states: Vec<(Option<Timestamp>, PlanState)>,
+    pub states: Vec<(Option<Timestamp>, PlanEventKind)>,
 }
 
 impl SessionRows {

@@ -43,7 +43,7 @@ fn one_open() -> (OpenRequests, Request) {
     (all, request)
 }
 
-fn answer(all: &mut OpenRequests, request: &Request, now: i64) -> Result<bool, Refusal> {
+fn answer(all: &mut OpenRequests, request: &Request, now: i64) -> Result<bool, AnswerRefusal> {
     all.check(&request.session, &request.id, request.digest, &Decision::Allow)?;
     Ok(all.send(&request.id, at(now)))
 }
@@ -52,14 +52,17 @@ fn answer(all: &mut OpenRequests, request: &Request, now: i64) -> Result<bool, R
 fn an_answer_that_takes_effect_closes_the_request() {
     let (mut all, request) = one_open();
     assert_eq!(answer(&mut all, &request, 1_000), Ok(true));
-    assert_eq!(answer(&mut all, &request, 1_001), Err(Refusal::Answered));
-    assert_eq!(all.printed(&request.id, at(1_010)), [Effect::Outcome(request.id.clone(), Outcome::Taken)]);
+    assert_eq!(answer(&mut all, &request, 1_001), Err(AnswerRefusal::Answered));
+    assert_eq!(
+        all.printed(&request.id, at(1_010)),
+        [RequestEffect::Outcome(request.id.clone(), AnswerOutcome::Taken)]
+    );
     assert_eq!(all.hook_gone(&request.id), [], "its end after the answer says nothing new");
     assert_eq!(all.verdict(&request.session, true, at(1_200)), []);
     let effects = all.verdict(&request.session, false, at(1_300));
-    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Answered);
-    assert_eq!(effects, [Effect::Outcome(request.id.clone(), Outcome::Effect), closed]);
-    assert_eq!(answer(&mut all, &request, 1_400), Err(Refusal::NotOpen));
+    let closed = RequestEffect::Closed(request.session.clone(), request.id.clone(), Closing::Answered);
+    assert_eq!(effects, [RequestEffect::Outcome(request.id.clone(), AnswerOutcome::Effect), closed]);
+    assert_eq!(answer(&mut all, &request, 1_400), Err(AnswerRefusal::NotOpen));
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
     all.note_files(&before.id, vec![file(1)]);
     assert_eq!(all.asked(&before.session).unwrap().request.digest, before.digest, "the first look");
     all.note_files(&before.id, vec![file(2)]);
-    assert_eq!(answer(&mut all, &before, 10), Err(Refusal::Changed));
+    assert_eq!(answer(&mut all, &before, 10), Err(AnswerRefusal::Changed));
     let now = all.asked(&before.session).unwrap().request;
     assert_eq!(now.changed, ["/p/a.sh".into()]);
     assert_eq!(answer(&mut all, &now, 10), Ok(true));
@@ -86,11 +89,13 @@ fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
 fn what_ends_with_its_session_unanswered_expires() {
     let (mut all, request) = one_open();
     let effects = all.session_ended(&request.session);
-    assert_eq!(effects[0], Effect::Expired(Arc::new(request.clone())));
-    assert_eq!(answer(&mut all, &request, 10), Err(Refusal::NotOpen));
+    assert_eq!(effects[0], RequestEffect::Expired(Arc::new(request.clone())));
+    assert_eq!(answer(&mut all, &request, 10), Err(AnswerRefusal::NotOpen));
     let (mut all, request) = one_open();
     answer(&mut all, &request, 10).unwrap();
-    assert!(!all.session_ended(&request.session).iter().any(|effect| matches!(effect, Effect::Expired(_))));
+    assert!(
+        !all.session_ended(&request.session).iter().any(|effect| matches!(effect, RequestEffect::Expired(_)))
+    );
 }
 
 #[test]
@@ -122,8 +127,8 @@ fn a_decision_in_the_terminal_releases_the_hook() {
     assert_eq!(all.verdict(&request.session, false, at(200)), []);
     assert_eq!(all.verdict(&request.session, false, at(600)), [], "the registry file is late");
     assert_eq!(all.verdict(&request.session, true, at(700)), []);
-    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Elsewhere);
-    assert_eq!(all.verdict(&request.session, false, at(800)), [Effect::Release(request.id), closed]);
+    let closed = RequestEffect::Closed(request.session.clone(), request.id.clone(), Closing::Elsewhere);
+    assert_eq!(all.verdict(&request.session, false, at(800)), [RequestEffect::Release(request.id), closed]);
     assert_eq!(all.deadline(&SessionId::new("s"), at(800)), None);
 }
 
@@ -139,9 +144,9 @@ fn a_session_that_never_waits_asks_nothing_after_two_seconds() {
 #[test]
 fn a_hook_that_ends_withdraws_its_request() {
     let (mut all, request) = one_open();
-    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Withdrawn);
+    let closed = RequestEffect::Closed(request.session.clone(), request.id.clone(), Closing::Withdrawn);
     assert_eq!(all.hook_gone(&request.id), [closed]);
-    assert_eq!(answer(&mut all, &request, 900), Err(Refusal::NotOpen));
+    assert_eq!(answer(&mut all, &request, 900), Err(AnswerRefusal::NotOpen));
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn an_answer_to_a_hook_that_died_is_lost() {
     let (mut all, request) = one_open();
     assert_eq!(answer(&mut all, &request, 900), Ok(true));
     let effects = all.hook_gone(&request.id);
-    assert_eq!(effects[0], Effect::Outcome(request.id, Outcome::Lost));
+    assert_eq!(effects[0], RequestEffect::Outcome(request.id, AnswerOutcome::Lost));
 }
 
 #[test]
@@ -159,15 +164,15 @@ fn an_answer_without_effect_fails_after_five_seconds_and_is_not_sent_again() {
     assert_eq!(all.deadline(&request.session, at(4_000)), Some(at(6_000)));
     assert_eq!(all.verdict(&request.session, true, at(5_999)), []);
     let failed = all.verdict(&request.session, true, at(6_000));
-    assert_eq!(failed, [Effect::Outcome(request.id.clone(), Outcome::NoEffect)]);
-    assert_eq!(answer(&mut all, &request, 6_001), Err(Refusal::Answered));
+    assert_eq!(failed, [RequestEffect::Outcome(request.id.clone(), AnswerOutcome::NoEffect)]);
+    assert_eq!(answer(&mut all, &request, 6_001), Err(AnswerRefusal::Answered));
 }
 
 #[test]
 fn a_card_that_showed_something_else_is_refused() {
     let (all, request) = one_open();
     let checked = all.check(&request.session, &request.id, Digest(request.digest.0 + 1), &Decision::Allow);
-    assert_eq!(checked.unwrap_err(), Refusal::Changed);
+    assert_eq!(checked.unwrap_err(), AnswerRefusal::Changed);
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn the_next_request_of_a_turn_closes_the_one_before_and_a_subagents_does_not() {
     let (mut all, first) = one_open();
     assert_eq!(all.ask(request(2, "s", Some("a"), 10)), []);
     let effects = all.ask(request(3, "s", None, 20));
-    assert_eq!(effects[0], Effect::Release(first.id));
+    assert_eq!(effects[0], RequestEffect::Release(first.id));
     let open: Vec<_> = all.of(&first.session).iter().map(|one| one.request.id.to_string()).collect();
     assert_eq!(open, ["2", "3"], "oldest first");
 }
@@ -254,19 +259,19 @@ proptest! {
             };
             for effect in effects {
                 match effect {
-                    Effect::Release(id) => {
+                    RequestEffect::Release(id) => {
                         prop_assert!(!sent.contains(&id), "{} has an answer on its way", id);
                         prop_assert!(released.insert(id));
                     }
-                    Effect::Closed(_, id, closing) => {
+                    RequestEffect::Closed(_, id, closing) => {
                         prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
                         prop_assert!(closed.insert(id, closing).is_none());
                     }
-                    Effect::Expired(one) => prop_assert!(
+                    RequestEffect::Expired(one) => prop_assert!(
                         !sent.contains(&one.id) && !lost.contains(&one.id),
                         "{} was answered", one.id
                     ),
-                    Effect::Outcome(id, _) => prop_assert!(
+                    RequestEffect::Outcome(id, _) => prop_assert!(
                         sent.contains(&id) || lost.contains(&id),
                         "{} was never answered", id
                     ),
@@ -294,13 +299,17 @@ fn a_host_says_itself_when_its_requests_are_over() {
     assert_eq!(all.verdict(&SessionId::new("s"), false, at(60_000)), [], "no other witness closes them");
     let first = of_host(1);
     assert_eq!(answer(&mut all, &first, 10), Ok(true));
-    assert_eq!(all.undelivered(&first.id), [Effect::Outcome(first.id.clone(), Outcome::Lost)]);
+    assert_eq!(all.undelivered(&first.id), [RequestEffect::Outcome(first.id.clone(), AnswerOutcome::Lost)]);
     assert_eq!(answer(&mut all, &first, 20), Ok(true), "what was not delivered can be answered again");
     all.printed(&first.id, at(30));
     let closed = all.closed(&first.id);
-    assert_eq!(closed.first(), Some(&Effect::Outcome(first.id.clone(), Outcome::Effect)));
+    assert_eq!(closed.first(), Some(&RequestEffect::Outcome(first.id.clone(), AnswerOutcome::Effect)));
     assert_eq!(all.closed(&first.id), []);
     let withdrawn = all.closed(&of_host(2).id);
-    assert!(withdrawn.contains(&Effect::Closed(SessionId::new("s"), of_host(2).id, Closing::Elsewhere)));
+    assert!(withdrawn.contains(&RequestEffect::Closed(
+        SessionId::new("s"),
+        of_host(2).id,
+        Closing::Elsewhere
+    )));
     assert!(all.of(&SessionId::new("s")).is_empty());
 }

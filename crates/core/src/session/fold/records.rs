@@ -39,7 +39,7 @@ impl SessionFold {
         }
         self.ancestry.observe(envelope, &record.body, Some(now));
         self.fold_envelope(envelope);
-        let step = Step { envelope, now, out };
+        let step = RecordContext { envelope, now, out };
         match &record.body {
             Body::Prompt(prompt) => self.fold_prompt(prompt, step),
             Body::ToolResults(results) => self.fold_results(results, step),
@@ -114,10 +114,10 @@ impl SessionFold {
         }
     }
 
-    fn fold_prompt(&mut self, prompt: &Prompt<'_>, step: Step<'_, '_>) {
+    fn fold_prompt(&mut self, prompt: &Prompt<'_>, step: RecordContext<'_, '_>) {
         match prompt.origin {
             PromptOrigin::Human => {
-                // The client sends no prompt before every call has its result, so calls that are still open are
+                // The agent sends no prompt before every call has its result, so calls that are still open are
                 // orphaned.
                 self.turn.pending.clear();
                 if self.facts.goal.is_none() {
@@ -128,7 +128,7 @@ impl SessionFold {
                 let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
                     || self.fold_notice(&prompt.text, step.now);
                 if !known {
-                    // It may be a subagent that only the client counted: one that was woken again.
+                    // It may be a subagent that only the agent counted: one that was woken again.
                     self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
                 }
             }
@@ -142,7 +142,7 @@ impl SessionFold {
         self.move_on(Event::Prompted, step);
     }
 
-    fn fold_results(&mut self, results: &[ToolResult<'_>], step: Step<'_, '_>) {
+    fn fold_results(&mut self, results: &[ToolResult<'_>], step: RecordContext<'_, '_>) {
         let mut ours = false;
         for result in results {
             ours |= self.turn.pending.answer(&result.id);
@@ -164,10 +164,10 @@ impl SessionFold {
         }
     }
 
-    fn fold_answer(&mut self, answer: &Assistant<'_>, step: Step<'_, '_>) {
+    fn fold_answer(&mut self, answer: &Assistant<'_>, step: RecordContext<'_, '_>) {
         let is_synthetic = answer.model.as_deref() == Some(SYNTHETIC);
         if is_synthetic && !self.in_turn() {
-            // The client wrote this text itself, for example on a resume. No turn runs.
+            // The agent wrote this text itself, for example on a resume. No turn runs.
             return;
         }
         if !is_synthetic {
@@ -206,11 +206,11 @@ impl SessionFold {
         }
     }
 
-    fn fold_system(&mut self, system: &System<'_>, step: Step<'_, '_>) {
+    fn fold_system(&mut self, system: &System<'_>, step: RecordContext<'_, '_>) {
         match system {
             System::TurnDuration { pending_agents } => {
                 self.turn.pending.clear();
-                // Clients that count their subagents leave out a count of zero, as clients do that never count.
+                // Agents that count their subagents leave out a count of zero, as agents do that never count.
                 // After the first count, no count means zero, even if a notice was missed.
                 self.client_counts_agents |= *pending_agents > 0;
                 if self.client_counts_agents && *pending_agents == 0 {
@@ -233,7 +233,7 @@ impl SessionFold {
         }
     }
 
-    fn fold_boundary(&mut self, boundary: &CompactBoundary, step: Step<'_, '_>) {
+    fn fold_boundary(&mut self, boundary: &CompactBoundary, step: RecordContext<'_, '_>) {
         if boundary.post_tokens.is_some() {
             self.facts.context_used = boundary.post_tokens;
         }
@@ -250,7 +250,7 @@ impl SessionFold {
 
     /// A process started or resumed the session: work that an earlier process left running is gone. The record may
     /// be written after the first prompt, so only work that began before the record is forgotten.
-    fn fold_process_start(&mut self, source: &str, step: Step<'_, '_>) {
+    fn fold_process_start(&mut self, source: &str, step: RecordContext<'_, '_>) {
         if !matches!(source, "startup" | "resume" | "fork") {
             return;
         }
@@ -301,7 +301,7 @@ impl SessionFold {
         agent | self.tasks.end(id)
     }
 
-    fn fold_mode(&mut self, mode: &str, step: Step<'_, '_>) {
+    fn fold_mode(&mut self, mode: &str, step: RecordContext<'_, '_>) {
         if self.set_mode(mode) {
             self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
         }
@@ -322,7 +322,7 @@ impl SessionFold {
     }
 
     /// A turn begins or goes on.
-    fn move_on(&mut self, event: Event, step: Step<'_, '_>) {
+    fn move_on(&mut self, event: Event, step: RecordContext<'_, '_>) {
         self.turn.retry = None;
         self.ended_message = None;
         self.touch(&step);
@@ -330,14 +330,14 @@ impl SessionFold {
     }
 
     /// The turn is over.
-    fn end(&mut self, kind: StateKind, step: Step<'_, '_>) {
+    fn end(&mut self, kind: StateKind, step: RecordContext<'_, '_>) {
         self.turn.retry = None;
         self.touch(&step);
         self.machine.handle(Event::Ended(kind), step.now, &self.turn, step.out);
     }
 
     /// Notes activity. A record without a time is no activity.
-    fn touch(&mut self, step: &Step<'_, '_>) {
+    fn touch(&mut self, step: &RecordContext<'_, '_>) {
         if step.envelope.at.is_some() {
             self.turn.last_activity = self.turn.last_activity.max(Some(step.now));
             self.facts.last_activity_at = self.turn.last_activity;
@@ -359,7 +359,7 @@ impl SessionFold {
 }
 
 /// The input of a handler besides the record's own content.
-struct Step<'r, 'o> {
+struct RecordContext<'r, 'o> {
     envelope: &'r Envelope<'r>,
     now: Timestamp,
     out: &'o mut Vec<Effect>,

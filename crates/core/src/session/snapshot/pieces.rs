@@ -3,8 +3,8 @@
 //! A piece holds the number of ids, eight bytes for each, and then the requests: eight bytes of key and four numbers.
 
 use super::seal::{self, SnapshotError};
-use crate::session::memory::RecordData;
-use crate::session::usage::Entry;
+use crate::session::record_data::RecordData;
+use crate::session::usage::RequestTokens;
 
 /// The new ids and requests as one sealed piece.
 pub fn take_new(memory: RecordData<'_>) -> Option<Vec<u8>> {
@@ -39,7 +39,7 @@ pub fn take_up(memory: RecordData<'_>, mut all: &[u8]) -> Result<(), SnapshotErr
     if whole { Ok(()) } else { Err(SnapshotError::Damaged) }
 }
 
-fn read_piece(piece: &[u8], ids: &mut Vec<u64>, requests: &mut Vec<(u64, Entry)>) -> Option<()> {
+fn read_piece(piece: &[u8], ids: &mut Vec<u64>, requests: &mut Vec<(u64, RequestTokens)>) -> Option<()> {
     let mut rest = piece;
     let count = number(&mut rest)? as usize;
     let (own, mut rest) = rest.split_at_checked(count.checked_mul(8)?)?;
@@ -48,7 +48,7 @@ fn read_piece(piece: &[u8], ids: &mut Vec<u64>, requests: &mut Vec<(u64, Entry)>
         rest = numbers;
         let [input, output, cache_read, cache_write] =
             [number(&mut rest)?, number(&mut rest)?, number(&mut rest)?, number(&mut rest)?];
-        requests.push((u64::from_le_bytes(*key), Entry { input, output, cache_read, cache_write }));
+        requests.push((u64::from_le_bytes(*key), RequestTokens { input, output, cache_read, cache_write }));
     }
     rest.is_empty().then_some(())
 }

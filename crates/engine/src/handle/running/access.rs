@@ -1,4 +1,4 @@
-//! [`Access`] to the running engine of this process.
+//! [`EngineAccess`] to the running engine of this process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 
 use super::Handle;
 use crate::answers;
 use crate::publish::{Subscription, snapshot};
 use crate::run::message::{CommandOutcome, Message};
-use crate::socket::access::{Access, AccessError, CommandId};
+use crate::socket::access::{AccessError, CommandId, EngineAccess};
 use crate::socket::client::Client;
 use crate::socket::mailbox::{Closed, mailbox};
 use watchbill_history::query::{Lag, lag};
@@ -30,7 +30,7 @@ use watchbill_history::removal::Removal;
 /// Pause between two attempts to reach the holder, while another program takes over the store.
 const RETRY: Duration = Duration::from_millis(20);
 /// How long a command waits for a holder that does not listen. `index` is such a holder.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Interval of progress messages to a client.
 const PROGRESS: Duration = Duration::from_millis(250);
 
@@ -69,7 +69,7 @@ impl Handle {
     }
 }
 
-impl Access for Handle {
+impl EngineAccess for Handle {
     fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
         let roster = self.wait_for(|reply| {
             let question = move |engine: &crate::engine::Engine| {
@@ -124,7 +124,7 @@ impl Access for Handle {
             if let Some(done) = self.command_there(id, &command, &mut was_sent) {
                 return done;
             }
-            if began.elapsed() >= PATIENCE {
+            if began.elapsed() >= TIMEOUT {
                 let message = if was_sent {
                     "the Watchbill that holds the store has stopped answering; the roster shows whether it was done"
                 } else {
@@ -211,7 +211,7 @@ impl Handle {
     fn behind(&self) -> Lag {
         let settings = self.settings();
         let Some(data_dir) = settings.data_dir.as_deref() else { return Lag::default() };
-        let store = Store::open(data_dir, Mode::Read);
+        let store = Store::open(data_dir, OpenMode::Read);
         let behind = store.and_then(|store| lag(&store, &*self.fs, &settings.roots, &settings.history));
         behind.unwrap_or_default()
     }

@@ -22,7 +22,7 @@ use crate::named_files;
 use crate::run::message::{AskSink, Message};
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
-use crate::step::requests::{Answer, RefusedCaller};
+use crate::step::requests::{RefusedCaller, UserAnswer};
 
 impl Handle {
     /// Passes on the request of a hook process. `sink` gets the text for the hook process to print, or nothing.
@@ -64,7 +64,7 @@ impl Handle {
     /// # Errors
     /// When the request is no longer open, or when the answer does not fit or cannot be stored.
     pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
-        let answer = Answer {
+        let answer = UserAnswer {
             session: SessionId::new(&call.session),
             request: RequestId::new(&call.request_id),
             seen: watchbill_protocol::request::seen(&call.seen)?,
@@ -91,7 +91,7 @@ impl Handle {
     }
 
     /// Gives an answer to the host of its session, on a thread of its own.
-    pub(crate) fn deliver(&self, answer: &Answer, data_dir: Option<&Path>) {
+    pub(crate) fn deliver(&self, answer: &UserAnswer, data_dir: Option<&Path>) {
         let (inbox, request) = (self.inbox.clone(), answer.request.clone());
         let parts = split_request_id(request.as_str());
         let parts = parts.and_then(|(own, id)| Some((Folder::of(data_dir?, own).ok()?, id.to_owned())));

@@ -1,7 +1,7 @@
 //! Sessions that need the user: rows, counts and the policy's outcomes always agree.
 
 use serde_json::json;
-use watchbill_core::attention::{AttentionSettings, Need, Outcome, Silence};
+use watchbill_core::attention::{AttentionEvent, AttentionSettings, Need, Silence};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::{AttentionInput, Input};
@@ -11,7 +11,7 @@ use super::records::{A, B, answer, bash, prompt, result, turn_over};
 use crate::house::House;
 
 /// All outcomes of the policy while time passed until `secs`.
-fn outcomes_after(house: &mut House, secs: f64) -> Vec<Outcome> {
+fn outcomes_after(house: &mut House, secs: f64) -> Vec<AttentionEvent> {
     house.out.clear();
     house.at(secs);
     house.outcomes()
@@ -52,18 +52,21 @@ fn a_need_counts_after_a_second_and_is_alerted_once_after_two() {
     assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
     let outcomes = outcomes_after(&mut house, 11.5);
     assert!(
-        matches!(&*outcomes, [Outcome::Counted(counts)] if counts.of(Need::Approval) == 1),
+        matches!(&*outcomes, [AttentionEvent::Counted(counts)] if counts.of(Need::Approval) == 1),
         "{outcomes:?}"
     );
     assert_eq!((counted(&house), house.row(A).needs.as_deref()), ((1, 1), Some("approval")));
     assert_eq!(house.row(A).group, Group::NeedsYou);
     let outcomes = outcomes_after(&mut house, 60.0);
-    let [Outcome::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
+    let [AttentionEvent::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
     assert_eq!((episode.session.as_str(), &*episode.text()), (A, "work wants to run `rm -r build`"));
     house.out.clear();
     house.registry(7, A, "busy").write(A, result("t1"));
     let outcomes = house.outcomes();
-    assert!(matches!(&*outcomes, [Outcome::Cleared { .. }, Outcome::Counted(_)]), "{outcomes:?}");
+    assert!(
+        matches!(&*outcomes, [AttentionEvent::Cleared { .. }, AttentionEvent::Counted(_)]),
+        "{outcomes:?}"
+    );
     assert_eq!((counted(&house), house.row(A).needs), ((0, 0), None));
 }
 
@@ -79,10 +82,12 @@ fn edge_30_needs_from_before_the_start_are_counted_and_not_alerted() {
     house.step(Input::ScanEnded(Vec::new()));
     house.step(Input::Hints([watchbill_watch::hints::Hint::Everything].into()));
     let outcomes = house.outcomes();
-    assert!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })), "{outcomes:?}");
+    assert!(!outcomes.iter().any(|outcome| matches!(outcome, AttentionEvent::Raised { .. })), "{outcomes:?}");
     assert_eq!(counted(&house), (2, 2), "but it counts");
     assert!(
-        !outcomes_after(&mut house, 600.0).iter().any(|outcome| matches!(outcome, Outcome::Raised { .. }))
+        !outcomes_after(&mut house, 600.0)
+            .iter()
+            .any(|outcome| matches!(outcome, AttentionEvent::Raised { .. }))
     );
 }
 
@@ -95,7 +100,7 @@ fn edge_29_a_whole_turn_in_one_read_is_alerted_once() {
     house.write_all(A, [prompt("two"), answer("done again"), turn_over()]);
     let outcomes = outcomes_after(&mut house, 60.0);
     let raised = outcomes.iter().filter(
-        |outcome| matches!(outcome, Outcome::Raised { episode, .. } if episode.need == Need::Finished),
+        |outcome| matches!(outcome, AttentionEvent::Raised { episode, .. } if episode.need == Need::Finished),
     );
     assert_eq!(raised.count(), 1, "{outcomes:?}");
     assert_eq!(counted(&house), (0, 0), "no session waits");
@@ -130,7 +135,9 @@ fn a_mute_silences_alerts_and_its_end_is_published() {
     assert_eq!((silences, counted(&house)), (vec![Some(Silence::MutedForNow)], (1, 1)));
 
     let outcomes = outcomes_after(&mut house, 3_700.0);
-    let [Outcome::AlreadySo(waiting)] = &*outcomes else { panic!("who still waits, once: {outcomes:?}") };
+    let [AttentionEvent::AlreadySo(waiting)] = &*outcomes else {
+        panic!("who still waits, once: {outcomes:?}")
+    };
     assert_eq!(waiting.iter().map(|one| one.session.as_str()).collect::<Vec<_>>(), [A]);
     assert_eq!(house.engine.current(false).muted_until, None, "it ends by itself");
     assert!(house.engine.current(false).revision > revision, "and every subscriber gets it");
@@ -163,9 +170,9 @@ fn changed_alert_settings_apply_to_later_needs_only() {
 }
 
 /// The silence of a raised episode.
-fn silence_of(outcome: Outcome) -> Option<Option<Silence>> {
+fn silence_of(outcome: AttentionEvent) -> Option<Option<Silence>> {
     match outcome {
-        Outcome::Raised { silence, .. } => Some(silence),
+        AttentionEvent::Raised { silence, .. } => Some(silence),
         _ => None,
     }
 }

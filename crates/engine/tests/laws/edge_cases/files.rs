@@ -103,7 +103,7 @@ fn edge_53_a_deleted_transcript_affects_no_other_session() {
         ("waiting_for_input".into(), "working".into()),
         "its client runs on"
     );
-    // The client continues in a new file.
+    // The agent continues in a new file.
     house.at(9.0).registry(7, A, "busy").write(A, prompt("again"));
     assert_eq!((house.state(A), house.row(A).goal.as_deref()), ("working".into(), Some("again")));
     house.stage.fs.remove(transcript(PROJECT, A));

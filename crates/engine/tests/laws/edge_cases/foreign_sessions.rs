@@ -26,8 +26,8 @@ fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
     assert_eq!((own.goal, own.title, own.superseded), (before.goal, before.title, None));
     assert_eq!((helper.state.as_str(), helper.needs), ("ended", None));
     assert_ne!(helper.work_chain_id, before.work_chain_id, "it is no part of that work");
-    let raised = |outcome: &&watchbill_core::attention::Outcome| {
-        matches!(outcome, watchbill_core::attention::Outcome::Raised { .. })
+    let raised = |outcome: &&watchbill_core::attention::AttentionEvent| {
+        matches!(outcome, watchbill_core::attention::AttentionEvent::Raised { .. })
     };
     assert_eq!(house.outcomes().iter().find(raised), None, "it raises no alert");
 }

@@ -36,7 +36,7 @@ fn edge_52_a_hook_leads_to_its_transcript_without_a_hint() {
     house.stage.hints.take();
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));
-    // A path outside the client's folders must not be read.
+    // A path outside the agent's folders must not be read.
     house.stage.fs.write("/elsewhere/x.jsonl", line.as_bytes());
     house.hook(8, B, json!({"hook_event_name": "UserPromptSubmit", "transcript_path": "/elsewhere/x.jsonl"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));

@@ -54,7 +54,7 @@ fn edge_37_clear_continues_the_same_chain() {
 fn edge_37_a_registry_that_keeps_the_old_session_hides_neither() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
-    // Earlier clients went on naming the old session. The new file says which process wrote it.
+    // Earlier agents went on naming the old session. The new file says which process wrote it.
     let mut cleared = json!({"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}});
     let mut go = prompt("another thing");
     for record in [&mut cleared, &mut go] {
@@ -116,7 +116,7 @@ fn edge_40_a_forks_copied_history_is_counted_once() {
     house.append_bytes(&transcript(PROJECT, A), history.as_bytes());
     let before = house.row(A).tokens.unwrap();
     assert!(before.input > 0);
-    // The client copies every record under the new id; only the id of its process stays.
+    // The agent copies every record under the new id; only the id of its process stays.
     let copied = history.replace(&format!("\"sessionId\":\"{A}\""), &format!("\"sessionId\":\"{B}\""));
     house.at(60.0).append_bytes(&transcript(PROJECT, B), copied.as_bytes());
     house.write_all(B, [own(prompt("another way"), B), own(answer("there"), B)]);
@@ -135,7 +135,7 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
         assert!(!house.row(A).has_pending_tool_use && house.row(A).pid.is_none());
         assert_eq!(state_of(&house.cold(), A), "ended/crashed", "{status}: so says who comes later");
     }
-    // The registry file may be gone with the client's whole machine: a later look finds no process that claims the
+    // The registry file may be gone with the agent's whole machine: a later look finds no process that claims the
     // session.
     let mut house = House::live();
     house.write_all(A, [prompt("go"), bash("t1", "make all")]).at(60.0);
@@ -146,7 +146,7 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
 fn edge_43_a_reused_process_id_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]);
-    // The client is gone and another program has its process id: the start time differs.
+    // The agent is gone and another program has its process id: the start time differs.
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("700".into()) }, Liveness::Dead);
     house.stage.processes.set(Instance { pid: 7, proc_start: Some("999".into()) }, Liveness::Alive);
     house.step(Input::ProcessEnded(None));

@@ -54,7 +54,7 @@ pub fn interrupt() -> Value {
         {"type": "text", "text": "[Request interrupted by user for tool use]"}]}})
 }
 
-/// A record without a time; the client writes its modes and titles so.
+/// A record without a time; the agent writes its modes and titles so.
 pub fn timeless(mut record: Value) -> Value {
     record["timestamp"] = Value::Null;
     record["uuid"] = Value::Null;

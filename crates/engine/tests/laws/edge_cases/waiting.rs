@@ -140,7 +140,7 @@ fn edge_09_a_question_is_distinguished_from_a_permission() {
     let question = json!({"questions": [{"question": "Which colour?", "options": []}]});
     house.registry(7, A, "waiting:input needed").write(A, prompt("ask me")).at(2.0);
     assert_eq!(house.state(A), "waiting_for_approval/question");
-    // Some clients report `permission prompt` for a question too.
+    // Some agents report `permission prompt` for a question too.
     house.registry(7, A, "waiting:permission prompt").write(A, call("t1", "AskUserQuestion", question));
     assert_eq!(house.state(A), "waiting_for_approval/question");
     assert!(house.row(A).state_reason.detail.contains("Which colour?"));

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::{Handle, real_world, start_in};
+use watchbill_engine::handle::{Handle, real_sources, start_in};
 use watchbill_protocol::search::SearchQuery;
 use watchbill_settings::Settings;
 
@@ -18,7 +18,7 @@ const MINUTE: Millis = Millis::from_secs(60);
 
 fn begin(settings: &Settings, clock: &ManualClock) -> Subscriber {
     let clock = Arc::new(clock.clone());
-    Subscriber::of(start_in(settings.clone(), real_world(), clock, None, Arc::new(Notify::new())).unwrap())
+    Subscriber::of(start_in(settings.clone(), real_sources(), clock, None, Arc::new(Notify::new())).unwrap())
 }
 
 /// The sessions with a search hit since that time, best first.

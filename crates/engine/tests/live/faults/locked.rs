@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use watchbill_core::ids::SessionId;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 
 use super::process;
 use crate::running_engine_rig::RunningEngine;
@@ -13,7 +13,7 @@ use crate::running_engine_rig::RunningEngine;
 #[test]
 fn child_holds_the_database() {
     let Some(folder) = process::child_folder() else { return };
-    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(&folder, OpenMode::WriteOrRead).unwrap();
     assert_eq!(store.access(), Access::Writer);
     let mut step = store.step().unwrap();
     step.session_key(&SessionId::new("never committed")).unwrap();

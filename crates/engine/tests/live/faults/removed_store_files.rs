@@ -7,9 +7,9 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_core::user::SessionCommand;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::socket::access::{Access as _, CommandId};
+use watchbill_engine::socket::access::{CommandId, EngineAccess as _};
 use watchbill_engine::socket::client::Client;
-use watchbill_store::{Access, Mode, Store};
+use watchbill_store::{Access, OpenMode, Store};
 
 use crate::records::session;
 use crate::running_engine_rig::RunningEngine;
@@ -30,7 +30,7 @@ fn remove(data: &Path, begin: &str) -> Vec<PathBuf> {
 }
 
 fn names(data: &Path) -> Vec<String> {
-    let store = Store::open(data, Mode::Read).unwrap();
+    let store = Store::open(data, OpenMode::Read).unwrap();
     let mut names: Vec<String> = store.chain_names().unwrap().into_iter().map(|(_, name)| name).collect();
     names.sort();
     names
@@ -56,11 +56,11 @@ fn check_command_is_stored_without(begin: &str) {
         })
         .unwrap();
     assert_eq!(names(&data), ["after", "before"], "{begin}: done means stored");
-    let other = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let other = Store::open(&data, OpenMode::WriteOrRead).unwrap();
     assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
     drop(other);
-    assert_eq!(Store::open(&data, Mode::Read).unwrap().all_set_aside().unwrap().len(), 1);
-    // Later and earlier records of clients are stored as well.
+    assert_eq!(Store::open(&data, OpenMode::Read).unwrap().all_set_aside().unwrap().len(), 1);
+    // Later and earlier records of agents are stored as well.
     house.run_a_turn(1);
     house.run_a_turn(3);
     house.until_stored(1, 4);
@@ -108,7 +108,7 @@ fn a_session_stays_forgotten_when_the_database_and_its_list_are_removed() {
     house.until_stored(2, 4);
     house.until_no_store_problem();
     assert!(house.is_current() && house.stored(1).is_empty());
-    let forgotten = || Store::open(&data, Mode::Read).unwrap().forgotten().unwrap();
+    let forgotten = || Store::open(&data, OpenMode::Read).unwrap().forgotten().unwrap();
     assert_eq!(forgotten(), [SessionId::new(&session(1))]);
     assert!(data.join("watchbill.db.forgotten").exists());
     house.restart_after(|_| assert_eq!(forgotten(), [SessionId::new(&session(1))]));

@@ -62,7 +62,7 @@ fn a_walk_over_very_many_archived_transcripts_takes_no_longer_than_to_read_their
         PathBuf::from(format!("/home/dev/.claude/projects/-home-dev-work/{n:08x}-0000-4000-8000.jsonl"))
     };
     std::fs::create_dir(folder.path().join(ARCHIVE)).unwrap();
-    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
     for n in 0..20_000 {
         step.put_archived(&row(&path(n))).unwrap();

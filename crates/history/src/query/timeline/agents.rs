@@ -57,7 +57,7 @@ impl AgentCalls {
         !self.end_only || self.call_of(fs, &file.path).is_none_or(|id| *id == *call.id)
     }
 
-    /// The call that started a subagent, from its meta file. A running subagent has no result yet, but the client
+    /// The call that started a subagent, from its meta file. A running subagent has no result yet, but the agent
     /// writes the call at its start (`toolUseId` of the meta file, from client 2.1.221 on).
     fn call_of(&mut self, fs: &dyn Fs, transcript: &Path) -> Option<Arc<str>> {
         if let Some(known) = self.known.get(transcript) {

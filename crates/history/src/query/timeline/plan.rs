@@ -32,7 +32,7 @@ pub struct AgentFile {
 }
 
 impl AgentFile {
-    /// Whether a call started it. The client's own workers, such as the one of a compaction, copy the parent's
+    /// Whether a call started it. The agent's own workers, such as the one of a compaction, copy the parent's
     /// records and have no call.
     pub(super) fn is_called(&self) -> bool {
         !self.agent.starts_with("acompact") && !self.agent.starts_with("aprompt_suggestion")

@@ -20,8 +20,8 @@ const KEPT: usize = 2;
 /// Number of timelines of subagents that are kept beside them.
 const KEPT_AGENTS: usize = 8;
 /// Most items of one answer.
-const MOST_ITEMS: u64 = 10_000;
-/// Limit for subagents of subagents. The client itself stops earlier.
+const MAX_ITEMS: u64 = 10_000;
+/// Limit for subagents of subagents. The agent itself stops earlier.
 const MAX_AGENT_DEPTH: usize = 8;
 
 /// Reads timelines and keeps the last ones, so that reading a growing one again costs only its appended lines.
@@ -139,7 +139,7 @@ impl TimelineReader {
         let all = places(parts);
         let asked = agent.and_then(|agent| plan.agents.iter().find(|file| &*file.agent == agent));
         let Some(mut file) = asked else {
-            // Also for clients 1.0.x, which wrote the subagent's records into the session's transcript.
+            // Also for agents 1.0.x, which wrote the subagent's records into the session's transcript.
             let index = index_of(&all, parts, &plan.session, offset).unwrap_or(0);
             return Ok(TimelinePlace { index: index as u64, within: Vec::new() });
         };
@@ -251,7 +251,7 @@ impl TimelineReader {
     ) -> Result<(u64, u64, Vec<TimelineItem>), ApiError> {
         let all = places(parts);
         let total = all.len() as u64;
-        let limit = if wanted.limit == u64::MAX { total } else { wanted.limit.min(MOST_ITEMS) };
+        let limit = if wanted.limit == u64::MAX { total } else { wanted.limit.min(MAX_ITEMS) };
         let from = wanted.from.unwrap_or(total.saturating_sub(limit)).min(total);
         let started = if plan.agents.is_empty() {
             None

@@ -11,7 +11,7 @@ use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::MemorySettings;
 use watchbill_core::time::Millis;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{OpenMode, Store};
 use watchbill_watch::clock::ManualClock;
 use watchbill_watch::layout::ClientPath;
 use watchbill_watch::mem::MemFs;
@@ -22,7 +22,7 @@ use crate::live_state::{ExcludeEffect, LiveState};
 use crate::shared_store::SharedStore;
 use crate::worker::grown_files::{GrownFiles, PAUSE};
 use crate::worker::queues::SLICE_FILES;
-use crate::worker::retry::SOON;
+use crate::worker::retry::RETRY_PAUSE;
 
 /// An engine without state.
 struct NoEngine;
@@ -55,7 +55,7 @@ struct WorkerFixture {
 impl WorkerFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
         store.set_busy_timeout(Duration::ZERO).unwrap();
         let shared_store = Arc::new(SharedStore::default());
         *shared_store.lock_urgent("test") = Some(store);
@@ -107,7 +107,7 @@ impl WorkerFixture {
 
     fn later(&self) {
         let now: Timestamp = watchbill_watch::clock::Clock::now(&self.clock);
-        self.clock.set(now + SOON + Millis(1));
+        self.clock.set(now + RETRY_PAUSE + Millis(1));
     }
 
     /// Runs `done` while another connection is in the middle of a step.
@@ -195,12 +195,12 @@ fn the_reach_is_published_as_current_behind_or_unknown() {
     house.exhaust(&mut worker);
     is(HistoryState::Current);
 
-    *house.shared_store.lock_urgent("test") = Some(Store::open(house.folder.path(), Mode::Read).unwrap());
+    *house.shared_store.lock_urgent("test") = Some(Store::open(house.folder.path(), OpenMode::Read).unwrap());
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
     is(HistoryState::Unknown);
     *house.shared_store.lock_urgent("test") =
-        Some(Store::open(house.folder.path(), Mode::WriteOrRead).unwrap());
+        Some(Store::open(house.folder.path(), OpenMode::WriteOrRead).unwrap());
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
     is(HistoryState::Current);

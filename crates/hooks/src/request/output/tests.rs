@@ -1,4 +1,4 @@
-//! Each decision in the client's words, and each that does not fit.
+//! Each decision in the agent's words, and each that does not fit.
 
 #![allow(clippy::unwrap_used, reason = "a request of the test that cannot be read is a failure")]
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Kind};
+use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, MemoryKind};
 
 use super::ProjectPlace;
 use crate::tables::{At, SessionKey, bits, count, shared, unbits, uncount};
@@ -34,7 +34,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Evidence> {
         at: row.get::<_, At>(4)?.0,
         times: uncount(row.get(5)?),
         // A kind of a later version counts as a note; only the shown word differs.
-        kind: Kind::of(&word(6)?).unwrap_or(Kind::Note),
+        kind: MemoryKind::of(&word(6)?).unwrap_or(MemoryKind::Note),
         text: row.get(7)?,
         path: row.get(8)?,
         symptom: row.get(9)?,

@@ -12,7 +12,7 @@ use super::{Figure, Options, figure, page, processes, say};
 
 const A_SECOND: f64 = 50.0;
 /// Interval between two looks at the memory.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
@@ -63,7 +63,7 @@ async fn watch(page: &watchbill_testkit::fantoccini::Client, pid: u32, seconds: 
     let mut held = Vec::new();
     let mut told = 0;
     while begun.elapsed().as_secs() < seconds {
-        tokio::time::sleep(LOOK.min(Duration::from_secs(seconds))).await;
+        tokio::time::sleep(CHECK_INTERVAL.min(Duration::from_secs(seconds))).await;
         let used = processes::used(pid);
         held.push((begun.elapsed(), used.memory, used.own));
         if begun.elapsed().as_secs() / 60 > told {

@@ -1,7 +1,7 @@
-//! `watchbill hook --answer`: one request of the client, from its pipe to the program that holds the store, and the user's
+//! `watchbill hook --answer`: one request of the agent, from its pipe to the program that holds the store, and the user's
 //! answer back.
 //!
-//! The client shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
+//! The agent shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
 //! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and
 //! the closed connection tells the engine.
 
@@ -12,7 +12,7 @@ use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
 use watchbill_hooks::sender::HookArguments;
 use watchbill_hooks::{ancestors, clock, places};
-use watchbill_protocol::socket::{AskCall, ClientProcess, LONGEST_CALL};
+use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
 
 /// The option that makes `watchbill hook` wait for an answer.
 pub const ANSWER: &str = "--answer";
@@ -37,7 +37,7 @@ fn ask(errand: &HookArguments) -> Option<()> {
     let mut payload = String::new();
     // Half of a line stays for the sender's own fields. A longer payload is cut, so it is not valid JSON, and only the
     // terminal asks.
-    std::io::stdin().lock().take(LONGEST_CALL / 2).read_to_string(&mut payload).ok()?;
+    std::io::stdin().lock().take(MAX_CALL_BYTES / 2).read_to_string(&mut payload).ok()?;
     let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
     let ask = CommandId::new().to_string();
     let call = AskCall {

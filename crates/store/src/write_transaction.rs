@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, Params};
 use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
-use crate::index_state::{IndexState, Lag};
+use crate::index_state::{Lag, MergeState};
 use crate::tables::meta_names::UNINDEXED;
 use crate::tables::{FileKey, SessionKey, at, count};
 use crate::unindexed_texts::CachedTexts;
@@ -15,7 +15,7 @@ use crate::{Store, StoreError};
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), it stores nothing.
 #[derive(Debug)]
-pub struct Step<'a> {
+pub struct WriteTransaction<'a> {
     store: &'a Store,
     transaction: Transaction<'a>,
     /// Counts of the stored texts, by file: written once, at the end.
@@ -84,7 +84,7 @@ impl Store {
     ///
     /// # Errors
     /// When this process only reads, or the database is locked, cannot be written, or was removed.
-    pub fn step(&mut self) -> Result<Step<'_>, StoreError> {
+    pub fn step(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         self.require_writer()?;
         self.check_in_place()?;
         let store = &*self;
@@ -97,17 +97,17 @@ impl Store {
         // again.
         let cached_texts = store.cached_texts.take();
         let (texts, unindexed, ready) = (HashMap::new(), store.lag.get(), Vec::new());
-        Ok(Step { store, transaction, texts, unindexed, cached_texts, ready })
+        Ok(WriteTransaction { store, transaction, texts, unindexed, cached_texts, ready })
     }
 }
 
-impl<'a> Step<'a> {
+impl<'a> WriteTransaction<'a> {
     /// Commits everything in the step.
     ///
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        if self.unindexed.is_some() && self.store.index_state.get() != IndexState::Bulk {
+        if self.unindexed.is_some() && self.store.index_state.get() != MergeState::Bulk {
             self.index_all()?;
             self.merge_after_step(&self.store.index_state)?;
         }
@@ -122,7 +122,7 @@ impl<'a> Step<'a> {
         let Self { store, transaction, unindexed, cached_texts, .. } = self;
         transaction.commit().map_err(|e| store.map_error(&e))?;
         store.lag.set(unindexed);
-        if store.index_state.get() == IndexState::Bulk {
+        if store.index_state.get() == MergeState::Bulk {
             store.cached_texts.replace(cached_texts);
         }
         Ok(())

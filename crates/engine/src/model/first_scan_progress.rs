@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The three stages of a start.
-pub(crate) enum Startup {
+pub(crate) enum FirstScanProgress {
     /// The first scan is reading files.
     Reading {
         /// Files with a hint that the scan has not delivered yet.
@@ -18,13 +18,13 @@ pub(crate) enum Startup {
     Over,
 }
 
-impl Default for Startup {
+impl Default for FirstScanProgress {
     fn default() -> Self {
         Self::Reading { put_off: BTreeSet::new(), chains_pending: false }
     }
 }
 
-impl Startup {
+impl FirstScanProgress {
     /// Whether the first scan is reading.
     pub fn is_reading(&self) -> bool {
         matches!(self, Self::Reading { .. })

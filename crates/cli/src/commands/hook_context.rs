@@ -20,7 +20,7 @@ pub const CONTEXT: &str = "--context";
 const WITHIN: &str = "--within";
 
 /// The longest payload that is read, in bytes. It may hold a whole file that the agent wrote.
-const LONGEST_PAYLOAD: u64 = 8 << 20;
+const MAX_PAYLOAD_BYTES: u64 = 8 << 20;
 /// Characters of a prompt that are passed on.
 const PROMPT: usize = 8_000;
 /// How long to wait for an answer at the start of a session, and else.
@@ -74,7 +74,7 @@ fn tell(words: &[OsString]) -> Option<()> {
     let errand = HookArguments::parse(words.iter().cloned());
     let data_dir = errand.data_dir.or_else(|| places::default_data_dir(&env))?;
     let mut payload = String::new();
-    std::io::stdin().lock().take(LONGEST_PAYLOAD).read_to_string(&mut payload).ok()?;
+    std::io::stdin().lock().take(MAX_PAYLOAD_BYTES).read_to_string(&mut payload).ok()?;
     let mut payload: Payload = serde_json::from_str(&payload).ok()?;
     if let Some(prompt) = &mut payload.prompt {
         prompt.truncate(prompt.floor_char_boundary(PROMPT));

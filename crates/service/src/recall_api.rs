@@ -18,7 +18,7 @@ use watchbill_hooks::sender::HTTP_ID;
 use crate::app::App;
 
 /// How long a client waits for room in the queue. The document's clients give up after two seconds.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// The document's endpoints, at each address that it names.
 pub fn router() -> Router<Arc<App>> {
@@ -118,7 +118,7 @@ async fn take(
     };
     let event = with_prompt(app, event);
     let payload = Value::Object(event).to_string().into_bytes();
-    if events.put(payload, PATIENCE).await {
+    if events.put(payload, TIMEOUT).await {
         return StatusCode::ACCEPTED.into_response();
     }
     let later = [(header::RETRY_AFTER, "1")];

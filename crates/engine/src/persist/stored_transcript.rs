@@ -19,7 +19,7 @@ use crate::problems::Problems;
 /// The stored state of a transcript. A checksum seals its bytes. If they do not match, the file is read from its
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredFile<'a> {
+pub struct StoredTranscript<'a> {
     cursor: StoredCursor,
     /// The offset of the unfinished line. Nothing of the line itself is stored.
     pub line_start: u64,
@@ -28,7 +28,7 @@ pub struct StoredFile<'a> {
     /// The stamp of the companion of a subagent's transcript at its last read.
     pub meta: Option<MetaStamp>,
     /// How the tokens were shared between this file and others.
-    pub counted: Counted,
+    pub counted: TokenSharing,
     problems: Vec<(ProblemKind, u64, Arc<str>)>,
     /// The head of the fold. It has its own seal.
     #[serde(skip)]
@@ -37,7 +37,7 @@ pub struct StoredFile<'a> {
 
 /// Tokens that depend on other files too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Counted {
+pub enum TokenSharing {
     /// A session: the tokens that it copied from another session, and the numbers behind them.
     Session {
         /// Counted in the other session.
@@ -73,9 +73,15 @@ struct StoredCursor {
     mtime: Timestamp,
 }
 
-impl<'a> StoredFile<'a> {
+impl<'a> StoredTranscript<'a> {
     /// Builds the state from its parts.
-    pub fn new(cursor: &Cursor, problems: &Problems, path: &Path, fold: Vec<u8>, counted: Counted) -> Self {
+    pub fn new(
+        cursor: &Cursor,
+        problems: &Problems,
+        path: &Path,
+        fold: Vec<u8>,
+        counted: TokenSharing,
+    ) -> Self {
         let (head, window) = cursor.fingerprint.hashes();
         let FileId { dev, ino } = cursor.id;
         let cursor = StoredCursor { dev, ino, head, window, offset: cursor.offset, mtime: cursor.mtime };

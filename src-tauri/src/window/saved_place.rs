@@ -28,12 +28,12 @@ struct Remembered {
 }
 
 /// The memory, and its file.
-pub struct Memory {
+pub struct SavedPlace {
     file: Option<PathBuf>,
     remembered: Mutex<Remembered>,
 }
 
-impl Memory {
+impl SavedPlace {
     /// Reads the file. If it is missing or damaged, only the window's place is lost.
     pub fn read(file: Option<PathBuf>) -> Self {
         let remembered = file.as_deref().and_then(read).unwrap_or_default();
@@ -113,13 +113,13 @@ mod tests {
     fn both_forms_come_back_each_where_it_was() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("new/window.json");
-        let memory = Memory::read(Some(file.clone()));
+        let memory = SavedPlace::read(Some(file.clone()));
         assert_eq!((memory.form(), memory.place(Form::Full)), (Form::Full, Place::default()));
         memory.note(place(1));
         memory.change(Form::Compact);
         memory.note(place(2));
         memory.keep().expect("the folder is ours");
-        let again = Memory::read(Some(file.clone()));
+        let again = SavedPlace::read(Some(file.clone()));
         assert_eq!(again.form(), Form::Compact);
         assert_eq!((again.place(Form::Full), again.place(Form::Compact)), (place(1), place(2)));
         assert_eq!(std::fs::read_dir(file.parent().expect("it has one")).expect("readable").count(), 1);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_window_that_fills_the_screen_keeps_the_place_from_before() {
-        let memory = Memory::read(None);
+        let memory = SavedPlace::read(None);
         memory.note(place(1));
         memory.note(Place { maximized: true, ..place(0) });
         assert_eq!(memory.place(Form::Full), Place { maximized: true, ..place(1) });
@@ -140,7 +140,7 @@ mod tests {
         // A folder at the path of the file.
         let file = folder.path().join("window.json");
         std::fs::create_dir(&file).expect("the folder is ours");
-        assert!(Memory::read(Some(file)).keep().is_err());
+        assert!(SavedPlace::read(Some(file)).keep().is_err());
         assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1);
     }
 
@@ -150,10 +150,10 @@ mod tests {
         let file = folder.path().join("window.json");
         for text in ["", "{", "[]", "{\"full\":3}", "{\"form\":\"huge\"}", "{\"full\":{\"x\":1e99}}"] {
             std::fs::write(&file, text).expect("the folder is ours");
-            assert_eq!(Memory::read(Some(file.clone())).place(Form::Full), Place::default(), "{text}");
+            assert_eq!(SavedPlace::read(Some(file.clone())).place(Form::Full), Place::default(), "{text}");
         }
         let other = "{\"full\":{\"x\":5,\"width\":9,\"height\":9,\"tilt\":3},\"later\":{}}";
         std::fs::write(&file, other).expect("the folder is ours");
-        assert_eq!(Memory::read(Some(file)).place(Form::Full).x, 5, "known fields count");
+        assert_eq!(SavedPlace::read(Some(file)).place(Form::Full).x, 5, "known fields count");
     }
 }
