@@ -52,7 +52,7 @@ def left(desk):
     return [line for line in found if "claude" in line and "watchbill" not in line]
 
 
-@cell("a session of our own: one row, an answer, another prompt, one end, nothing left")
+@cell("a session of your own: one row, an answer, another prompt, one end, nothing left")
 def own_session(desk):
     session = str(uuid.uuid4())
     desk.stub.scripts["ask"] = [Step(text("I run it."), bash(COMMAND)), DONE]

@@ -1,4 +1,4 @@
-"""A session of our own with the real agent and the real host: started, prompted, killed in the middle, resumed, and ended with
+"""A session of your own with the real agent and the real host: started, prompted, killed in the middle, resumed, and ended with
 all that it left.
 
 Started by hand, with `python3 -B tests/rig/kept.py --claude FILE --host FILE`. It enters the namespace itself. Exit codes: 0 all as it

@@ -120,7 +120,7 @@ test("two Escapes in the box interrupt the turn and hold the queue; Go on lets i
     assert.equal(await box(page).evaluate((field) => field === document.activeElement), false);
     await page.keyboard.press("Escape");
     await becomeCommands(page, "own-works", [{ do: "interrupt" }]);
-    await page.locator(".queue:has-text('Held, because you interrupted the turn')").waitFor();
+    await page.locator(".queue:has-text('Waiting, because you interrupted the turn')").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();
     await becomes(page, chips, ["Write the announcement, two paragraphs"]);
     await page.locator("[data-live=prompt]:has-text('Then tag it')").waitFor();
@@ -166,7 +166,7 @@ test("a picture is pasted, shown and sent; another file is refused", async () =>
         { name, type },
       );
     await paste("notes.pdf", "application/pdf");
-    await page.locator("[role=alert]:has-text('notes.pdf is no PNG')").waitFor();
+    await page.locator("[role=alert]:has-text('notes.pdf is not a PNG')").waitFor();
     await paste("dot.png", "image/png");
     await page.getByRole("img", { name: "Picture 1" }).waitFor();
     await box(page).press("Enter");
@@ -339,7 +339,7 @@ test("a host that dies without a word ends the session, and a lost connection is
     await page.evaluate(`${own("own-held")}.die("the connection was reset")`);
     await page.locator(".state.bad:has-text('the connection was reset')").waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.locator(".state:has-text('It ended with its host, at 13:02 or later')").waitFor();
+    await page.locator(".state:has-text('It ended unexpectedly, at 13:02 or later')").waitFor();
   });
 });
 

@@ -147,7 +147,7 @@ test("filters narrow the history, and their names and values complete by keyboar
     await becomes(page, () => [...new Set([...document.querySelectorAll("[role=option] .place > :first-child")].map((one) => one.textContent))], ["Bash"]);
     assert.equal(await page.locator("dialog .filters").textContent(), "role: tool_input");
     await page.keyboard.type("since:soon");
-    await page.locator("dialog p[aria-hidden]:has-text('since:soon is no time')").waitFor();
+    await page.locator("dialog p[aria-hidden]:has-text('since:soon is not a time')").waitFor();
     await page.keyboard.press("Escape");
   });
 });

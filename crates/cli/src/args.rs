@@ -21,7 +21,7 @@ pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
 pub use own::{Agent, Fork, OneSession, Queue, Resume, Run};
 pub use user_commands::{Chain, Snooze};
 
-/// See every coding-agent session on this machine, what each is doing, and which one needs you.
+/// See every Claude Code session on this machine, what each is doing, and which one needs you.
 ///
 /// Reads the agent's own files. It changes none of them, except the settings when you install hooks. Works whether or
 /// not the window runs.
@@ -58,7 +58,7 @@ pub struct Global {
     /// Colours in the output; NO_COLOR is respected
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub color: ColorChoice,
-    /// Play the bundled recordings instead of reading your sessions
+    /// Show made-up sessions instead of yours
     #[arg(long, global = true)]
     pub demo: bool,
 }
@@ -82,7 +82,7 @@ pub enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Show superseded, ended and long idle sessions too
+        /// Show superseded, put-away and older sessions too
         #[arg(long)]
         all: bool,
         /// Show the roster of a past time, from files alone: a date, a time (RFC 3339), or a span such as 36h
@@ -97,7 +97,7 @@ pub enum Command {
         /// Print one JSON object a line
         #[arg(long)]
         json: bool,
-        /// Show superseded, ended and long idle sessions too
+        /// Show superseded, put-away and older sessions too
         #[arg(long)]
         all: bool,
     },
@@ -120,7 +120,7 @@ pub enum Command {
     },
     /// Serve the history to an agent over MCP, on standard input and output
     ///
-    /// The agent gets read-only tools: search, timeline, one session, the sessions now. It sees nothing of excluded folders and
+    /// The agent gets read-only tools: search, timeline, one session, the sessions now, what was learned. It sees nothing of excluded folders and
     /// no private text. You add it to an agent yourself: `claude mcp add watchbill -- watchbill mcp`.
     Mcp,
     /// Say why a session is in its state: every witness, the winner first
@@ -134,7 +134,7 @@ pub enum Command {
     ///
     /// The session's settings need the hook of `watchbill hooks install --answer`, and a Watchbill has to run. Use a terminal of your own: an agent may not answer.
     Answer(Answer),
-    /// List the answers that you gave, and the outcome of each
+    /// List your answers, refused attempts and expired requests
     Answers {
         /// Only answers since then: a date, a time (RFC 3339), or a span such as 7d
         #[arg(long, value_name = "TIME", value_parser = parse_time)]

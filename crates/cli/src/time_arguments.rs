@@ -9,7 +9,7 @@ use watchbill_engine::Timestamp;
 pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     let at = parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
-            "`{text}` is no time; expected a date (2026-11-20), a time (2026-11-20T15:30:00Z) or a span (36h, 7d)"
+            "`{text}` is not a time; expected a date (2026-11-20), a time (2026-11-20T15:30:00Z) or a span (36h, 7d)"
         )
     })?;
     in_range(text, at)
@@ -31,7 +31,7 @@ pub fn parse_time(text: &str) -> Result<Timestamp, String> {
 pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
     let at = coming(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
-            "`{text}` is no time to come; expected a span (15m, 1h, 2d), a clock time (15:00), a date (2026-11-20) or a time \
+            "`{text}` is not a time to come; expected a span (15m, 1h, 2d), a clock time (15:00), a date (2026-11-20) or a time \
              (2026-11-20T15:30:00Z)"
         )
     })?;

@@ -46,7 +46,7 @@ pub enum StartError {
     #[error(transparent)]
     Unreachable(#[from] HostError),
     /// Hosts run on Linux only, so far.
-    #[error("sessions of our own run on Linux only, so far")]
+    #[error("sessions of your own run on Linux only, so far")]
     Unsupported,
 }
 

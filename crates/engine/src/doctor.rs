@@ -1,5 +1,4 @@
-//! Collects the facts of `watchbill doctor`: files, watches, limits, versions. The report helps a user who misses
-//! something in the roster.
+//! Collects the facts of `watchbill doctor`: files, watches, limits, versions. The report helps a user who does not see a session that should be in the roster.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

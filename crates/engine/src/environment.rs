@@ -35,7 +35,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// The present, with every witness.
+    /// Live: no time limit, all sources.
     pub const LIVE: Self = Self { live: true, until: None };
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum ClockStep {
     CaughtUp,
 }
 
-/// The surroundings of a step: it depends on them and does not derive them.
+/// Inputs that a step reads but does not compute.
 pub(crate) struct StepContext {
     settings: Settings,
     world: Sources,
@@ -60,7 +60,7 @@ pub(crate) struct StepContext {
     now: Timestamp,
     /// The latest time that the clock showed before it was set back.
     clock_behind: Option<Timestamp>,
-    /// Other threads look at working folders and scan everything. Their results come as inputs.
+    /// Whether other threads look at working folders and do the scans. Their results come as inputs.
     looks_elsewhere: bool,
 }
 

@@ -197,7 +197,7 @@ impl ExpectedHooks {
         let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
         let data_dir =
             settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
-        // A hook may start any of our programs. No installed hook has a data folder that is not UTF-8.
+        // A hook may start any of our programs. A hook command is UTF-8, so a data folder that is not UTF-8 cannot be in one.
         let data_dir = data_dir.and_then(|path| path.to_str().map(str::to_owned));
         Self {
             roots,
@@ -210,7 +210,7 @@ impl ExpectedHooks {
         }
     }
 
-    /// Asks no client. Each client is taken to have the events that are installed.
+    /// Asks no client. Assumes that each version of the agent has exactly the installed events.
     pub fn without_client_versions(settings: &Settings) -> Self {
         Self::asking_clients(settings, &|_| None)
     }

@@ -29,7 +29,7 @@ pub enum Input {
     Found(Vec<Found>),
     /// The first scan has ended. Holds the problems that the scan met.
     ScanEnded(Vec<Problem>),
-    /// There is time to make rows for this many sessions at rest.
+    /// The loop is idle: make rows for up to this many sessions at rest.
     Wake(usize),
     /// A scan of everything, requested by [`Output::Rescan`].
     Rescanned(Scan),
@@ -53,7 +53,7 @@ pub enum Input {
     HolderRequests(BTreeMap<SessionId, Asked>),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
-    /// News of sessions of our own.
+    /// News of sessions of your own.
     Own(Vec<OwnInput>),
     /// All current problems of the watcher.
     Watching(Vec<Problem>),
@@ -89,7 +89,7 @@ impl Input {
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
             Self::Ask(..) | Self::HolderRequests(_) => "request",
-            Self::Own(_) => "sessions of our own",
+            Self::Own(_) => "sessions of your own",
             Self::Printed(_) | Self::HookGone(_) | Self::Undelivered(_) | Self::ReleaseAll => {
                 "end of a request"
             }
@@ -119,6 +119,7 @@ pub enum Output {
     LookAtFolder(PathBuf),
     /// Let the hook process of this request end and print nothing.
     Release(RequestId),
-    /// These files have more new bytes than one step reads. Send the hints again.
+    /// Send hints for these files again: they have more new bytes than one step reads, they changed during the first
+    /// scan, or they must be read from their beginning. Send the hints again.
     Again(Vec<PathBuf>),
 }

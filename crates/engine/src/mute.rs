@@ -40,7 +40,7 @@ impl MuteFile {
         if let Some(folder) = self.0.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // A torn line is no time, so it mutes nothing and the user notices. No need for an atomic write.
+        // A partly written line is not a valid time, so it mutes nothing and the user notices. No need for an atomic write.
         std::fs::write(&self.0, format!("{until}\n"))
     }
 }

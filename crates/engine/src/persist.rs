@@ -131,12 +131,12 @@ impl Persist {
         match opened {
             Ok(known) => {
                 self.opened(known);
-                // Opening for reading does not meet obstacles to writing, so ask for them.
+                // Opening for reading does not show whether writing would fail, so check that here.
                 let obstacle =
                     watchbill_store::write_obstacle(&self.folder).filter(|_| mode == OpenMode::Read);
                 self.trouble = obstacle.map(|error| self.problem(&error));
             }
-            // To a reader, a missing store is no problem, unless something is in its way.
+            // To a reader, a missing store is no problem, unless a file stands where the store must be.
             Err(StoreError::Absent { .. }) => {
                 let in_the_way = watchbill_store::blocking_file(&self.folder);
                 self.trouble = in_the_way.map(|error| self.problem(&error));
@@ -187,7 +187,7 @@ impl Persist {
     /// Restores the engine from the store. From now on the engine notes its changes. Gives the number of known files.
     pub fn load(&mut self, engine: &mut Engine) -> usize {
         let mut refused = 0;
-        // Passes each fold's head directly from the database: copies of all would be in memory at once.
+        // Does not copy the heads: all copies would be in memory together.
         let read = self.shared_store.lock_urgent("load").as_ref().map(|store| -> Result<_, StoreError> {
             engine.restoring().expect_files(store.max_state_count()?);
             store.states(&mut |path, head| {
@@ -228,7 +228,7 @@ impl Persist {
     /// The user edits in the store now; `None` if they cannot be read.
     pub fn user_edits(&mut self) -> Option<UserEdits> {
         self.reopen_if_removed();
-        let read = self.shared_store.lock_urgent("words").as_ref().map(user_edits::read)?;
+        let read = self.shared_store.lock_urgent("user edits").as_ref().map(user_edits::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
@@ -247,7 +247,7 @@ impl Persist {
         !self.unsaved.is_empty()
     }
 
-    /// Whether this program, or one before it, carried out this command already. `command` has whole ids.
+    /// Whether this program, or one before it, carried out this command already. The ids in `command` must be complete, not shortened.
     ///
     /// # Errors
     /// When the id belongs to another command.
@@ -280,7 +280,7 @@ impl Persist {
         }
         self.confirm_states(engine);
         let changes = engine.take_changes();
-        // Check even if another thread writes alone: this process must make a removed store again.
+        // Check this even while another thread writes: only this process makes a removed store again.
         let database = || self.folder.join(watchbill_store::DATABASE);
         let is_lost = self.place.as_ref().is_some_and(|place| !place.is_current(&database()));
         let removed = self.shared_store.forgotten_changed() || is_lost;
@@ -376,7 +376,7 @@ impl Persist {
     }
 
     fn problem_of(&self, detail: Arc<str>) -> Problem {
-        let path = self.folder.join("watchbill.db");
+        let path = self.folder.join(watchbill_store::DATABASE);
         Problem { path: path.to_string_lossy().into(), kind: ProblemKind::Store, count: 1, detail }
     }
 }

@@ -45,9 +45,8 @@ impl Problems {
         for kind in report.problems() {
             match (kind, report.unknown_type.as_deref()) {
                 (ProblemKind::UnknownRecord, Some(name)) => {
-                    let detail = format!(
-                        "record type `{name}` is new to this version of Watchbill; it was passed over"
-                    );
+                    let detail =
+                        format!("record type `{name}` is new to this version of Watchbill; it was skipped");
                     self.add(path, kind, 1, &detail);
                 }
                 _ => self.count(path, kind),
@@ -152,20 +151,20 @@ const UNREADABLE: [ProblemKind; 4] =
 /// The usual text of each kind: the problem, and a remedy.
 fn words(kind: ProblemKind) -> &'static str {
     match kind {
-        ProblemKind::MalformedLine => "a line is not a JSON object; it was passed over and the rest was read",
-        ProblemKind::HugeLine => "a line is longer than 64 MiB; it was passed over and the rest was read",
+        ProblemKind::MalformedLine => "a line is not a JSON object; it was skipped and the rest was read",
+        ProblemKind::HugeLine => "a line is longer than 64 MiB; it was skipped and the rest was read",
         ProblemKind::InvalidUtf8 => "a line holds bytes that are not UTF-8; they were replaced",
-        ProblemKind::UnknownRecord => "a record type is new to this version of Watchbill; it was passed over",
+        ProblemKind::UnknownRecord => "a record type is new to this version of Watchbill; it was skipped",
         ProblemKind::PermissionDenied => "no permission to read; check the owner and mode",
         ProblemKind::Missing => "does not exist (yet); it will be picked up when it appears",
-        ProblemKind::NotAFile => "is not a regular file; it was passed over",
+        ProblemKind::NotAFile => "is not a regular file; it was skipped",
         ProblemKind::SymlinkLoop => "a symbolic link leads back to itself; it was not followed",
         ProblemKind::MalformedRegistry => {
             "stays unreadable; the state of its session comes from the transcript alone"
         }
         ProblemKind::MalformedMarker => "is not a compaction marker; it was ignored",
         ProblemKind::MalformedStatusFile => "is not a status file; it was ignored",
-        ProblemKind::MalformedHook => "a hook event could not be read; it was passed over",
+        ProblemKind::MalformedHook => "a hook event could not be read; it was skipped",
         ProblemKind::LostHooks => {
             "hook events were lost; states rest on the other witnesses until the next event"
         }

@@ -99,7 +99,7 @@ pub(crate) struct Loop {
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     followers_pending: bool,
     waiting_hooks: waiting_hooks::WaitingHooks,
-    /// Follows sessions of our own, if there is a data folder.
+    /// Follows sessions of your own, if there is a data folder.
     own_hosts: Option<OwnHosts>,
     stopped: bool,
 }

@@ -170,7 +170,7 @@ impl TrackedFile {
         }
     }
 
-    /// No caller needs the unfolded copy for a while. See [`RestingFold::rest`].
+    /// No caller needs the unfolded copy for a while. See [`LazyFold::rest`].
     pub(crate) fn rest(&mut self) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.rest();

@@ -10,6 +10,6 @@ fn main() -> std::process::ExitCode {
 #[cfg(not(target_os = "linux"))]
 #[allow(clippy::print_stderr, reason = "the program reports on standard error")]
 fn main() -> std::process::ExitCode {
-    eprintln!("watchbill-host: sessions of our own run on Linux only, so far");
+    eprintln!("watchbill-host: sessions of your own run on Linux only, so far");
     std::process::ExitCode::FAILURE
 }

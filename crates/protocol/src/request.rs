@@ -186,13 +186,13 @@ pub struct AnswerGiven {
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct AnswerRecord {
-    /// The request.
+    /// The request. For a refused attempt, `refused-answer-` and the session.
     pub request_id: String,
     /// The session.
     pub session_id: String,
-    /// The tool's name.
+    /// The tool's name; `answer` or `prompt` for an attempt without an open request.
     pub tool: String,
-    /// The text that was shown.
+    /// The text that was shown; empty for an attempt without an open request.
     pub shown: String,
     /// The decision in words.
     pub decision: String,

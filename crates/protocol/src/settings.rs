@@ -27,7 +27,7 @@ macro_rules! keys {
 keys! {
     /// The agent's folders, instead of --claude-dir.
     Roots = "roots",
-    /// A tool call without a result counts as a question after this time, if nothing better is known.
+    /// A tool call without a result counts as waiting for permission after this time, if nothing better is known.
     TimeoutsApproval = "timeouts.approval",
     /// A silent turn counts as over after this time.
     TimeoutsStale = "timeouts.stale",

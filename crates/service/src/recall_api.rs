@@ -52,12 +52,12 @@ async fn context(State(app): State<Arc<App>>, Query(place): Query<Where>) -> Res
     ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response()
 }
 
-/// Nothing is ever being compressed: no model takes part.
+/// Always idle: Watchbill compresses nothing.
 async fn processing() -> Response {
     Json(json!({ "isProcessing": false, "queueDepth": 0 })).into_response()
 }
 
-/// The document's clients end a spinner with it. There is none.
+/// Clients call this to stop a spinner. There is nothing to do.
 async fn ignored(State(app): State<Arc<App>>) -> Response {
     if app.events.is_some() { StatusCode::ACCEPTED.into_response() } else { refused() }
 }
@@ -82,7 +82,7 @@ async fn observation(State(app): State<Arc<App>>, body: Bytes) -> Response {
 async fn summarize(State(app): State<Arc<App>>, body: Bytes) -> Response {
     let stop = |body: Map<String, Value>| {
         let mut event = event(&body, "Stop", None)?;
-        keep(&mut event, &body, "last_assistant_message", "last_assistant_message");
+        copy_field(&mut event, &body, "last_assistant_message");
         Some(event)
     };
     take(&app, &body, stop).await
@@ -151,13 +151,13 @@ fn event(body: &Map<String, Value>, name: &str, named: Option<String>) -> Option
     let mut event = Map::new();
     event.insert("session_id".to_owned(), said.or(named)?.into());
     event.insert("hook_event_name".to_owned(), name.into());
-    keep(&mut event, body, "cwd", "cwd");
+    copy_field(&mut event, body, "cwd");
     Some(event)
 }
 
-fn keep(event: &mut Map<String, Value>, body: &Map<String, Value>, key: &str, as_key: &str) {
+fn copy_field(event: &mut Map<String, Value>, body: &Map<String, Value>, key: &str) {
     if let Some(value) = body.get(key) {
-        event.insert(as_key.to_owned(), value.clone());
+        event.insert(key.to_owned(), value.clone());
     }
 }
 
@@ -165,7 +165,7 @@ fn prompt(body: Map<String, Value>, named: Option<String>) -> Option<Map<String,
     let mut event = event(&body, "UserPromptSubmit", named)?;
     let prompt = text(&body, "userPrompt")?;
     event.insert("prompt".to_owned(), prompt.into());
-    // Sent again, it is the same prompt.
+    // The same body always gives the same id.
     let number = body.get("promptNumber").and_then(Value::as_u64).unwrap_or_default();
     let id = hash(&(event.get("session_id").and_then(Value::as_str), number, prompt));
     event.insert("prompt_id".to_owned(), format!("{HTTP_ID}{id}").into());
@@ -176,10 +176,9 @@ fn tool(body: Map<String, Value>) -> Option<Map<String, Value>> {
     let mut event = event(&body, "PostToolUse", None)?;
     text(&body, "tool_name")?;
     for key in ["tool_name", "tool_input", "tool_response"] {
-        keep(&mut event, &body, key, key);
+        copy_field(&mut event, &body, key);
     }
-    // The document's clients name no call. The same call sent again is one call. A name that is given does not become the one of
-    // a call that the agent made.
+    // The document's clients name no call. The same call sent again is one call. The prefix keeps these ids apart from the agent's own.
     let id = match text(&body, "tool_use_id") {
         Some(id) => id.to_owned(),
         None => hash(&Value::Object(event.clone()).to_string()),

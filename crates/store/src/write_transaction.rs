@@ -13,7 +13,7 @@ use crate::tables::{FileKey, SessionKey, at, count};
 use crate::unindexed_texts::CachedTexts;
 use crate::{Store, StoreError};
 
-/// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), it stores nothing.
+/// Everything that one step of the engine stores. Dropped without [`commit`](WriteTransaction::commit), it stores nothing.
 #[derive(Debug)]
 pub struct WriteTransaction<'a> {
     store: &'a Store,

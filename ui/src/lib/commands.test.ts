@@ -33,7 +33,7 @@ test("a snooze begins when it is chosen, even if the palette was open for long",
 test("a snoozed or put-away session offers the reverse command", () => {
   expect(run("End the snooze", row({ sessionId: "a", snoozedUntil: "2026-03-14T15:00:00.000Z" })).words.snooze).toHaveBeenCalledWith(null);
   expect(run("Put away until something new happens").words.putAway).toHaveBeenCalledWith(true);
-  expect(run("Take back into the roster", row({ sessionId: "a", putAway: true })).words.putAway).toHaveBeenCalledWith(false);
+  expect(run("Show in the roster again", row({ sessionId: "a", putAway: true })).words.putAway).toHaveBeenCalledWith(false);
 });
 
 test("alerts can be muted for an hour, or unmuted", () => {

@@ -30,7 +30,7 @@ export function sessionCommands(session: TrackedSession, { now, words, ...action
   const awake: Command[] = session.snoozedUntil === undefined ? [] : [{ name: "End the snooze", run: () => words.snooze(null) }];
   const away: Command =
     session.putAway === true
-      ? { name: "Take back into the roster", run: () => void words.putAway(false) }
+      ? { name: "Show in the roster again", run: () => void words.putAway(false) }
       : { name: "Put away until something new happens", run: () => void words.putAway(true) };
   return [
     { name: "Focus the terminal", key: "f", run: actions.focus },

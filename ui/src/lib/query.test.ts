@@ -22,7 +22,7 @@ test("since is a span, a date or a time", () => {
 });
 
 test("a wrong filter is reported and does not narrow the search", () => {
-  expect(readTyped("x since:soon", NOW)).toMatchObject({ words: "x", filters: [], trouble: expect.stringContaining("since:soon is no time") });
+  expect(readTyped("x since:soon", NOW)).toMatchObject({ words: "x", filters: [], trouble: expect.stringContaining("since:soon is not a time") });
   expect(readTyped("x role:king", NOW).trouble).toContain("role:king is none of prompt");
 });
 

@@ -36,7 +36,7 @@ export function readTyped(text: string, now: number): Typed {
     const value = (quoted ?? plain ?? "").trim();
     // While the user types the value, the filter is not active yet.
     if (value === "") return before;
-    if (filter === "since" && momentOf(value, now) === undefined) trouble = `since:${value} is no time: ${FILTERS.since}`;
+    if (filter === "since" && momentOf(value, now) === undefined) trouble = `since:${value} is not a time: ${FILTERS.since}`;
     else if (filter === "role" && !roleOf(value)) trouble = `role:${value} is none of ${ROLES.join(", ")}`;
     else filters.push({ filter, value });
     return before;

@@ -70,7 +70,7 @@ test("filters go to the engine as fields, and without words no query is sent", a
   await search.ask("project:api", 0);
   expect(search.note).toContain("Type the words");
   await search.ask("flaky since:soon", 0);
-  expect(search.note).toContain("since:soon is no time");
+  expect(search.note).toContain("since:soon is not a time");
   expect(search.hits).toEqual([]);
   expect(asked).toHaveLength(1);
 });
@@ -92,7 +92,7 @@ test("a wrong filter sends no query, and an earlier answer does not replace its 
   host.asked[0]!.give(answer("flaky"));
   await done;
   expect(host.asked).toHaveLength(1);
-  expect([search.hits, search.note.includes("since:soon is no time"), search.busy]).toEqual([[], true, false]);
+  expect([search.hits, search.note.includes("since:soon is not a time"), search.busy]).toEqual([[], true, false]);
 });
 
 test("a failure and an incomplete history are noted", async () => {

@@ -46,7 +46,7 @@ export class ShellModel {
   commands(): Command[] {
     const name = this.autostart ? "Do not start with the desktop" : "Start with the desktop";
     return [
-      { name: "Small window, above all others", key: "m", run: () => this.toggleCompact() },
+      { name: "Strip above all windows", key: "m", run: () => this.toggleCompact() },
       ...(this.autostart === undefined ? [] : [{ name, run: () => void this.toggleAutostart() }]),
     ];
   }

@@ -44,7 +44,7 @@ export class Terminal {
 
 export function focusResultOf(answer: FocusAnswer): FocusResult {
   const by = answer.by ?? "the terminal";
-  if (answer.outcome === "focused") return { words: `In front, by ${by}` };
+  if (answer.outcome === "focused") return { words: `Brought to the front by ${by}` };
   const reason = answer.reason ?? "";
   if (answer.outcome === "windowOnly") return { words: `Its window is in front, by ${by}. ${reason}` };
   if (answer.attachCommand !== undefined) return { words: reason, command: answer.attachCommand, commandIs: "attach" };

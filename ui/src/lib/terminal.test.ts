@@ -8,7 +8,7 @@ import { focusResultOf, Terminal } from "./terminal.svelte";
 const answer = (rest: Partial<FocusAnswer>): FocusAnswer => ({ sessionId: "a", outcome: "notPossible", ...rest });
 
 test("each outcome has its words, and a command that helps", () => {
-  expect(focusResultOf(answer({ outcome: "focused", by: "tmux in kitty" }))).toEqual({ words: "In front, by tmux in kitty" });
+  expect(focusResultOf(answer({ outcome: "focused", by: "tmux in kitty" }))).toEqual({ words: "Brought to the front by tmux in kitty" });
   expect(focusResultOf(answer({ outcome: "windowOnly", by: "VS Code", reason: "Editors keep their tabs." })).words).toBe(
     "Its window is in front, by VS Code. Editors keep their tabs.",
   );

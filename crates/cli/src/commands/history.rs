@@ -124,7 +124,7 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
         match run_index(&settings, Options { full, cut })? {
             Indexed::Here(report) => break report,
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
-                "{} keeps the history up to date now, probably the window; quit it to use --full or --cut",
+                "{} keeps the history up to date now; quit it to use --full or --cut",
                 query::process_label(pid)
             ),
             Indexed::ByAnother { pid } => {
@@ -161,10 +161,7 @@ fn kept_by_holder(
         return again();
     };
     if holder.hello().view != settings.view() {
-        bail!(
-            "process {} keeps this history with other folders or settings; quit it to do it here",
-            holder.hello().pid
-        );
+        bail!("process {} uses this history with other settings; quit it first", holder.hello().pid);
     }
     let answer = holder
         .index(&mut |IndexProgress { bytes, total_bytes }| progress(&index::Progress { bytes, total_bytes }));

@@ -23,7 +23,7 @@ const WITHIN: &str = "--within";
 const MAX_PAYLOAD_BYTES: u64 = 8 << 20;
 /// Characters of a prompt that are passed on.
 const PROMPT: usize = 8_000;
-/// How long to wait for an answer at the start of a session, and else.
+/// How long to wait for an answer at the start of a session, and otherwise.
 const AT_START: Duration = Duration::from_millis(150);
 const ELSE: Duration = Duration::from_millis(40);
 
@@ -65,7 +65,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) {
 
 fn tell(words: &[OsString]) -> Option<()> {
     let env = |name: &str| std::env::var_os(name);
-    // The user does not see what such a client does.
+    // The user does not see what an agent without dialogs does, so tell it nothing.
     if ancestors::has_no_dialogs(&env) || env("WATCHBILL_MEMORY").is_some_and(|word| word == "off") {
         return None;
     }

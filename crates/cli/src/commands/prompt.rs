@@ -22,7 +22,7 @@ pub fn prompt(global: &Global, wanted: &Prompt) -> anyhow::Result<()> {
     }
     if sent.outcome == PromptOutcome::Unknown {
         bail!(
-            "Enter was pressed, but the agent says nothing of the prompt; look at its terminal before you send it again"
+            "Enter was pressed, but no file shows the prompt; look at its terminal before you send it again"
         );
     }
     Ok(())

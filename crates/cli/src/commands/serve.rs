@@ -101,7 +101,8 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut words = vec![quoted(&program)?];
     let mut option = |name: &str, path: &Path| -> anyhow::Result<()> {
-        let path = std::path::absolute(path).with_context(|| format!("{} names no place", path.display()))?;
+        let path =
+            std::path::absolute(path).with_context(|| format!("{} is not a full path", path.display()))?;
         words.extend([name.to_owned(), quoted(&path)?]);
         Ok(())
     };

@@ -41,7 +41,7 @@ fn outcome(word: &str) -> &'static str {
         "sent" => "sent",
         "taken" => "taken by the hook",
         "effect" => "the session went on",
-        "no_effect" => "without effect: the session asked on",
+        "no_effect" => "no effect: the session still asks",
         "expired" => "the session has ended",
         "refused" => "nothing was sent",
         "lost" => "not delivered",

@@ -14,7 +14,7 @@ use crate::terminal_text::{Paint, Tone, one_line};
 pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = format!("watchbill {}\n", doctor.versions.watchbill);
     if !doctor.versions.agents.is_empty() {
-        out.push_str(&format!("clients met: {}\n", one_line(&doctor.versions.agents.join(", "))));
+        out.push_str(&format!("versions of the agent: {}\n", one_line(&doctor.versions.agents.join(", "))));
     }
     for root in &doctor.roots {
         out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&root.path))));
@@ -228,7 +228,7 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
     }
     let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
     let journal = size(health.journal_bytes);
-    out.push_str(&format!("  {ears} listening, {waiting} waiting, {journal} of journal\n"));
+    out.push_str(&format!("  {ears} receiving, {waiting} waiting, {journal} of events kept\n"));
     if health.damaged + health.dropped > 0 {
         let (dropped, damaged) =
             (plural(count(health.dropped), "event"), plural(count(health.damaged), "file"));

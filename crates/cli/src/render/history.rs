@@ -37,7 +37,7 @@ pub fn indexed(report: &IndexReport) -> String {
         count(report.skipped, "file"),
     );
     let cut = if report.cut_bytes > 0 {
-        format!(", {} of long ones left out (see --cut)", size(report.cut_bytes))
+        format!(", {} of long ones left out (`watchbill index --cut N` changes this)", size(report.cut_bytes))
     } else {
         String::new()
     };

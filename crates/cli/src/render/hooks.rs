@@ -123,7 +123,7 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     }
     let health = &report.health;
     out.push_str(&format!(
-        "\n{} listening, {} waiting, {} of journal\n",
+        "\n{} receiving, {} waiting, {} of events kept\n",
         plural(health.receivers, "program"),
         plural(health.waiting, "event"),
         size(health.journal_bytes)
@@ -171,7 +171,7 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
                 Some(command) => format!("run `{}`", typed(&command)),
                 None => "their administrator has to change them".to_owned(),
             };
-            paint.tone(Tone::Error, &format!("not as they should be; {what}"))
+            paint.tone(Tone::Error, &format!("outdated; {what}"))
         }
         State::Unreadable => paint.tone(Tone::Error, "unreadable"),
     };

@@ -22,7 +22,7 @@ use watchbill_protocol::roster::TrackedSession;
 
 use crate::terminal_text::{Tone, age, one_line};
 
-/// The age of `at` at `now`, in words; empty if one of them is no time.
+/// The age of `at` at `now`, in words; empty if one of them is not a valid time.
 pub fn age_at(now: &str, at: &str) -> String {
     match (Timestamp::parse(now), Timestamp::parse(at)) {
         (Some(now), Some(at)) => age(now.since(at).0),
@@ -90,7 +90,7 @@ pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
         ("waiting_for_input", Some("error")) => "failed",
         ("waiting_for_input", Some("limit")) => "usage limit reached",
         ("waiting_for_input", _) => "your turn",
-        ("ended", Some("crashed")) => "ended without saying goodbye",
+        ("ended", Some("crashed")) => "ended unexpectedly",
         ("ended", _) => "ended",
         _ => "idle",
     }

@@ -82,7 +82,7 @@ fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
     let mut found: Vec<(char, bool)> = Vec::new();
     let mut plain = String::new();
     for part in &hit.snippet_parts {
-        // Control characters are dropped. A space at the edge of a part is kept, because it belongs to the line.
+        // Control characters are dropped. A space at the edge of a part is kept, because the parts are joined into one line.
         let text = part.text.replace(char::is_whitespace, " ");
         for c in crate::terminal_text::lines(&text).flat_map(|line| line.chars().collect::<Vec<_>>()) {
             if !(c == ' ' && (plain.ends_with(' ') || plain.is_empty())) {
@@ -97,7 +97,7 @@ fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
         let mut shown = String::new();
         let mut run = (String::new(), false);
         for c in line.chars() {
-            // A space where a line was broken is in neither line.
+            // `wrap` drops the space at a line break, so skip it here.
             while marks.next_if(|(mark, _)| *mark != c).is_some() {}
             let is_found = marks.next().is_some_and(|(_, found)| found);
             if is_found != run.1 {

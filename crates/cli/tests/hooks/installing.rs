@@ -241,7 +241,7 @@ fn the_status_names_what_keeps_events_from_arriving() {
     assert_eq!(user["disabled"], true);
     assert_eq!(report["scopes"][2]["state"], "unreadable");
     let words = ok(&watchbill(home.path(), None, &["hooks", "status"]));
-    for part in ["not there: /gone/watchbill", "disableAllHooks", "line 1, column", "0 programs listening"] {
+    for part in ["not there: /gone/watchbill", "disableAllHooks", "line 1, column", "0 programs receiving"] {
         assert!(words.contains(part), "{part}: {words}");
     }
 }

@@ -70,7 +70,7 @@ fn index_does_not_wait_for_a_holder_with_other_folders() {
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     let pid = writer.child.id();
     assert!(
-        output.err.contains(&format!("process {pid} keeps this history with other folders")),
+        output.err.contains(&format!("process {pid} uses this history with other settings")),
         "{}",
         output.err
     );

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, run_watchbill, watchbill};
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "roster",
     "watch",
     "serve",
@@ -34,6 +34,7 @@ const COMMANDS: [&str; 33] = [
     "forget",
     "status",
     "open",
+    "focus",
     "hook",
     "hooks",
     "doctor",
@@ -50,6 +51,24 @@ fn every_command_explains_itself() {
         pages.push_str(&format!("\n======== {command}\n{}", output.out));
     }
     insta::assert_snapshot!(pages);
+}
+
+#[test]
+fn the_list_of_commands_is_complete() {
+    let help = run_watchbill(&["--help"]).out;
+    let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names: Vec<_> = section
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("  ")?.split_whitespace().next().filter(|_| !line.starts_with("   "))
+        })
+        .filter(|name| *name != "help")
+        .collect();
+    let mut known = COMMANDS.to_vec();
+    known.sort_unstable();
+    let mut shown = names.clone();
+    shown.sort_unstable();
+    assert_eq!(shown, known);
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn invalid_user_commands_are_refused_in_one_line() {
         assert_eq!((output.code, &*output.out), (2, ""), "{words:?}");
         let expected = match words.last().unwrap() {
             &"3000000d" => "`3000000d` leads out of the years 0 to 9999",
-            _ => " is no time to come; expected a span (15m, 1h, 2d)",
+            _ => " is not a time to come; expected a span (15m, 1h, 2d)",
         };
         assert!(output.err.contains(expected), "{}", output.err);
     }

@@ -1,4 +1,4 @@
-//! The rules about sessions of our own.
+//! The rules about sessions of your own.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Turns a text into one plain line, and tells whether the line may be an instruction by someone else than the user.
+//! Turns a text into one plain line, and tells whether the line may be an instruction by someone other than the user.
 
 use crate::history::strip_private;
 use crate::steering::is_steering;
@@ -30,7 +30,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text, cut at a word, with a mark where something is missing.
+/// The text, cut at a word, with `…` at the cut.
 pub(super) fn cut(text: &str, longest: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(longest) else { return text.to_owned() };
     let (end, _) = text[..end].char_indices().next_back().unwrap_or((0, ' '));

@@ -78,7 +78,7 @@ pub enum AnswerRefusal {
 /// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestEffect {
-    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of our own.
+    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of your own.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
@@ -232,7 +232,7 @@ impl OpenRequests {
         effects
     }
 
-    /// The host of a session of our own says that nothing more can be answered: the agent has the answer, or withdrew.
+    /// The host of a session of your own says that nothing more can be answered: the agent has the answer, or withdrew.
     pub fn closed(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {

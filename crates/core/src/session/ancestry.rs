@@ -18,7 +18,7 @@ const SESSION_LIMIT: usize = 64;
 /// The lineage of one session while its records come in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ancestry {
-    /// Stored apart from the other fields: a start needs it of every session (see [`crate::session::resting`]).
+    /// Stored apart from the other fields: a start needs it of every session (see [`crate::session::lazy`]).
     #[serde(skip, default = "unknown")]
     lineage: Lineage,
     #[serde(skip)]

@@ -33,7 +33,7 @@ pub struct StoredFold {
     timeouts: Timeouts,
     notes_new: bool,
     outside_activity_at: Option<Timestamp>,
-    /// The newest time of [`RestingFold::advance`].
+    /// The newest time of [`LazyFold::advance`].
     advanced_to: Option<Timestamp>,
     /// The targets of open calls are to be cleared.
     without_targets: bool,
@@ -129,7 +129,7 @@ impl LazyFold {
         }
     }
 
-    /// [`TranscriptFacts::created_at`](crate::session::Facts::created_at).
+    /// [`TranscriptFacts::created_at`](crate::session::TranscriptFacts::created_at).
     pub fn created_at(&self) -> Option<Timestamp> {
         match self {
             Self::Kept(kept) => kept.front.created_at,
@@ -137,7 +137,7 @@ impl LazyFold {
         }
     }
 
-    /// [`TranscriptFacts::last_activity_at`](crate::session::Facts::last_activity_at).
+    /// [`TranscriptFacts::last_activity_at`](crate::session::TranscriptFacts::last_activity_at).
     pub fn last_activity_at(&self) -> Option<Timestamp> {
         match self {
             Self::Kept(kept) => kept.front.last_activity_at,

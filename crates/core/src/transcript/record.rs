@@ -112,6 +112,22 @@ pub enum Body<'a> {
     Unknown(Cow<'a, str>),
 }
 
+impl Body<'_> {
+    /// Whether the record may quote the content of a file. The words of the user and the model do not count: they may
+    /// name any path. The match names each variant, so that a new one cannot pass the check of excluded folders unseen.
+    pub fn quotes_files(&self) -> bool {
+        match self {
+            Self::Prompt(_) | Self::ToolResults(_) | Self::Assistant(_) | Self::LocalCommand { .. } => true,
+            Self::Interrupt { .. } | Self::CompactSummary | Self::Meta | Self::ApiError { .. } => false,
+            Self::System(_) | Self::Attachment(_) | Self::Queue(_) | Self::Title { .. } => false,
+            Self::Progress | Self::PermissionMode(_) | Self::LastPrompt(_) | Self::PullRequest { .. } => {
+                false
+            }
+            Self::Irrelevant | Self::Unknown(_) => false,
+        }
+    }
+}
+
 /// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character boundary.
 pub const TEXT_LIMIT: usize = 2048;
 

@@ -48,7 +48,7 @@ pub enum CommandRefusal {
 impl fmt::Display for CommandRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(session) => write!(f, "nothing is known of session {session} any more"),
+            Self::Unknown(session) => write!(f, "session {session} is not known"),
             Self::OneChain(a, b) if a == b => {
                 write!(f, "a chain cannot be joined with itself; name two sessions of different chains")
             }

@@ -139,10 +139,7 @@ fn impossible_commands_are_refused_with_a_message() {
         "2026-01-11T18:00:05.000Z has passed; name a time to come"
     );
     let unknown = SessionCommand::PutAway { session: session.clone(), away: true };
-    assert_eq!(
-        changes_of(&unknown, 5, None).unwrap_err().to_string(),
-        "nothing is known of session s any more"
-    );
+    assert_eq!(changes_of(&unknown, 5, None).unwrap_err().to_string(), "session s is not known");
     let off = changes_of(&SessionCommand::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
     assert_eq!(off, [EditChange::SetDeferral(session, Deferral::default())]);
 }

@@ -25,8 +25,7 @@ impl Alerting {
         self.policy.set_settings(settings);
     }
 
-    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need is pending, returns the
-    /// time from which it counts.
+    /// Passes a row of the default roster to the policy, and sets `needs` of the row. If a need has not lasted long enough yet, returns when it will.
     pub fn observe_row(&mut self, row: &mut Row, now: Timestamp) -> Option<Timestamp> {
         self.policy.apply_sighting(now, Sighting::of(row));
         row.needs = self.counted_need(&row.session_id, now);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 pub(crate) enum FirstScanProgress {
     /// The first scan is reading files.
     Reading {
-        /// Files with a hint that the scan has not delivered yet.
+        /// New files that changed before the scan read them.
         put_off: BTreeSet<PathBuf>,
-        /// Files came that concern very many sessions. Tying these is not worth its time yet.
+        /// The new files concern very many sessions. Linking them into chains now would take too long.
         chains_pending: bool,
     },
     /// The scan ended within this step. Changes in this step are no news.
@@ -35,7 +35,7 @@ impl FirstScanProgress {
         matches!(self, Self::Over)
     }
 
-    /// Leaves a new file to the first scan. `false` if that is over.
+    /// Postpones a new file until the first scan reads it. Returns `false` when the scan is over.
     pub fn defer(&mut self, path: &Path) -> bool {
         let Self::Reading { put_off, .. } = self else { return false };
         put_off.insert(path.to_path_buf());

@@ -25,7 +25,7 @@ use crate::transcripts::{Fold, ReadCount, STEP_BUDGET, TrackedFile};
 #[derive(Default)]
 pub(crate) struct Sessions {
     files: Files,
-    /// Each row needs several lookups. No code depends on the order. Boxed to keep the table small.
+    /// A hash map, because making a row needs several lookups. Boxed to keep the table small.
     by_id: FxHashMap<SessionId, Box<SessionData>>,
     /// Read buffer.
     scratch: Vec<u8>,
@@ -158,8 +158,7 @@ impl Sessions {
         files.map(|path| path.to_path_buf())
     }
 
-    /// Reads the new bytes of a transcript, within the budget of one step. Makes a new one, and also reads the
-    /// companion of a transcript that is read from its beginning. Gives the session's activity from before the read.
+    /// Reads the new bytes of a transcript, within the budget of one step. Adds the transcript if it is new. If it is read from its beginning, also reads its companion file (`.meta.json`). Gives the session's activity from before the read.
     pub fn read(
         &mut self,
         path: &Path,
@@ -246,8 +245,7 @@ impl Sessions {
         Advanced::To(file.main().and_then(|fold| fold.cwd().cloned()))
     }
 
-    /// Drops the unfolded copy of a session's fold. The roster does not show the session, so its row was the only use
-    /// of it, and thousands of folds would be in memory twice.
+    /// Frees the decoded fold of a session that the roster does not show. Only its row needed it.
     pub fn rest(&mut self, id: &SessionId) {
         let Some(path) = self.main_path(id) else { return };
         if let Some(file) = self.files.get_mut(&path) {

@@ -13,12 +13,12 @@ pub struct WorkCount {
     pub records: u64,
     /// Rows made.
     pub rows: u64,
-    /// Resolutions of the chains.
+    /// How often chains were resolved.
     pub chains: u64,
 }
 
 impl WorkCount {
-    /// Adds the count of one read.
+    /// Adds the bytes and records of one read. The caller counts the read.
     pub fn count(&mut self, count: ReadCount) {
         self.bytes += count.bytes;
         self.records += count.records;

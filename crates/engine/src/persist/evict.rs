@@ -15,10 +15,9 @@ use crate::persist::pending::Pending;
 use crate::persist::stored_transcript::StoredTranscript;
 use crate::transcripts::TrackedFile;
 
-/// A file without writes for this long is evicted. A restore costs a read from the store, which takes less time than a
-/// client's next record.
+/// A file without writes for this long is evicted. Restoring is one store read, so a short limit is enough.
 const EVICT_AFTER: Millis = Millis::from_secs(30);
-/// Number of files to check per stored file. Quiet files are found before as many others come.
+/// Number of files to check per stored file. Four checks for each stored file, so the queue cannot grow without end.
 const CHECKS_PER_STORED_FILE: usize = 4;
 
 /// The source of the pieces of evicted files.
@@ -33,10 +32,9 @@ pub(crate) struct Eviction {
     recall: Option<Arc<dyn StoredStates>>,
     /// Stored files that are in memory, in the order of the checks.
     in_memory: VecDeque<PathBuf>,
-    /// The set of files in `up`.
+    /// The same files as in `in_memory`.
     waiting: HashSet<PathBuf>,
-    /// The times of the restores. A restored file need not have new writes: each request of a session that shares
-    /// requests with a copy reads both.
+    /// The times of the restores. A file may be restored only to compare it with another, so its restore time is noted too.
     restored: HashMap<PathBuf, Timestamp>,
 }
 
@@ -47,8 +45,7 @@ impl Eviction {
     }
 
     /// Evicts the record memory of quiet files. `kept`: files of this save, and whether the store now holds their
-    /// record memory (not so for excluded files). Checks these and some earlier files; to check all each time would
-    /// cost more than it gives.
+    /// record memory (not so for excluded files). Checks these and some earlier files; checking all files each time is too slow.
     pub fn evict(
         &mut self,
         kept: impl IntoIterator<Item = (PathBuf, bool)>,

@@ -18,7 +18,7 @@ pub(crate) enum NextRows {
     /// Store each row that differs from the last one.
     #[default]
     MayDiffer,
-    /// An earlier run has stored these rows, except for changes by time alone.
+    /// The store has these rows. Only changes caused by passing time are missing.
     Stored,
 }
 
@@ -38,7 +38,7 @@ enum StoredRows {
 pub(crate) struct Pending {
     /// Whether changes are noted.
     on: bool,
-    /// Changes are only stored, and no caller sees rows.
+    /// This run only fills the store; no caller reads rows.
     alone: bool,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
@@ -199,7 +199,7 @@ impl Pending {
         std::mem::take(&mut self.files)
     }
 
-    /// Whether the facts that no file holds changed since the last call.
+    /// Whether registry moves or markers changed since the last call.
     pub fn take_facts_due(&mut self, newest: Option<&RegistryMove>) -> bool {
         let moved = newest != self.last_move.as_ref();
         if moved {
@@ -213,7 +213,7 @@ impl Pending {
         std::mem::take(&mut self.links)
     }
 
-    /// Takes the other changes, except those that the engine collects. `chains_wait`: rows are stored ahead of their
+    /// Takes everything except files, links and facts. `chains_wait`: rows are stored ahead of their
     /// chains. `all_made`: no row is due.
     pub fn take(&mut self, chains_wait: bool, all_made: bool) -> Changes {
         let was_behind = matches!(self.stored_rows, StoredRows::Behind(_));

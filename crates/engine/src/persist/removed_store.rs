@@ -20,13 +20,13 @@ impl Persist {
         // The old store is still open, so restore evicted data from it.
         engine.requeue_everything();
         let old = self.shared_store.lock_urgent("removed").take();
-        // This engine may not know yet what another thread has removed.
+        // This engine may not know yet what another thread has removed. So also read the old store's list.
         let known = old.as_ref().and_then(|old| Forgotten::of(old).ok()).unwrap_or_default();
         let forgotten = self.forgotten.sessions().chain(known.sessions()).cloned().collect();
         if let Some(Err(error)) = old.as_ref().map(Store::checkpoint_removed_log) {
             tracing::warn!(%error, "the newest stored data is lost and will be read again");
         }
-        // Releases the lock too.
+        // Dropping the old store also releases the writer lock.
         drop(old);
         self.writes = false;
         let carried_out = std::mem::take(&mut self.carried_out);

@@ -16,7 +16,7 @@ use watchbill_watch::tail::{Cursor, Fingerprint};
 use crate::model::session::RequestCounts;
 use crate::problems::Problems;
 
-/// The stored state of a transcript. A checksum seals its bytes. If they do not match, the file is read from its
+/// The stored state of a transcript. The bytes have a checksum. If they do not match, the file is read from its
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredTranscript<'a> {
@@ -25,12 +25,12 @@ pub struct StoredTranscript<'a> {
     pub line_start: u64,
     /// The unfinished line is too long already, and its problem was counted.
     pub endless: bool,
-    /// The stamp of the companion of a subagent's transcript at its last read.
+    /// Time and length of the companion file when it was read last.
     pub meta: Option<MetaStamp>,
     /// How the tokens were shared between this file and others.
     pub counted: TokenSharing,
     problems: Vec<(ProblemKind, u64, Arc<str>)>,
-    /// The head of the fold. It has its own seal.
+    /// The encoded fold, with a checksum of its own.
     #[serde(skip)]
     pub fold: Cow<'a, [u8]>,
 }

@@ -93,7 +93,7 @@ pub(crate) enum Message {
     Printed(RequestId),
     /// A hook process that asked has ended.
     HookGone(RequestId),
-    /// News of sessions of our own.
+    /// News of sessions of your own.
     Own(Vec<OwnInput>),
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),

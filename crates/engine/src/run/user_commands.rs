@@ -172,9 +172,7 @@ impl Loop {
             }
             None => "the reason is unknown".into(),
         };
-        let message = format!(
-            "the command is in force, but not stored yet; it is lost if this program ends first: {why}"
-        );
+        let message = format!("done, but not stored yet; it is lost if this program ends first: {why}");
         ApiError::new(ErrorCode::Unreadable, message)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! To tie thousands of sessions takes longer than a working session should wait, and mostly only one has news. A part
 //! gives the same result as the whole, because facts about one group do not concern another (see
-//! [`Ties`](watchbill_core::chain::ties::Ties)).
+//! [`Ties`](watchbill_core::chain::ties::SessionGroups)).
 
 use std::collections::BTreeSet;
 

@@ -125,13 +125,13 @@ pub(super) fn take_hook(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<
             payload
         }
         Err(error) => {
-            problems.add(HOOKS, ProblemKind::MalformedHook, &format!("{error}; it was passed over"));
+            problems.add(HOOKS, ProblemKind::MalformedHook, &format!("{error}; it was skipped"));
             return None;
         }
     };
     let (change, is_lost) = witnesses.hear(&message.origin, &payload, message.replayed, env);
     if is_lost {
-        let detail = "a hook event came too late to be put into order; it was passed over";
+        let detail = "a hook event came too late to be put into order; it was skipped";
         problems.add(HOOKS, ProblemKind::LostHooks, detail);
     }
     if !change.new {

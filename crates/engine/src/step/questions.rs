@@ -35,7 +35,7 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
     }
-    // A session of our own may go on under another id than its host's.
+    // A session of your own may go on under another id than its host's.
     if let Some(session) = rooms.own.row_of(asked) {
         return Ok(session);
     }
@@ -93,7 +93,7 @@ pub(super) fn why(rooms: &Rooms, asked: &str) -> Result<Why, ApiError> {
     let id = find(rooms, asked)?;
     let verdict = verdict_of(rooms, &id).ok_or_else(|| ApiError {
         code: ErrorCode::NotFound,
-        message: format!("nothing is known of session {id} any more"),
+        message: format!("session {id} is not known"),
     })?;
     Ok(Why::new(&id, &verdict))
 }
@@ -187,9 +187,8 @@ fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
 /// When the session is not known.
 pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLocation, ApiError> {
     let id = find(rooms, asked)?;
-    let row = row_of(rooms, &id).ok_or_else(|| {
-        ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
-    })?;
+    let row = row_of(rooms, &id)
+        .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("session {id} is not known")))?;
     let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
     // Of several processes on one session, the user most likely left the last started one open.
     instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));

@@ -38,7 +38,7 @@ pub struct UserAnswer {
 /// An answer that fits its request and is noted to be stored.
 #[derive(Debug, Clone)]
 pub struct Fitting {
-    /// What the hook process is to print. `None`: the host of a session of our own takes the decision itself.
+    /// What the hook process is to print. `None`: the host of a session of your own takes the decision itself.
     pub output: Option<String>,
     /// The decision in words.
     pub decision: String,

@@ -59,7 +59,7 @@ fn a_command_succeeds_only_when_it_is_stored() {
 
     let error = subscriber.handle.carry_out_command(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
-    assert!(error.message.starts_with("the command is in force, but not stored yet"), "{}", error.message);
+    assert!(error.message.starts_with("done, but not stored yet"), "{}", error.message);
     let mut client = Client::connect(&data).unwrap();
     let id = CommandId::new();
     let by_another = name(&author, "by another program");

@@ -41,8 +41,7 @@ pub enum FileError {
     },
     /// It has other names (hard links). Replacing one name would leave the others with the old file.
     #[error(
-        "{} was left as it is: it has {names} names (hard links), and a change would reach this one alone; copy it over itself \
-         (cp -p FILE NEW && mv NEW FILE) to separate them, then try again",
+        "{} was left as it is: it has {names} hard links; separate them (`cp -p FILE NEW && mv NEW FILE`), then try again",
         path.display()
     )]
     Linked {

@@ -39,7 +39,7 @@ pub struct Asking<'a> {
     pub cwd: Option<&'a str>,
     /// When it asked.
     pub opened_at: Timestamp,
-    /// The bytes that the digest stands for.
+    /// The bytes that are hashed.
     pub payload: &'a [u8],
 }
 
@@ -107,7 +107,7 @@ fn shown(input: &Value, kind: &RequestKind) -> String {
     }
 }
 
-/// The one text that the whole input stands for. `None` where other fields matter as well.
+/// The command, if nothing else in the input matters. `None` where other fields matter as well.
 fn main_text(input: &Value) -> Option<&str> {
     let fields = input.as_object()?;
     let matters = |name: &&String| !matches!(name.as_str(), "command" | "description" | "timeout");
@@ -155,7 +155,7 @@ fn question(value: &Value) -> Option<Question> {
 fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
     let text = match kind {
         RequestKind::Questions(questions) => format!("asks: {}", questions[0].text),
-        RequestKind::Plan(_) => "wants a verdict on its plan".to_owned(),
+        RequestKind::Plan(_) => "asks for approval of its plan".to_owned(),
         RequestKind::Permission | RequestKind::Unknown => {
             let about = ["command", "file_path", "notebook_path", "url", "query", "path"];
             match about.iter().find_map(|name| input.get(name)?.as_str()) {

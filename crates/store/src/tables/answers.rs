@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS answers (
     tool       TEXT NOT NULL,
     shown      TEXT NOT NULL,    -- the text that the user saw
     decision   TEXT NOT NULL,    -- in words
-    surface    TEXT NOT NULL,    -- window, notification, tray, command
+    surface    TEXT NOT NULL,    -- window, notification, tray, command, none
     at         INTEGER NOT NULL,
     outcome    TEXT NOT NULL,    -- sent, taken, effect, no_effect, lost
     outcome_at INTEGER

@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension;
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
--- LineageFacts about the store itself, by name: settings that what is stored depends on.
+-- Facts about the store itself, by name: settings that what is stored depends on.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL

@@ -1,5 +1,5 @@
-//! The tables. Each has its SQL, the struct of its rows, the functions that write them in a [`WriteTransaction`](crate::Step),
-//! and the functions that read them.
+//! The tables. Each has its SQL, the struct of its rows, the functions that write them in a
+//! [`WriteTransaction`](crate::WriteTransaction), and the functions that read them.
 //!
 //! Times are milliseconds since the epoch, UTC; the views (`v_…`) show them as text. `files` and `sessions` have
 //! numbers of their own that every other table uses; [`FileKey`] and [`SessionKey`] keep the two apart. Removing a

@@ -9,7 +9,7 @@ use super::{FileKey, SessionKey, at, shared, time};
 use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V1: &str = "
--- One version of a plan. The same text again is no new version.
+-- One version of a plan. An unchanged text gives no new version.
 CREATE TABLE plans (
     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     plan    TEXT NOT NULL,     -- path of its file, or what else names it

@@ -48,7 +48,7 @@ test("a card shows who asks for what, the whole text, the rules with their place
     "Publish to the registry under the tag latest",
     "38 s · Bash · mode: default",
     "npm publish --tag latest --access public",
-    "A allows always: Bash(npm publish *) in /home/dev/api-server/.claude/settings.local.json",
+    "A always allows: Bash(npm publish *) in /home/dev/api-server/.claude/settings.local.json",
     "1 of 2 asked",
   ]) {
     expect(text()).toContain(part);

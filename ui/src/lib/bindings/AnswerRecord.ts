@@ -5,7 +5,7 @@
  */
 export type AnswerRecord = { 
 /**
- * The request.
+ * The request. For a refused attempt, `refused-answer-` and the session.
  */
 requestId: string, 
 /**
@@ -13,11 +13,11 @@ requestId: string,
  */
 sessionId: string, 
 /**
- * The tool's name.
+ * The tool's name; `answer` or `prompt` for an attempt without an open request.
  */
 tool: string, 
 /**
- * The text that was shown.
+ * The text that was shown; empty for an attempt without an open request.
  */
 shown: string, 
 /**

@@ -17,11 +17,11 @@ bytes: number,
  */
 expected: number, 
 /**
- * The client removes a transcript after this many days.
+ * The agent removes a transcript after this many days.
  */
 cleanupDays: number, 
 /**
- * Transcripts that the client will remove within a week.
+ * Transcripts that the agent will remove within a week.
  */
 soon: number, 
 /**

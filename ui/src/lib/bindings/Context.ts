@@ -9,7 +9,7 @@ export type Context = {
  */
 used: number, 
 /**
- * The size of the context, if known: the tokens at which the client last compacted this work by itself.
+ * The size of the context, if known: the tokens at which the agent last compacted this work by itself.
  */
 size?: number, 
 /**

@@ -43,6 +43,6 @@ sessions: number,
  */
 context?: string, 
 /**
- * The settings of each of the client's folders.
+ * The settings of each of the agent's folders.
  */
 settings: Array<HookSettings>, };

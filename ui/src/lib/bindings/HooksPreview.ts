@@ -11,7 +11,7 @@ export type HooksPreview = {
  */
 path: string, 
 /**
- * The client's folder that it belongs to, as `hooksStatus` names it.
+ * The agent's folder that it belongs to, as `hooksStatus` names it.
  */
 root: string, 
 /**
@@ -23,11 +23,11 @@ step: HooksStep,
  */
 lines: Array<DiffLine>, 
 /**
- * The program that the client would start at each event.
+ * The program that the agent would start at each event.
  */
 program: string, 
 /**
- * The client's version, if it could be asked. Without it, only events that every client knows are installed.
+ * The agent's version, if it could be asked. Without it, only events that every agent knows are installed.
  */
 client?: string, 
 /**

@@ -28,7 +28,7 @@ tool: string,
  */
 subagent?: string, 
 /**
- * The tool's input as the client wrote it. Untrusted: draw invisible characters before you show it.
+ * The tool's input as the agent wrote it. Untrusted: draw invisible characters before you show it.
  */
 input: unknown, 
 /**

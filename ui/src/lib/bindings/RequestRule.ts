@@ -5,7 +5,7 @@
  */
 export type RequestRule = { 
 /**
- * The rule in the client's notation.
+ * The rule in the agent's notation.
  */
 rule: string, 
 /**

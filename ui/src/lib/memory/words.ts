@@ -22,7 +22,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   PostToolUse: "with a file",
 };
 
-/** When a line was said, and what became of it. */
+/** Where a line was told, and what became of it. */
 export function saidWords({ event, place, printed, lost, tokens }: SaidLine): string {
   const where = place ?? EVENTS[event] ?? event;
   const fate = !printed ? " · came too late, so the agent has not read it" : lost ? " · lost at a compaction" : "";

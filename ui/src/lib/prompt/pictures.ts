@@ -10,7 +10,7 @@ export const MOST_PICTURES = 8;
 
 /** Why the file is no picture for a prompt; undefined if it is one. */
 export function whyNotPicture({ type, size, name }: Pick<File, "type" | "size" | "name">, have: number): string | undefined {
-  if (!KINDS.has(type)) return `${name || "The file"} is no PNG, JPEG, GIF or WebP picture.`;
+  if (!KINDS.has(type)) return `${name || "The file"} is not a PNG, JPEG, GIF or WebP picture.`;
   if (size > LARGEST_PICTURE) return `${name || "The picture"} has ${(size / 1e6).toFixed(1)} MB; a picture may have ${LARGEST_PICTURE / 1e6} MB.`;
   if (have >= MOST_PICTURES) return `A prompt takes ${MOST_PICTURES} pictures at most.`;
   return undefined;

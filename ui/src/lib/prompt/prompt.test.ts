@@ -106,7 +106,7 @@ test("a damaged draft is an empty one, and pictures that do not fit are not kept
 test("files that are no pictures, too large or too many are refused with the reason", () => {
   const file = (type: string, size: number) => ({ type, size, name: "a" });
   expect(whyNotPicture(file("image/png", LARGEST_PICTURE), 0)).toBeUndefined();
-  expect(whyNotPicture(file("image/svg+xml", 10), 0)).toMatch(/no PNG/);
+  expect(whyNotPicture(file("image/svg+xml", 10), 0)).toMatch(/not a PNG/);
   expect(whyNotPicture(file("image/png", LARGEST_PICTURE + 1), 0)).toMatch(/may have 5 MB/);
   expect(whyNotPicture(file("image/png", 10), 8)).toMatch(/8 pictures/);
 });

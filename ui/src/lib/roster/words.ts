@@ -113,7 +113,7 @@ const KIND_WORDS: ReadonlyMap<string, string> = new Map([
   ["retrying", "Retrying"],
   ["error", "Failed"],
   ["limit", "Usage limit reached"],
-  ["background", "Only background work goes on"],
+  ["background", "Background work only"],
   ["completed", "Completed"],
   ["blocked", "Blocked"],
   ["crashed", "Process died"],

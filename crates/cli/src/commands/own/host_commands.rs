@@ -109,7 +109,7 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
     match &waiting.held {
         _ if waiting.prompts.is_empty() => text.push_str("nothing is queued\n"),
         Some(cause) => {
-            text.push_str(&format!("held ({}): --go-on lets them go on\n", one_line(cause)));
+            text.push_str(&format!("held ({}): `--go-on` lets them go on\n", one_line(cause)));
         }
         None => {}
     }

@@ -43,7 +43,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
     };
     ensure!(
         Path::new(&spec.cwd).is_dir(),
-        "the session worked in {}, which is no folder any more: make it again, or start a new session",
+        "the session worked in {}, which is not a folder any more: make it again, or start a new session",
         one_line(&spec.cwd)
     );
     if !wanted.fork {

@@ -111,7 +111,7 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
         }
     };
     if let Some(id) = &wanted.id {
-        ensure!(is_uuid(id), "`{}` is no UUID; leave --id out to get one", one_line(id));
+        ensure!(is_uuid(id), "`{}` is not a UUID; leave --id out to get one", one_line(id));
     }
     ensure!(prompt.as_ref().is_none_or(|text| !text.trim().is_empty()), "the prompt is empty");
     let cwd = folder_to_work_in(wanted.cwd.as_deref())?;
@@ -141,7 +141,7 @@ fn folder_to_work_in(asked: Option<&Path>) -> anyhow::Result<String> {
     let asked = asked.unwrap_or(Path::new("."));
     let shown = || format!("the session cannot work in {}", asked.display());
     let folder = asked.canonicalize().with_context(shown)?;
-    ensure!(folder.is_dir(), "{}: it is no folder", shown());
+    ensure!(folder.is_dir(), "{}: it is not a folder", shown());
     let text = folder.to_str().with_context(|| format!("{}: its name is not UTF-8", shown()))?;
     Ok(text.to_owned())
 }

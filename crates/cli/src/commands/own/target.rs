@@ -29,7 +29,7 @@ pub fn program() -> anyhow::Result<PathBuf> {
     host_program().context("the folder of this program is not known")
 }
 
-/// The folder of a session of our own whose host runs, if its id begins so. `None`: another program has to tell.
+/// The folder of a session of your own whose host runs, if its id begins so. `None`: another program has to tell.
 pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
     if asked.is_empty() {
         return Ok(None);
@@ -67,10 +67,10 @@ pub fn found_row(global: &Global, asked: &str) -> anyhow::Result<Option<TrackedS
 /// # Errors
 /// As [`found_row`], or when it has none.
 pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
-    found_row(global, asked)?.with_context(|| format!("session {} has no row", one_line(asked)))
+    found_row(global, asked)?.with_context(|| format!("session {} is not in the roster", one_line(asked)))
 }
 
-/// The folder of a session of our own. `running`: its host has to run.
+/// The folder of a session of your own. `running`: its host has to run.
 ///
 /// # Errors
 /// When no session matches, or it is none of our own, or has ended.
@@ -82,9 +82,7 @@ pub fn folder(global: &Global, asked: &str, running: bool) -> anyhow::Result<Fol
     let row = row(global, asked)?;
     let id = one_line(&row.session_id);
     let Some(own) = &row.own_id else {
-        bail!(
-            "session {id} runs in a terminal of yours, and no host of Watchbill keeps it: use that terminal"
-        );
+        bail!("session {id} was not started by Watchbill: use its terminal");
     };
     let folder = Folder::of(&data_dir, own)?;
     if running && HostClient::connect(&folder).is_err() {

@@ -119,7 +119,7 @@ fn unclosed_markdown_is_closed() {
 }
 
 #[test]
-fn hostile_long_texts_are_parsed_in_time() {
+fn hostile_long_texts_are_parsed() {
     const LENGTH: usize = 500_000;
     std::thread::scope(|scope| {
         for part in ["> ", "- ", "*a ", "![", "[a](b:", "<div>\n", "`a``", "|a", "~a ", "1. ", "\n- a\n\n  "]
@@ -131,7 +131,7 @@ fn hostile_long_texts_are_parsed_in_time() {
 
 proptest! {
     #[test]
-    fn any_text_becomes_one_harmless_quotation_without_loss(parts in prop::collection::vec(prop::sample::select(vec![
+    fn any_text_becomes_one_harmless_quotation_that_is_not_shorter(parts in prop::collection::vec(prop::sample::select(vec![
         "```", "~~~", "````", "<!--", "-->", "<details>", "</details>", "<b>", "<img src=x onerror=y>", "<script>", "<?", "?>",
         "<![CDATA[", "]]>", "<a b=\"", "\">", "'", "> ", "- ", "1. ", "7) ", "+ ", "  ", "    ", "\n", "\n\n", "a", " ", "`", "``", "<", ">",
         "/", "[x]: <", "[x]", "[x]: javascript:y\n", "[a](javascript:b)", "![a](https://b.org)", "[a](https://b.org)", "# ", "#", "!", "[^1]: ", "[^1]", "$",

@@ -150,7 +150,7 @@ impl Exclude {
                     json.contains("<ide_") && self.text_names_excluded(&unescape(json, usize::MAX), cwd)
                 }
                 Body::LocalCommand { .. } => output(&full.words(usize::MAX)),
-                _ => false,
+                body => body.quotes_files(),
             };
         });
         named

@@ -1,4 +1,4 @@
-//! The data of each record, in sealed pieces that follow one another.
+//! The data of each record, in checksummed pieces, one after another.
 //!
 //! A piece holds the number of ids, eight bytes for each, and then the requests: eight bytes of key and four numbers.
 

@@ -30,7 +30,7 @@ impl Handle {
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request.clone()), message, sink));
         let (inbox, fs) = (self.inbox.clone(), Arc::clone(&self.fs));
-        // A dead mount may keep this thread for ever. The request is shown, and its process is listened to, all the same.
+        // This thread may hang on a dead mount. The request is shown anyway.
         std::thread::spawn(move || {
             let files = named_files::of(&request, &*fs);
             if !files.is_empty() {
@@ -113,7 +113,7 @@ impl Handle {
         });
     }
 
-    /// Looks again at the files that an open request names. After a change it has to be shown anew.
+    /// Looks again at the files that an open request names. If one changed, the request must be shown again.
     fn check_files(&self, session: &SessionId, id: &RequestId) -> Result<(), ApiError> {
         let asked = session.clone();
         let asked = self.ask_loop(move |engine, _| engine.asked(&asked))?;

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a store that cannot be made is a failure")]
 
-use std::time::{Duration, Instant};
-
 use watchbill_core::time::Timestamp;
 
 use super::*;
@@ -56,7 +54,7 @@ fn row(path: &Path) -> ArchiveRow {
 }
 
 #[test]
-fn a_walk_over_very_many_archived_transcripts_takes_no_longer_than_to_read_their_rows() {
+fn a_walk_sees_each_of_very_many_archived_transcripts_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = |n: usize| {
         PathBuf::from(format!("/home/dev/.claude/projects/-home-dev-work/{n:08x}-0000-4000-8000.jsonl"))
@@ -69,8 +67,6 @@ fn a_walk_over_very_many_archived_transcripts_takes_no_longer_than_to_read_their
     }
     step.commit().unwrap();
     let fs = ArchivedFs::over(Arc::new(ListingFs((0..19_999).map(path).collect())), folder.path());
-    let began = Instant::now();
     let walk = fs.walk(Path::new("/home/dev/.claude"), &mut |_, _| WalkChoice::Visit);
     assert_eq!(walk.files.len(), 20_000);
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }

@@ -181,7 +181,7 @@ export class MockHost implements Host {
         { source: "registry", state, ...kind, at: stateSince, pid: session.pid ?? 4711, detail: stateReason.detail, confidence: "observed", winner: true },
         { source: "process", pid: session.pid ?? 4711, detail: "the process runs since 12:14", confidence: "observed", winner: false },
         { source: "transcript", state: "working", at: stateSince, detail: "a tool was called and has no result yet", confidence: "observed", winner: false },
-        { source: "timeout", state, detail: "a pending tool is taken for a question after 5 s", confidence: "inferred", winner: false },
+        { source: "timeout", state, detail: "a pending tool counts as waiting for permission after 5 s", confidence: "inferred", winner: false },
       ],
       nextCheckAt: iso(Date.parse(this.#now()) + 4000),
     };
