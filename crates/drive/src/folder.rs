@@ -169,7 +169,9 @@ impl Folder {
             path: path.clone(),
             error,
         })?;
-        serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })
+        let spec: OwnSpec =
+            serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })?;
+        Ok(OwnSpec { started_by_agent: self.is_by_agent(), ..spec })
     }
 }
 

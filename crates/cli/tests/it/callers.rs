@@ -191,7 +191,14 @@ fn a_shell_that_an_agent_started_with_watchbill_answers_nothing() {
         assert!(by_agent.contains("an agent may not answer"), "{file}: {by_agent}");
     }
     assert!(hook.waits(), "nothing was decided");
+    let marked = |desk: &Desk| {
+        let roster = desk.home.json(&["roster", "--all", "--json"]);
+        let rows = roster["sessions"].as_array().unwrap().clone();
+        rows.iter().filter(|row| row["startedByAgent"] == true).count()
+    };
+    until("the two sessions to be marked", || marked(&desk) == 2);
     let by_person = run("by-person", &[], None);
     assert!(by_person.contains("allowed once"), "{by_person}");
     assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
+    assert_eq!(marked(&desk), 2, "a person's is not");
 }

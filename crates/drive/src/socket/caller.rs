@@ -275,4 +275,41 @@ mod linux {
         };
         String::from_utf8_lossy(&listed).lines().filter_map(client).collect()
     }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_line_is_whole_or_empty() {
+            let own = std::process::id();
+            let pids = |line: Line| line.iter().map(|process| process.pid).collect::<Vec<_>>();
+            let above = pids(line(own));
+            assert_eq!(above.first(), Some(&own));
+            // A shell below forty shells.
+            let folder = tempfile::tempdir().unwrap();
+            let told = folder.path().join("pid");
+            let script = r#"[ "$1" -gt 0 ] && { sh -c "$2" sh $(($1 - 1)) "$2" "$3"; exit; }
+                echo $$ >"$3.part"; mv "$3.part" "$3"; read -r _"#;
+            let mut command = Command::new("sh");
+            command.args(["-c", script, "sh", "40", script]).arg(&told);
+            let mut shells = command.stdin(Stdio::piped()).spawn().unwrap();
+            let deepest = loop {
+                match std::fs::read_to_string(&told) {
+                    Ok(pid) => break pid.trim().parse::<u32>().unwrap(),
+                    Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
+                }
+            };
+            let line_of_deepest = pids(line(deepest));
+            assert!(line_of_deepest.len() > 40 && line_of_deepest.ends_with(&above), "{line_of_deepest:?}");
+            drop(shells.stdin.take());
+            // It has ended, and its parent has not taken note of that.
+            while !matches!(Process::parse(&read(shells.id(), "stat")), Some(process) if process.state == b'Z') {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            assert_eq!((line(shells.id()), look(shells.id())), (Line::new(), Caller::default()));
+            shells.wait().unwrap();
+            assert_eq!(look(shells.id()), Caller::default());
+        }
+    }
 }

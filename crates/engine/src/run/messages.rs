@@ -165,7 +165,12 @@ impl Loop {
             Message::FilesSeen(session, id, files) => {
                 self.engine.requests().note_files(&session, &id, files);
             }
-            Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
+            Message::CallerRefused(attempt) => {
+                // The list is the holder's, which refuses the same program.
+                if self.persist.as_ref().is_none_or(|persist| persist.writes()) {
+                    self.engine.requests().note_refused(&attempt);
+                }
+            }
             Message::CommandsStored => self.read_commands(),
             Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),

@@ -14,7 +14,7 @@ use watchbill_hooks::clock::since_boot;
 use watchbill_hooks::request::read_request;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::facts::split_request_id;
-use watchbill_protocol::socket::{Answer, AskCall, ReplyBody};
+use watchbill_protocol::socket::{AskCall, Reply, ReplyBody};
 
 use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
@@ -80,7 +80,7 @@ pub(super) fn own(asked: Option<&RequestId>, printed: &str) -> Result<RequestId,
 pub(super) fn sink(writer: Writer, id: &str) -> AskSink {
     let id = id.to_owned();
     Box::new(move |output: Option<String>| {
-        let tell = move || writer.send(&Answer { id: &id, body: ReplyBody::Reply(&output) });
+        let tell = move || writer.send(&Reply { id: &id, body: ReplyBody::Reply(&output) });
         if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
             tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
         }
