@@ -132,7 +132,8 @@ pub enum Command {
     Chain(Chain),
     /// Answer what a session asks: allow, deny, or choose
     ///
-    /// The session's settings need the hook of `watchbill hooks install --answer`, and a Watchbill has to run. Use a terminal of your own: an agent may not answer.
+    /// A Watchbill has to run. For a session that it did not start, the hook of `hooks install --answer` is needed too.
+    /// Type it yourself: an agent may not answer.
     Answer(Answer),
     /// List your answers, refused attempts and expired requests
     Answers {
@@ -146,7 +147,8 @@ pub enum Command {
     /// Start a session of your own
     ///
     /// It runs in the background, and goes on when every window is closed. Without a prompt, the agent starts when the first
-    /// prompt arrives. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An agent may not do that.
+    /// prompt arrives. `prompt`, `queue`, `interrupt`, `answer`, `attach` and `stop` steer it, from any terminal. An
+    /// agent may not send prompts, answer, interrupt or stop.
     Run(Run),
     /// Show a session of your own as it works, or take part in its terminal; Ctrl-] detaches from a terminal
     Attach(OneSession),
@@ -166,9 +168,9 @@ pub enum Command {
     /// Send a prompt to a session of your own, or to one that is idle in one of your terminals
     ///
     /// A session of your own queues the prompt behind the running turn. Into another session, a running Watchbill types it. That
-    /// works in tmux, and in kitty and WezTerm with remote control. The command then waits until the agent has the prompt.
-    /// Nothing is typed into a session that works or asks something. A prompt is never sent twice. Use a terminal of your
-    /// own: an agent may not send prompts.
+    /// works in tmux and WezTerm, and in kitty with remote control. The command then waits until the agent has the prompt.
+    /// Nothing is typed into a session that works or asks something. A prompt is never sent twice. Type it yourself: an agent may
+    /// not send prompts.
     #[command(visible_alias = "send")]
     Prompt(Prompt),
     /// Snooze a session: until a time, it counts as idle and gives no alerts

@@ -256,9 +256,7 @@ impl Loop {
 
     /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
-        let history_of =
-            |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
-        let other_history = history_of(&settings) != history_of(self.engine.settings());
+        let other_history = settings.changes_the_history(self.engine.settings());
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
         if let Ok(Some(hook_listener)) = &self.hook_listener {
             hook_listener.leave_out(settings.history.exclude.clone());

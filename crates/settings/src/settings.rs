@@ -148,6 +148,12 @@ impl Settings {
     pub fn needs_new_engine(&self, before: &Self) -> bool {
         (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)
     }
+
+    /// Whether the thread of the history has to know of the change from `before`.
+    pub fn changes_the_history(&self, before: &Self) -> bool {
+        (&self.history, self.recovery, self.archive, &self.memory)
+            != (&before.history, before.recovery, before.archive, &before.memory)
+    }
 }
 
 /// Whether and how other programs may ask over HTTP on loopback.

@@ -43,6 +43,21 @@ fn a_relative_folder_in_a_variable_is_below_the_working_folder() {
 }
 
 #[test]
+fn a_change_of_each_part_of_the_history_is_told_to_its_thread() {
+    let before = with(&[("HOME", "/home/dev")], CommandLineOptions::default()).unwrap();
+    let changed = |change: &dyn Fn(&mut Settings)| {
+        let mut after = before.clone();
+        change(&mut after);
+        after.changes_the_history(&before)
+    };
+    assert!(changed(&|settings| settings.history.cut += 1));
+    assert!(changed(&|settings| settings.recovery.stuck = Millis(1)));
+    assert!(changed(&|settings| settings.archive.enabled = true));
+    assert!(changed(&|settings| settings.memory.enabled = false));
+    assert!(!changed(&|settings| settings.recent = Millis(1)));
+}
+
+#[test]
 fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");

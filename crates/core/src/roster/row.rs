@@ -38,7 +38,7 @@ pub struct Row {
     pub snooze_ended_at: Option<Timestamp>,
     /// The user put it away, and nothing new has happened in it since.
     pub put_away: bool,
-    /// Tool calls without a result, oldest first.
+    /// Tool calls without a result, oldest first; those of subagents newest first.
     pub pending_tools: Vec<PendingTool>,
     /// The first prompt of the user, one line.
     pub goal: Option<Arc<str>>,

@@ -120,7 +120,7 @@ pub(super) enum RecordKind {
     PermissionMode,
     LastPrompt,
     PullRequest,
-    Silent,
+    Irrelevant,
 }
 
 impl RecordKind {
@@ -151,7 +151,7 @@ impl RecordKind {
             | "mode"
             | "bridge-session"
             | "frame-link"
-            | "fork-context-ref" => Self::Silent,
+            | "fork-context-ref" => Self::Irrelevant,
             _ => return None,
         })
     }
@@ -207,7 +207,7 @@ fn body<'a>(f: &Fields<'a>) -> Body<'a> {
             (Some(number), Some(url)) => Body::PullRequest { number, url },
             _ => Body::Irrelevant,
         },
-        RecordKind::Silent => Body::Irrelevant,
+        RecordKind::Irrelevant => Body::Irrelevant,
     }
 }
 

@@ -20,12 +20,12 @@ use crate::persist::stored_transcript::TokenSharing;
 use crate::transcripts::beside::FoldedBeside;
 use crate::transcripts::{Fold, Loaded};
 
-/// Stores each transcript that it can. Keeps the others for the engine.
+/// Stores each state that it can. Keeps the others for the engine.
 pub(super) struct StatesAhead<'r> {
     fs: &'r dyn Fs,
     exclude: &'r Exclude,
     timeouts: Timeouts,
-    /// With exclusion rules: how many of a session's own transcripts are still unread. At zero, its subagents may be
+    /// With exclusion rules: how many main transcripts of a session are still unread. At zero, its subagents may be
     /// stored. For sessions not in this map, only the engine can decide.
     unread: HashMap<SessionId, usize>,
     /// Transcripts of subagents whose sessions are still unread.
@@ -138,7 +138,7 @@ impl IndexObserver for StatesAhead<'_> {
     }
 }
 
-/// Stores one transcript. Says whether its fold is no longer needed.
+/// Stores one state. Says whether its fold is no longer needed.
 fn store(step: &mut WriteTransaction<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
     let Loaded { path, file: Some(file), problems, .. } = loaded else { return Ok(true) };
     let Some(name) = path.to_str() else { return Ok(false) };

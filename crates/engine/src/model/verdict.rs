@@ -46,7 +46,7 @@ pub struct RowInputs<'a> {
     pub set_aside: Option<&'a Deferral>,
     /// Whether live evidence counts.
     pub live: bool,
-    /// The source document's timeouts.
+    /// The `[timeouts]`.
     pub timeouts: Timeouts,
     /// The current time.
     pub now: Timestamp,
@@ -101,7 +101,7 @@ pub fn verdict(inputs: &RowInputs<'_>) -> Option<Verdict> {
     }))
 }
 
-/// The open calls that the user may still answer. Leaves out calls from before the start of every process that runs the
+/// The open calls that can still end. Leaves out calls from before the start of every process that runs the
 /// session now: those ended with an earlier process.
 pub fn open_calls(inputs: &RowInputs<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
     // The host is ahead of the transcript.

@@ -15,9 +15,10 @@ use crate::persist::pending::Pending;
 use crate::persist::stored_transcript::StoredTranscript;
 use crate::transcripts::TrackedFile;
 
-/// A file without writes for this long is evicted. Restoring is one store read, so a short limit is enough.
+/// After this long without writes, the record data of a file is freed. Restoring is one store read, so a short limit is
+/// enough.
 const EVICT_AFTER: Millis = Millis::from_secs(30);
-/// Number of files to check per stored file. Four checks for each stored file, so the queue cannot grow without end.
+/// Checks for each stored file: enough that the queue cannot grow without end.
 const CHECKS_PER_STORED_FILE: usize = 4;
 
 /// The source of the pieces of evicted files.
@@ -32,7 +33,7 @@ pub(crate) struct Eviction {
     recall: Option<Arc<dyn StoredStates>>,
     /// Stored files that are in memory, in the order of the checks.
     in_memory: VecDeque<PathBuf>,
-    /// The same files as in `in_memory`.
+    /// Those still to check; the queue may hold others.
     waiting: HashSet<PathBuf>,
     /// The times of the restores. A file may be restored only to compare it with another, so its restore time is noted too.
     restored: HashMap<PathBuf, Timestamp>,

@@ -1,4 +1,4 @@
-//! The store was removed while this program had it open. The user edits and the list of forgotten sessions exist
+//! Makes a new store if the open one was removed. The user edits and the list of forgotten sessions exist
 //! nowhere else, so the engine stores them in a new store, with the pending changes.
 
 use watchbill_store::{OpenMode, Store};
@@ -49,7 +49,7 @@ impl Persist {
         engine.restore_user_edits(user_edits);
     }
 
-    /// A reader must not go on reading a removed store.
+    /// If a reader's store was removed, opens the new one.
     pub(super) fn reopen_if_removed(&mut self) {
         let is_removed = |store: &Store| !self.writes && !store.is_in_place();
         if self.shared_store.lock_urgent("place").as_ref().is_some_and(is_removed)

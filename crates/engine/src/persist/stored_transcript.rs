@@ -16,7 +16,7 @@ use watchbill_watch::tail::{Cursor, Fingerprint};
 use crate::model::session::RequestCounts;
 use crate::problems::Problems;
 
-/// The stored state of a transcript. The bytes have a checksum. If they do not match, the file is read from its
+/// The stored state of a transcript. The bytes have a checksum. If it does not match, the file is read from its
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredTranscript<'a> {

@@ -18,7 +18,7 @@ impl Handle {
         self.reader().read(&*self.fs, &plan, ItemRange::new(from, limit))
     }
 
-    /// The newest items of a session's chain. If the chain is long and was not read yet, reads only its end and does
+    /// The newest items of a session's chain. If the chain is long, and not read yet or the reader is busy, reads only its end and does
     /// not count the other items. [`Handle::timeline`] counts them.
     ///
     /// # Errors
