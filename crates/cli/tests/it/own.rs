@@ -221,7 +221,7 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
     let place = Place::new();
     let own = place.starts("slow work");
     let serve = Serve::of(&place.home);
-    until("it to be found", || place.row()["state"] == "working");
+    until("it to be found", || place.rows().iter().any(|row| row["state"] == "working"));
     drop(serve);
     let doctor = place.json(&["doctor", "--json"]);
     assert_eq!(doctor["own"], json!({ "running": 1, "ended": 0 }));
@@ -230,7 +230,7 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
     );
     assert_eq!(place.say(&["interrupt", &own]).code, 0, "no Watchbill has to run");
     let serve = Serve::of(&place.home);
-    until("it to be found again", || place.row()["stateKind"] == "interrupted");
+    until("it to be found again", || place.rows().iter().any(|row| row["stateKind"] == "interrupted"));
     assert_eq!(place.say(&["prompt", &own, "--wait", "echo on"]).code, 0);
     until("the new turn to be seen", || place.row()["stateKind"] == "turn_ended");
     assert_eq!(place.say(&["stop", &own]).code, 0);

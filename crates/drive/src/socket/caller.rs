@@ -304,7 +304,8 @@ mod linux {
             assert!(line_of_deepest.len() > 40 && line_of_deepest.ends_with(&above), "{line_of_deepest:?}");
             drop(shells.stdin.take());
             // It has ended, and its parent has not taken note of that.
-            while !matches!(Process::parse(&read(shells.id(), "stat")), Some(process) if process.state == b'Z') {
+            while !matches!(Process::parse(&read(shells.id(), "stat")), Some(process) if process.state == b'Z')
+            {
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
             assert_eq!((line(shells.id()), look(shells.id())), (Line::new(), Caller::default()));
