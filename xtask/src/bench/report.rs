@@ -82,7 +82,7 @@ pub fn page(circumstances: &RunContext, parts: &[(&str, &str, Vec<Row>)]) -> Str
         "# Performance\n\n\
          `cargo xtask bench` writes this page. Do not edit it. Commit {commit}, {processors} processors, {rounds} rounds of each \
          measurement; numbers are medians unless the row says otherwise. The histories are made up. Processor time of one program \
-         may differ by a factor of two between hours on the same virtual machine: compare a row with its neighbours, and a run \
+         may differ by a factor of two between hours on the same virtual machine. Compare a row with its neighbours, and a run \
          with another run of the same hour.\n"
     );
     for (name, shows, rows) in parts {
