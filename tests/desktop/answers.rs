@@ -44,7 +44,7 @@ impl Hook {
 
 impl Drop for Hook {
     fn drop(&mut self) {
-        if let Ok(pid) = std::fs::read_to_string(self.0.join("pid")) {
+        if let (true, Ok(pid)) = (self.waits(), std::fs::read_to_string(self.0.join("pid"))) {
             // It may have ended already.
             let _ = std::process::Command::new("kill").arg(pid.trim()).status();
         }

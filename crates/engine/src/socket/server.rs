@@ -255,13 +255,11 @@ impl<'s> Connection<'s> {
             }
             Request::Ask(call) => self.ask(&id, call),
             Request::Printed { request_id } => {
-                let printed = own(self.asked.as_ref(), &request_id);
-                let told = printed.map(|request| self.shared.handle.printed(request));
+                let told = own(self.asked.as_ref(), &request_id).map(|request| engine.printed(request));
                 self.reply(&id, told.map_err(AccessError::from))
             }
             Request::Refused { session, what, why } => {
-                let stream = self.reader.stream();
-                let noted = surface::note_refused(&self.shared.handle, stream, &session, &what, &why);
+                let noted = surface::note_refused(&engine, self.reader.stream(), &session, &what, &why);
                 self.reply(&id, noted.map_err(AccessError::from))
             }
             Request::Answer { call, surface } => {

@@ -1,3 +1,5 @@
+//! Callers of each kind: a person at a terminal, an agent, and what an agent left behind.
+
 use super::*;
 
 /// The tab of a terminal, a login, and a user's service manager, as control groups.
