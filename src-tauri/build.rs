@@ -47,6 +47,7 @@ const COMMANDS: &[&str] = &[
     "answer_request",
     "put_away",
     "memory_page",
+    "work_summary",
     "memory_detail",
     "memory_preview",
     "memory_change",

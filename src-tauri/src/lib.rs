@@ -151,6 +151,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::answer_request,
             commands::words::put_away,
             commands::memory::memory_page,
+            commands::memory::work_summary,
             commands::memory::memory_detail,
             commands::memory::memory_preview,
             commands::memory::memory_change,

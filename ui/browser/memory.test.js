@@ -138,3 +138,24 @@ for (const scheme of ["light", "dark"]) {
     });
   }
 }
+
+test("the work has a summary; its hand-over is copied, or becomes the draft of a new session that only the user starts", async () => {
+  await opened(async (page) => {
+    await page.keyboard.press("4");
+    const work = page.getByRole("region", { name: "This work" });
+    await work.getByText("changed src/version.ts, CHANGELOG.md").waitFor();
+    assert.deepEqual(await work.locator("dt").allTextContents(), ["Request", "Investigated", "Learned", "Completed", "Next steps"]);
+    await work.getByRole("button", { name: "Hand-over", exact: true }).click();
+    await page.getByRole("region", { name: "Hand-over" }).getByText("## Open ends").waitFor();
+    await work.getByRole("button", { name: "Copy hand-over" }).click();
+    await page.getByText("Hand-over copied").waitFor();
+    await work.getByRole("button", { name: "New session with it…" }).click();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    assert.match(await dialog.getByRole("textbox", { name: "First prompt" }).inputValue(), /^# Hand-over\n/);
+    assert.equal(await dialog.getByRole("combobox", { name: "Folder" }).inputValue(), "/home/dev/api-server");
+    assert.equal(await page.evaluate(() => window.mockHost.own.started.length), 0, "nothing starts by itself");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await becomes(page, () => window.mockHost.own.started.map(({ cwd }) => cwd), ["/home/dev/api-server"]);
+    await dialog.waitFor({ state: "detached" });
+  });
+});

@@ -1,6 +1,6 @@
 //! How up to date this process's history is, for readers on other threads.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// What this process knows about transcripts that are not stored, or not stored to their ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +44,7 @@ impl Read {
 pub struct HistoryProgress {
     history: AtomicU8,
     paths_pending: AtomicBool,
+    hook_events_waiting: AtomicUsize,
     bytes: AtomicU64,
     records: AtomicU64,
     texts: AtomicU64,
@@ -59,6 +60,16 @@ impl HistoryProgress {
     /// written.
     pub fn set_paths_pending(&self, paths_pending: bool) {
         self.paths_pending.store(paths_pending, Ordering::Release);
+    }
+
+    /// Sets how many hook events wait for the history.
+    pub fn set_hook_events_waiting(&self, count: usize) {
+        self.hook_events_waiting.store(count, Ordering::Relaxed);
+    }
+
+    /// How many hook events wait for the history.
+    pub fn hook_events_waiting(&self) -> usize {
+        self.hook_events_waiting.load(Ordering::Relaxed)
     }
 
     /// The amounts read into the history so far.

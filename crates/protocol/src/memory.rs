@@ -207,8 +207,9 @@ pub struct FilePreview {
 }
 
 /// `summary --json`: the five fields, by rules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct SessionSummary {
     /// The session.
     pub session_id: String,
@@ -217,17 +218,67 @@ pub struct SessionSummary {
     pub title: Option<String>,
     /// What the user asked first.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>")]
     pub request: String,
     /// The files that were read and not changed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>")]
     pub investigated: String,
     /// What was learned.
     pub learned: Vec<String>,
     /// Changed files, commits and passed commands.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>")]
     pub completed: String,
     /// Open points.
     pub next_steps: Vec<String>,
+}
+
+/// A record that the user marked in the timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MarkedRecord {
+    /// Its session.
+    pub session_id: String,
+    /// Its time.
+    pub at: String,
+}
+
+/// A summary of a work chain for the window, and what a fresh session needs to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryPage {
+    /// The five fields.
+    pub summary: SessionSummary,
+    /// The hand-over, as Markdown.
+    pub hand_over: String,
+}
+
+/// A session in the words of the claude-recall document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentSession {
+    /// The agent's id.
+    pub claude_session_id: String,
+    /// The name of the transcript's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The working folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// `initialized`, `active` or `completed`.
+    pub status: String,
+    /// What the user asked first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_user_prompt: Option<String>,
+    /// How many prompts.
+    pub prompt_counter: u64,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// The newest activity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
 }
 
 /// A change of memories by the user.
@@ -246,6 +297,10 @@ pub enum MemoryChange {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         path: Option<String>,
+        /// The record whose text it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        from: Option<MarkedRecord>,
     },
     /// Accept a memory.
     Accept {

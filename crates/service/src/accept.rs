@@ -13,6 +13,8 @@ use watchbill_hooks::sender::post;
 const BACKLOG: usize = 256;
 /// The bytes of all waiting events. They are the permits of a semaphore, so they fit in 32 bits.
 const BACKLOG_BYTES: u32 = 8 * 1024 * 1024;
+/// How often the thread asks whether the history has followed.
+const LOOK: Duration = Duration::from_millis(20);
 /// How long the end of the service waits for the events that it has promised to store.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -56,25 +58,32 @@ impl Drop for Storing {
     }
 }
 
-/// Starts the thread.
+/// Starts the thread. It pauses while `has_room` says no: the history must follow, or events would pile up behind this queue.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub fn start(data_dir: &Path) -> io::Result<(Queue, Storing)> {
+pub fn start(data_dir: &Path, has_room: impl Fn() -> bool + Send + 'static) -> io::Result<(Queue, Storing)> {
     let data_dir = data_dir.to_owned();
-    store_with(move |payload| {
+    store_with(has_room, move |payload| {
         let sent = post(&data_dir, payload);
         tracing::debug!(?sent, "an event over HTTP");
     })
 }
 
-fn store_with(mut store: impl FnMut(&[u8]) + Send + 'static) -> io::Result<(Queue, Storing)> {
+fn store_with(
+    has_room: impl Fn() -> bool + Send + 'static,
+    mut store: impl FnMut(&[u8]) + Send + 'static,
+) -> io::Result<(Queue, Storing)> {
     let (sender, mut events) = mpsc::channel::<Waiting>(BACKLOG);
     let (end, ended) = blocking::channel::<()>();
     std::thread::Builder::new().name("watchbill-accept".into()).spawn(move || {
         // Dropped with the thread, after a panic too: that is the news of its end.
         let _end = end;
         while let Some((payload, _place)) = events.blocking_recv() {
+            // At the end of the service, what waits goes to the journal or the spool at once.
+            while !has_room() && !events.is_closed() {
+                std::thread::sleep(LOOK);
+            }
             store(&payload);
         }
     })?;
@@ -85,6 +94,7 @@ fn store_with(mut store: impl FnMut(&[u8]) + Send + 'static) -> io::Result<(Queu
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 
@@ -95,10 +105,13 @@ mod tests {
         let (word, words) = blocking::channel();
         let stored = Arc::new(Mutex::new(Vec::new()));
         let disk = Arc::clone(&stored);
-        let (queue, storing) = store_with(move |payload| {
-            let _ = words.recv();
-            disk.lock().expect("no panic").push(payload.len());
-        })
+        let (queue, storing) = store_with(
+            || true,
+            move |payload| {
+                let _ = words.recv();
+                disk.lock().expect("no panic").push(payload.len());
+            },
+        )
         .expect("a thread");
         (queue, storing, word, stored)
     }
@@ -117,6 +130,31 @@ mod tests {
         assert!(queue.put(vec![0; MEBIBYTE], Duration::from_secs(30)).await, "one is stored");
         drop(word);
         drop(queue);
+    }
+
+    #[tokio::test]
+    async fn while_the_history_does_not_follow_clients_must_wait_and_the_end_needs_no_room() {
+        let room = Arc::new(AtomicBool::new(false));
+        let stored = Arc::new(Mutex::new(0));
+        let (has_room, disk) = (Arc::clone(&room), Arc::clone(&stored));
+        let (queue, storing) = store_with(
+            move || has_room.load(Ordering::Relaxed),
+            move |_| *disk.lock().expect("no panic") += 1,
+        )
+        .expect("a thread");
+        let mut taken = 0;
+        while queue.put(vec![0], Duration::from_millis(50)).await {
+            taken += 1;
+        }
+        // One more is in the hands of the thread.
+        assert!((BACKLOG..=BACKLOG + 1).contains(&taken), "{taken}");
+        assert_eq!(*stored.lock().expect("no panic"), 0);
+        room.store(true, Ordering::Relaxed);
+        assert!(queue.put(vec![0], Duration::from_secs(30)).await, "the history has followed");
+        room.store(false, Ordering::Relaxed);
+        drop(queue);
+        drop(storing);
+        assert_eq!(*stored.lock().expect("no panic"), taken + 1, "what was promised is stored");
     }
 
     #[tokio::test]

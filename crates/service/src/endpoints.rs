@@ -31,6 +31,7 @@ pub fn router(app: App) -> Router {
         // For clients that know no token in a head: the guard has compared it.
         .nest("/t/{token}", documents.clone())
         .merge(documents)
+        .route("/sessions/{session}", get(document_session))
         .route("/events", get(crate::events::events))
         .route("/api/sessions", get(sessions))
         .route("/api/sessions/{session}", get(why))
@@ -52,6 +53,11 @@ async fn sessions(State(app): State<Arc<App>>, Query(which): Query<Which>) -> Re
 
 async fn why(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
     ask(app, move |engine| EngineAccess::why(engine, &session)).await
+}
+
+/// A session as the claude-recall document has it, with the state that is derived.
+async fn document_session(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {
+    ask(app, move |engine| Ok(engine.document_session(&session)?)).await
 }
 
 async fn chain(State(app): State<Arc<App>>, Path(session): Path<String>) -> Response {

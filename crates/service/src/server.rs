@@ -76,7 +76,8 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
     let token = token()?;
     let address_file = AddressFile::write(data_dir, address, &token)?;
     let guard = Guard::new(address.port(), &token);
-    let (events, storing) = accepts.then(|| accept::start(data_dir)).transpose()?.unzip();
+    let (events, storing) =
+        accepts.then(|| accept::start(data_dir, engine.takes_more_events())).transpose()?.unzip();
     let router = endpoints::router(App::new(engine, events))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(guard, refuse));

@@ -38,10 +38,19 @@ const VERSIONS: &[&[&str]] = &[
     &[requests::V6],
     &[answers::V7],
     &[memories::V8, said::V8],
+    &[memories::V9],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.
 const VIEWS: &str = include_str!("schema/views.sql");
+
+/// The views among them that have the names of the claude-recall document's tables.
+const DOCUMENT_VIEWS: [&str; 4] = ["sdk_sessions", "user_prompts", "observations", "session_summaries"];
+
+/// Whether a view is one of ours.
+fn is_view_of_ours(name: &str) -> bool {
+    name.starts_with("v_") || DOCUMENT_VIEWS.contains(&name)
+}
 
 /// The newest version, which this program reads and writes.
 pub const NEWEST: u32 = VERSIONS.len() as u32;
@@ -98,7 +107,7 @@ pub(crate) fn first_difference(sql: &Connection) -> rusqlite::Result<Option<Stri
             |row| row.get(0),
         )?;
         // Views are made anew with each version, and may come from an older program.
-        if there == 0 && !name.starts_with("v_") {
+        if there == 0 && !is_view_of_ours(&name) {
             return Ok(Some(format!("{kind} {name}")));
         }
     }
@@ -129,10 +138,10 @@ pub(crate) fn is_empty(sql: &Connection) -> rusqlite::Result<bool> {
 /// Drops our views, because they may name what a version changes.
 fn drop_views(sql: &Connection) -> rusqlite::Result<()> {
     let names: Vec<String> = sql
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'")?
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'view'")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    for name in names {
+    for name in names.into_iter().filter(|name| is_view_of_ours(name)) {
         sql.execute_batch(&format!("DROP VIEW \"{name}\""))?;
     }
     Ok(())
@@ -308,6 +317,19 @@ mod tests {
     }
 
     #[test]
+    fn a_users_own_table_with_a_name_of_the_document_stays() {
+        let mut sql = empty();
+        migrate_by(&VERSIONS[..8], &mut sql, 0).unwrap();
+        sql.execute_batch("DROP VIEW observations; CREATE TABLE observations (mine TEXT); INSERT INTO observations VALUES ('kept')")
+            .unwrap();
+        migrate(&mut sql, 8).unwrap();
+        assert_eq!((version(&sql).unwrap(), first_difference(&sql).unwrap()), (NEWEST, None));
+        let kept = "SELECT mine FROM observations";
+        assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "kept");
+        sql.prepare("SELECT * FROM session_summaries").unwrap();
+    }
+
+    #[test]
     fn a_broken_index_does_not_block_a_migration() {
         let folder = tempfile::tempdir().unwrap();
         let open = || {
@@ -360,13 +382,14 @@ mod tests {
         sql.remove_function("index_parts", 1).unwrap();
         sql.remove_function("index_tags", 3).unwrap();
         let views: Vec<String> = sql
-            .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'")
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'view'")
             .unwrap()
             .query_map([], |row| row.get(0))
             .unwrap()
             .collect::<rusqlite::Result<_>>()
             .unwrap();
-        assert!(views.len() >= 8);
+        let views: Vec<String> = views.into_iter().filter(|name| is_view_of_ours(name)).collect();
+        assert!(views.len() >= 12);
         for view in views {
             sql.query_row(&format!("SELECT count(*) FROM {view}"), [], |row| row.get::<_, i64>(0)).unwrap();
         }

@@ -2,7 +2,9 @@
 
 use tauri::State;
 use watchbill_protocol::error::ApiError;
-use watchbill_protocol::memory::{MemoryChange, MemoryChanged, MemoryDetail, MemoryPage, MemoryPreview};
+use watchbill_protocol::memory::{
+    MemoryChange, MemoryChanged, MemoryDetail, MemoryPage, MemoryPreview, SummaryPage,
+};
 
 use crate::desk::Desk;
 
@@ -10,6 +12,12 @@ use crate::desk::Desk;
 #[tauri::command]
 pub async fn memory_page(desk: State<'_, Desk>, session_id: String) -> Result<MemoryPage, ApiError> {
     desk.ask(move |engine| engine.memory_page(&session_id)).await
+}
+
+/// The summary of a session's chain, and a hand-over to a new session.
+#[tauri::command]
+pub async fn work_summary(desk: State<'_, Desk>, session_id: String) -> Result<SummaryPage, ApiError> {
+    desk.ask(move |engine| engine.work_summary(&session_id)).await
 }
 
 /// One memory with its evidence.

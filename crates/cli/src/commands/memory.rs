@@ -85,7 +85,7 @@ fn change_of(command: &MemoryCommand, cwd: &str) -> anyhow::Result<Option<(Memor
         MemoryCommand::Add { text, file } => {
             let path = file.map(|file| std::path::absolute(&file)).transpose()?;
             let path = path.map(|path| path.to_string_lossy().into_owned());
-            (MemoryChange::Add { cwd: cwd.to_owned(), text, path }, "added")
+            (MemoryChange::Add { cwd: cwd.to_owned(), text, path, from: None }, "added")
         }
         MemoryCommand::Accept { id } => (MemoryChange::Accept { id }, "accepted"),
         MemoryCommand::Reject { id } => (MemoryChange::Reject { id }, "rejected"),

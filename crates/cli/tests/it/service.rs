@@ -336,6 +336,16 @@ fn the_document_s_own_requests_get_what_it_promises() {
         summary["nextSteps"] == json!(["write its tests"])
     });
     assert_eq!(summary["request"], "Add login feature");
+    let mut stored = Value::Null;
+    until("the end of the session", || {
+        stored = service.get(&format!("/sessions/{session}")).json();
+        stored["status"] == "completed"
+    });
+    assert_eq!(
+        (&stored["promptCounter"], &stored["firstUserPrompt"], &stored["cwd"]),
+        (&json!(1), &json!("Add login feature"), &json!("/path/to/project"))
+    );
+    assert_eq!(service.get("/sessions/unknown").status, 404);
     let rows = service.get("/api/sessions?all=true");
     assert!(!rows.body.contains(session), "what a program says over HTTP changes no state: {}", rows.body);
     let stored = std::fs::read_dir(service.home.data()).unwrap().flatten();
@@ -348,6 +358,37 @@ fn the_document_s_own_requests_get_what_it_promises() {
             file.path()
         );
     }
+}
+
+#[test]
+fn prompts_that_are_sent_again_after_a_kill_are_stored_once() {
+    let mut service = Service::with("[service]\naccept = true\n");
+    let send = |service: &Service| {
+        for n in 1..=20 {
+            let body = json!({"claudeSessionId": "again", "userPrompt": format!("step {n}"), "promptNumber": n, "cwd": "/srv/app"});
+            assert_eq!(service.post("/sessions/init", &body), 202);
+        }
+    };
+    send(&service);
+    service.program.kill().unwrap();
+    service.program.wait().unwrap();
+    std::fs::remove_file(service.note()).unwrap();
+    service.program = service
+        .home
+        .command(&["serve", "--http"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    service.wait();
+    send(&service);
+    send(&service);
+    until("all prompts, each once", || {
+        let stored = service.get("/sessions/again");
+        let prompts = if stored.status == 200 { stored.json()["promptCounter"].as_u64() } else { None };
+        assert!(prompts.unwrap_or_default() <= 20, "{prompts:?}");
+        prompts == Some(20)
+    });
 }
 
 #[test]

@@ -94,6 +94,21 @@ pub struct Edit {
     pub text: Option<String>,
     /// The file of a memory that was added.
     pub path: Option<String>,
+    /// The record that the user marked, if the memory was added there.
+    pub mark: Option<Mark>,
+}
+
+/// A record of a transcript that the user marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Its session.
+    pub session: Arc<str>,
+    /// Its turn; empty if none is known.
+    pub batch: Arc<str>,
+    /// Where the record begins in the transcript.
+    pub byte: Option<u64>,
+    /// The record's time.
+    pub at: Timestamp,
 }
 
 /// A memory: the newest evidence, how much there is, and the user's decision.
@@ -113,7 +128,7 @@ pub struct Memory {
     pub importance: Importance,
     /// Any evidence may hold text of others.
     pub suspect: bool,
-    /// The session of the newest evidence, whose text this is. `None` if the user wrote the text.
+    /// The session of the newest evidence, or the one where the user marked the text. `None` if the user wrote it elsewhere.
     pub source: Option<Arc<str>>,
     /// How many sessions show it.
     pub sessions: usize,
@@ -257,7 +272,7 @@ fn of_hand(edit: &Edit) -> Option<Memory> {
         symptom: None,
         importance: Importance::High,
         suspect: false,
-        source: None,
+        source: edit.mark.as_ref().map(|mark| Arc::clone(&mark.session)),
         sessions: 0,
         times: 0,
         last_seen: edit.at,

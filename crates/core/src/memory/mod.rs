@@ -18,7 +18,7 @@ pub mod signals;
 pub mod summary;
 
 pub use choose::{Budget, Chosen, Place, choose, render};
-pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Memory, Standing, gather, standings};
+pub use evidence::{AcceptRule, Edit, EditKind, Evidence, Mark, Memory, Standing, gather, standings};
 pub use kind::{Importance, MemoryKind};
 pub use settings::{ContextChoice, MemorySettings};
 pub use signals::{PlanRow, SessionRows, Signal, signals};

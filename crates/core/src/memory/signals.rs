@@ -6,11 +6,13 @@ mod finding;
 mod plans;
 mod repeated;
 mod session_rows;
+mod turns;
 
 use finding::{FindingParts, join};
 pub use finding::{Signal, memory_id};
 pub(super) use session_rows::is_edit;
 pub use session_rows::{PlanRow, SessionRows};
+use turns::Turns;
 
 /// All findings of one session, sorted by id. The same rows give the same findings.
 ///
@@ -22,12 +24,13 @@ pub fn signals(project: u64, rows: &SessionRows) -> Vec<Signal> {
             found.push(signal);
         }
     };
-    errors::fixes(rows, &mut tell);
-    corrections::corrections(rows, &mut tell);
-    corrections::refusals(rows, &mut tell);
-    corrections::marks(rows, &mut tell);
-    repeated::commands(rows, &mut tell);
-    repeated::hot_files(rows, &mut tell);
-    plans::plans(rows, &mut tell);
+    let turns = &Turns::of(rows);
+    errors::fixes(turns, &mut tell);
+    corrections::corrections(turns, &mut tell);
+    corrections::refusals(turns, &mut tell);
+    corrections::marks(turns, &mut tell);
+    repeated::commands(turns, &mut tell);
+    repeated::hot_files(turns, &mut tell);
+    plans::plans(turns, &mut tell);
     join(found)
 }

@@ -78,17 +78,20 @@ fn listed(all: &[String]) -> String {
 
 /// Commits and test commands whose last run passed, in the order of their last runs.
 fn passed(rows: &SessionRows) -> Vec<String> {
-    let mut last: Vec<(String, bool)> = Vec::new();
-    for call in rows.calls.iter().filter(|call| call.tool.as_deref() == Some("Bash")) {
+    let mut last: BTreeMap<String, (usize, bool)> = BTreeMap::new();
+    let commands = rows.calls.iter().filter(|call| call.tool.as_deref() == Some("Bash"));
+    for (at, call) in commands.enumerate() {
         let Some(target) = call.target.as_deref().map(squeezed) else { continue };
         let counts = target.starts_with("git commit")
             || ["test", "check", "build", "lint"].iter().any(|w| target.contains(w));
         if counts && !super::secrets::has_secret(&target) {
-            last.retain(|(known, _)| *known != target);
-            last.push((target, call.outcome == Some(CallOutcome::Ok)));
+            last.insert(target, (at, call.outcome == Some(CallOutcome::Ok)));
         }
     }
-    last.into_iter().filter(|(_, ok)| *ok).map(|(command, _)| format!("`{}`", cut(&command, 60))).collect()
+    let mut passed: Vec<(usize, String)> =
+        last.into_iter().filter(|(_, (_, ok))| *ok).map(|(command, (at, _))| (at, command)).collect();
+    passed.sort_unstable();
+    passed.into_iter().map(|(_, command)| format!("`{}`", cut(&command, 60))).collect()
 }
 
 /// The open ends: the points of the last answer, then the last unfinished turn.

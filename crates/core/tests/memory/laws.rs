@@ -66,6 +66,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
                 at: NOW,
                 text: matches!(what, EditKind::Edited | EditKind::Added).then_some(text),
                 path: None,
+                mark: None,
             }
         });
     prop::collection::btree_map(0..14u64, edit, 0..6)
@@ -105,7 +106,7 @@ fn a_memory_that_is_added_and_has_evidence_is_one_memory() {
         suspect: false,
     };
     let text = Some("times are in UTC".to_owned());
-    let added = Edit { memory: 7, what: EditKind::Added, at: NOW, text, path: None };
+    let added = Edit { memory: 7, what: EditKind::Added, at: NOW, text, path: None, mark: None };
     let memories = gather(&[shown], &[added]);
     assert_eq!(memories.len(), 1);
     assert_eq!((memories[0].sessions, memories[0].decision), (1, Some(EditKind::Added)));
@@ -178,7 +179,7 @@ proptest! {
 
     #[test]
     fn of_what_the_user_rejected_no_later_evidence_is_told(all in several(), id in 0..12u64) {
-        let rejected = Edit { memory: id, what: EditKind::Rejected, at: NOW, text: None, path: None };
+        let rejected = Edit { memory: id, what: EditKind::Rejected, at: NOW, text: None, path: None, mark: None };
         let memories = gather(&all, &[rejected]);
         let none = BTreeMap::new();
         for place in PLACES {

@@ -16,6 +16,8 @@ impl Loop {
         if let (Some(persist), None) = (writes, &self.history_thread) {
             self.own.set_store(&persist.shared_store());
             let woken = Arc::clone(&self.woken);
+            let data_dir = self.engine.settings().data_dir.clone().unwrap_or_default();
+            let journal_of = data_dir.clone();
             self.history_thread = Some(HistoryThread::start(HistoryParts {
                 fs: self.engine.shared_fs(),
                 shared_store: persist.shared_store(),
@@ -24,10 +26,11 @@ impl Loop {
                 recovery: self.engine.settings().recovery,
                 archive: self.engine.settings().archive,
                 memory: self.engine.settings().memory.clone(),
-                data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
+                data_dir,
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),
                 live: Arc::new(StoredLiveState),
+                journal: Box::new(move |now| hook_listener::recent(&journal_of, now)),
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }

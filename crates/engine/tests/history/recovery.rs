@@ -97,7 +97,7 @@ fn many_orphaned_calls_are_repaired_in_several_steps() {
     calls.dedup();
     for (key, batch) in calls {
         assert_eq!(
-            (store.orphaned_activities(key).unwrap(), store.open_batches(key).unwrap()),
+            (store.orphaned_activities(key).unwrap(), store.batches_to_recover(key, true).unwrap()),
             (vec![], vec![])
         );
         let activities = store.activities(key).unwrap();

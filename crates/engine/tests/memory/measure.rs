@@ -168,7 +168,7 @@ pub fn measure() -> Measured {
 /// Adds a memory by hand and rejects it, and one that a rule then finds again.
 fn reject_one(desk: &mut Desk, history: &History, n: usize) {
     let text = format!("the anchor is {} at night", history.rejected);
-    desk.change(&MemoryChange::Add { cwd: history.cwd.clone(), text, path: None });
+    desk.change(&MemoryChange::Add { cwd: history.cwd.clone(), text, path: None, from: None });
     let project = stable_hash(history.cwd.as_bytes());
     let (evidence, edits) = desk.store.memories_of_project(project).unwrap();
     let added = gather(&evidence, &edits).into_iter().find(|memory| memory.text.contains(&history.rejected));

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::memory::likeness::normal_form;
 use watchbill_core::memory::plain::plain_line;
 use watchbill_core::memory::secrets::has_secret;
 use watchbill_core::memory::signals::memory_id;
-use watchbill_core::memory::{Edit, EditKind, MemoryKind};
+use watchbill_core::memory::{Edit, EditKind, Mark, MemoryKind};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::memory::{MemoryChange, MemoryChanged};
+use watchbill_protocol::memory::{MarkedRecord, MemoryChange, MemoryChanged};
 use watchbill_settings::Settings;
 use watchbill_store::Store;
 use watchbill_watch::fs::Fs;
@@ -35,7 +36,7 @@ pub fn change(
 ) -> Result<MemoryChanged, ApiError> {
     let edit = |id: &str, what, text| -> Result<(u64, Edit), ApiError> {
         let (memory, project) = find(store, id)?;
-        Ok((project, Edit { memory, what, at: now, text, path: None }))
+        Ok((project, Edit { memory, what, at: now, text, path: None, mark: None }))
     };
     let (project, edit) = match change {
         MemoryChange::Learn => {
@@ -45,7 +46,10 @@ pub fn change(
             return Ok(MemoryChanged { id: None, sessions });
         }
         MemoryChange::Pause { until } => return pause(store, until.as_deref()),
-        MemoryChange::Add { cwd, text, path } => added(fs, settings, cwd, text, path.as_deref(), now)?,
+        MemoryChange::Add { cwd, text, path, from } => {
+            let (project, edit) = added(fs, settings, cwd, text, path.as_deref(), now)?;
+            (project, Edit { mark: from.as_ref().map_or(Ok(None), |from| mark(store, from))?, ..edit })
+        }
         MemoryChange::Accept { id } => edit(id, EditKind::Accepted, None)?,
         MemoryChange::Reject { id } => edit(id, EditKind::Rejected, None)?,
         MemoryChange::Edit { id, text } => edit(id, EditKind::Edited, Some(checked(text)?))?,
@@ -92,7 +96,14 @@ fn added(
     let path = path.map(|path| relative(fs, cwd, &place.root, path)).transpose()?;
     let key = format!("{}\n{}", path.as_deref().unwrap_or_default(), normal_form(&text));
     let memory = memory_id(place.project, MemoryKind::Note, &key);
-    Ok((place.project, Edit { memory, what: EditKind::Added, at: now, text: Some(text), path }))
+    Ok((place.project, Edit { memory, what: EditKind::Added, at: now, text: Some(text), path, mark: None }))
+}
+
+/// The record that the user marked. A session that is not stored yet gives none.
+fn mark(store: &Store, from: &MarkedRecord) -> Result<Option<Mark>, ApiError> {
+    let wrong = || ApiError::new(ErrorCode::Invalid, format!("`{}` is not an RFC 3339 time", from.at));
+    let at = Timestamp::parse(&from.at).ok_or_else(wrong)?;
+    store.mark_at(&SessionId::new(&from.session_id), at).map_err(|error| store_api_error(&error))
 }
 
 /// A path as memories have it.

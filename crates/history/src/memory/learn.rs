@@ -11,6 +11,10 @@ use super::project::project_of;
 /// The agent's words before what the user said when a tool was refused (Claude Code 2.1.329).
 const USER_SAID: &str = "the user said:";
 
+/// The most calls and turns of a session that the rules see, the newest. A program may make a session of any length.
+const MOST_CALLS: u32 = 20_000;
+const MOST_TURNS: u32 = 4_000;
+
 /// Lets the rules see one session that is due, the newest first. Returns whether more may be due.
 ///
 /// The evidence of the session is replaced as a whole, so the same rows always give the same evidence.
@@ -78,8 +82,12 @@ pub(super) fn session_rows(
     });
     Ok(SessionRows {
         root: root.to_owned(),
-        batches: store.batches(session)?.into_iter().map(|stored| stored.batch).collect(),
-        calls: store.activities(session)?.into_iter().map(|stored| stored.activity).collect(),
+        batches: store.newest_batches(session, MOST_TURNS)?.into_iter().map(|stored| stored.batch).collect(),
+        calls: store
+            .newest_activities(session, MOST_CALLS)?
+            .into_iter()
+            .map(|stored| stored.activity)
+            .collect(),
         plans: plans.collect(),
         refusals: refusals.collect(),
     })

@@ -93,6 +93,16 @@ impl Reader<'_> {
                 text: one.text.clone(),
             })
             .collect();
+        let by_hand = edits.iter().filter(|edit| open.contains(&edit.memory)).filter_map(|edit| {
+            let mark = edit.mark.as_ref().filter(|mark| sessions.contains(&*mark.session))?;
+            Some(MemoryMark {
+                session_id: mark.session.to_string(),
+                at: mark.at.to_string(),
+                memory: id_text(edit.memory),
+                text: edit.text.clone()?,
+            })
+        });
+        marks.extend(by_hand);
         marks.sort_by(|a, b| (&a.at, &a.memory).cmp(&(&b.at, &b.memory)));
         marks
     }

@@ -10,7 +10,8 @@ use watchbill_core::memory::{
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::memory::{
-    MemoryDetail, MemoryEntry, MemoryEvidence, MemoryList, SaidLine, SaidList, SessionSummary,
+    DocumentSession, MemoryDetail, MemoryEntry, MemoryEvidence, MemoryList, SaidLine, SaidList,
+    SessionSummary, SummaryPage,
 };
 use watchbill_settings::Settings;
 use watchbill_store::tables::memories::{Found, ProjectPlace};
@@ -104,6 +105,17 @@ impl<'r> Reader<'r> {
             ApiError::new(watchbill_protocol::error::ErrorCode::NotFound, message)
         };
         let (memory, standing) = found.ok_or_else(missing)?;
+        let marked = edits.iter().filter(|edit| edit.memory == id).filter_map(|edit| {
+            let mark = edit.mark.as_ref()?;
+            Some(MemoryEvidence {
+                session_id: mark.session.to_string(),
+                batch: mark.batch.to_string(),
+                byte: mark.byte,
+                at: mark.at.to_string(),
+                times: 1,
+                text: edit.text.clone()?,
+            })
+        });
         let mut evidence: Vec<&Evidence> = evidence.iter().filter(|one| one.memory == id).collect();
         evidence.sort_by_key(|one| (std::cmp::Reverse(one.at), one.session.clone()));
         let evidence = evidence.into_iter().map(|one| MemoryEvidence {
@@ -116,7 +128,7 @@ impl<'r> Reader<'r> {
         });
         Ok(MemoryDetail {
             memory: entry(memory, standing, self.now),
-            evidence: evidence.collect(),
+            evidence: marked.chain(evidence).collect(),
             times_said,
             sessions_told,
         })
@@ -154,9 +166,53 @@ impl<'r> Reader<'r> {
         let (session_id, key) = self.session(asked)?;
         let (_, summary) = self.summarized(&session_id, key).map_err(|error| store_api_error(&error))?;
         let row = self.store.session_of(key).map_err(|error| store_api_error(&error))?;
-        let Summary { request, investigated, learned, completed, next_steps } = summary;
-        let title = row.and_then(|row| row.title);
-        Ok(SessionSummary { session_id, title, request, investigated, learned, completed, next_steps })
+        Ok(named_summary(session_id, row.and_then(|row| row.title), summary))
+    }
+
+    /// The summary of a work chain, and a text with what a fresh session needs to go on. `sessions` are those of the chain, the
+    /// oldest first. Those that are not stored yet are left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn summary_page(&self, sessions: &[String]) -> Result<SummaryPage, ApiError> {
+        let read = || -> Result<_, StoreError> {
+            let (mut rows, mut learned) = (SessionRows::default(), Vec::new());
+            for id in sessions {
+                let Some(key) = self.store.session_key(&SessionId::new(id))? else { continue };
+                let (of_session, texts) = self.rows_and_learned(id, key)?;
+                learned.extend(texts);
+                rows.append(of_session);
+            }
+            learned.sort();
+            learned.dedup();
+            let summary = summarize(&rows, learned);
+            Ok((rows, summary))
+        };
+        let (rows, summary) = read().map_err(|error| store_api_error(&error))?;
+        let hand_over = hand_over(&rows, &summary);
+        let head = sessions.last().cloned().unwrap_or_default();
+        Ok(SummaryPage { summary: named_summary(head, None, summary), hand_over })
+    }
+
+    /// A session in the words of the claude-recall document.
+    ///
+    /// # Errors
+    /// When no session fits the id, or the store cannot be read.
+    pub fn document_session(&self, asked: &str) -> Result<DocumentSession, ApiError> {
+        let (id, _) = self.session(asked)?;
+        let found = self.store.document_session(&id).map_err(|error| store_api_error(&error))?;
+        let unknown = || crate::query::named::unknown_id_error(IdScope::Stored, asked);
+        let row = found.ok_or_else(unknown)?;
+        Ok(DocumentSession {
+            claude_session_id: row.session_id,
+            project: row.project,
+            cwd: row.cwd,
+            status: row.status,
+            first_user_prompt: row.first_prompt,
+            prompt_counter: row.prompts,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
     }
 
     /// A text with what a fresh session needs to go on.
@@ -170,22 +226,37 @@ impl<'r> Reader<'r> {
     }
 
     fn summarized(&self, session: &str, key: SessionKey) -> Result<(SessionRows, Summary), StoreError> {
+        let (rows, learned) = self.rows_and_learned(session, key)?;
+        let summary = summarize(&rows, learned);
+        Ok((rows, summary))
+    }
+
+    /// The rows of a session, and the texts of the memories that it shows.
+    fn rows_and_learned(
+        &self,
+        session: &str,
+        key: SessionKey,
+    ) -> Result<(SessionRows, Vec<String>), StoreError> {
         let place = match self.store.memory_place(key)? {
             Some(place) => place,
             None => project_of(self.fs, &self.store.working_folder(key)?.unwrap_or_default()),
         };
         let rows = session_rows(&self.store, key, &place.root)?;
         let (evidence, edits) = self.store.memories_of_project(place.project)?;
-        let here: BTreeSet<u64> =
-            evidence.iter().filter(|one| &*one.session == session).map(|one| one.memory).collect();
+        let marked =
+            edits.iter().filter(|edit| edit.mark.as_ref().is_some_and(|mark| &*mark.session == session));
+        let here: BTreeSet<u64> = evidence
+            .iter()
+            .filter(|one| &*one.session == session)
+            .map(|one| one.memory)
+            .chain(marked.map(|edit| edit.memory))
+            .collect();
         let memories = gather(&evidence, &edits);
         let standing = standings(&memories, self.settings.memory.accept, self.now);
         let learned = memories.iter().zip(standing).filter(|(memory, standing)| {
             here.contains(&memory.id) && matches!(standing, Standing::Active | Standing::Faded)
         });
-        let learned = learned.map(|(memory, _)| memory.text.clone()).collect();
-        let summary = summarize(&rows, learned);
-        Ok((rows, summary))
+        Ok((rows, learned.map(|(memory, _)| memory.text.clone()).collect()))
     }
 
     /// The stored session that the user names.
@@ -197,6 +268,11 @@ impl<'r> Reader<'r> {
         let unknown = || crate::query::named::unknown_id_error(IdScope::Stored, asked);
         Ok((id, key.ok_or_else(unknown)?))
     }
+}
+
+fn named_summary(session_id: String, title: Option<String>, summary: Summary) -> SessionSummary {
+    let Summary { request, investigated, learned, completed, next_steps } = summary;
+    SessionSummary { session_id, title, request, investigated, learned, completed, next_steps }
 }
 
 /// Whether a list shows it without being asked for everything.

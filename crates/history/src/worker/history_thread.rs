@@ -13,6 +13,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_settings::Settings;
 
 use super::grown_files::{GrownFiles, GrownFilesReceiver};
+use super::hook_queue::{HookQueue, HookQueueReceiver};
 use super::task::{HistoryParts, OnRemoved, OnSettled, Task};
 use super::worker_loop::Worker;
 use crate::removal::request::Removal;
@@ -21,6 +22,7 @@ use crate::removal::request::Removal;
 pub struct HistoryThread {
     tasks: Option<Sender<Task>>,
     grown: Arc<GrownFiles>,
+    hook_events: Arc<HookQueue>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -30,13 +32,15 @@ impl HistoryThread {
     pub fn start(parts: HistoryParts) -> Self {
         let (tasks, inbox) = channel();
         let grown = Arc::<GrownFiles>::default();
-        let receiver = GrownFilesReceiver::new(Arc::clone(&grown));
-        let worker = move || Worker::new(parts, receiver).run(&inbox);
+        let hook_events = Arc::new(HookQueue::new(Arc::clone(&parts.reach)));
+        let receivers =
+            (GrownFilesReceiver::new(Arc::clone(&grown)), HookQueueReceiver::new(Arc::clone(&hook_events)));
+        let worker = move || Worker::new(parts, receivers.0, receivers.1).run(&inbox);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
             tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
         }
-        Self { tasks: Some(tasks), grown, thread: thread.ok() }
+        Self { tasks: Some(tasks), grown, hook_events, thread: thread.ok() }
     }
 
     /// The roster is complete: the history begins to read all files that are behind.
@@ -56,10 +60,10 @@ impl HistoryThread {
         }
     }
 
-    /// Hooks have sent these messages.
+    /// Hooks have sent these messages. If too many wait, the thread reads them from the journal later.
     pub fn add_hook_events(&self, messages: Vec<HookMessage>) {
-        if !messages.is_empty() {
-            self.tell(Task::HookEvents(messages));
+        if !messages.is_empty() && self.hook_events.add(messages) {
+            self.tell(Task::HookEvents);
         }
     }
 

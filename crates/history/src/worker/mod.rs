@@ -4,6 +4,7 @@ mod archiving;
 mod behind_files;
 mod grown_files;
 mod history_thread;
+mod hook_queue;
 mod intake;
 mod long_work;
 mod pace;

@@ -144,7 +144,7 @@ fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, 
     // turn runs.
     let orphans: Vec<_> = store.orphaned_activities(key)?.into_iter().map(|stored| stored.activity).collect();
     // A call without a turn may belong to any turn of the session.
-    let batches = if orphans.is_empty() { store.open_batches(key)? } else { store.batches(key)? };
+    let batches = store.batches_to_recover(key, orphans.is_empty())?;
     let mut view = SessionView {
         id: row.session_id.as_str().into(),
         alive: row.state.is_some_and(|state| State::GOES_ON.iter().any(|known| known.word() == state)),
@@ -155,7 +155,7 @@ fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, 
     };
     if stateless && store.files_of(key)?.is_empty() {
         // Only hook events told of this session, and none of them was its end.
-        let last = store.batches(key)?.iter().filter_map(|stored| stored.batch.last_activity_at).max();
+        let last = store.last_batch_activity(key)?;
         (view.open, view.last_activity_at) = (last.is_some(), view.last_activity_at.max(last));
     }
     Ok(view)

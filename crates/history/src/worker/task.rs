@@ -6,6 +6,7 @@ use std::sync::Arc;
 use watchbill_core::history::{ArchiveSettings, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookMessage;
 use watchbill_core::memory::MemorySettings;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::ApiError;
 use watchbill_settings::Settings;
 use watchbill_watch::clock::Clock;
@@ -40,6 +41,8 @@ pub struct HistoryParts {
     pub reach: Arc<HistoryProgress>,
     /// The engine's own state in the same store.
     pub live: Arc<dyn LiveState>,
+    /// Reads the latest hook events from their journal. Those that are stored already change nothing.
+    pub journal: Box<dyn Fn(Timestamp) -> Vec<HookMessage> + Send>,
     /// Called when [`SharedStore::trouble`] has changed.
     pub on_trouble: Box<dyn Fn() + Send>,
 }
@@ -70,7 +73,8 @@ pub(super) enum Task {
     Stored,
     /// Files have grown, and none were waiting.
     FilesGrew,
-    HookEvents(Vec<HookMessage>),
+    /// Hook events wait, and none did.
+    HookEvents,
     /// A removal. A caller waits for its outcome.
     Remove(Removal, OnRemoved),
     /// A socket client waits until no work is left.

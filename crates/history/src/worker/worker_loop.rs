@@ -3,7 +3,6 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use watchbill_core::hook::HookMessage;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::StoreError;
@@ -11,6 +10,7 @@ use watchbill_store::StoreError;
 use super::archiving::{ARCHIVE_EVERY, archive_one, look};
 use super::behind_files;
 use super::grown_files::GrownFilesReceiver;
+use super::hook_queue::HookQueueReceiver;
 use super::intake::Intake;
 use super::long_work::{self, Damage};
 use super::queues::Queues;
@@ -33,7 +33,7 @@ pub(super) struct Worker {
     parts: HistoryParts,
     intake: Intake,
     queues: Queues,
-    hook_events: Vec<HookMessage>,
+    hook_events: HookQueueReceiver,
     /// Pending removals, each with the receiver of its outcome.
     removals: Vec<(Removal, OnRemoved)>,
     /// To call when everything that the thread knows is stored.
@@ -61,12 +61,12 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn new(parts: HistoryParts, receiver: GrownFilesReceiver) -> Self {
+    pub fn new(parts: HistoryParts, grown: GrownFilesReceiver, hook_events: HookQueueReceiver) -> Self {
         Self {
             parts,
             intake: Intake::default(),
-            queues: Queues::new(receiver),
-            hook_events: Vec::new(),
+            queues: Queues::new(grown),
+            hook_events,
             removals: Vec::new(),
             settling: Vec::new(),
             retry: Retry::default(),
@@ -122,7 +122,6 @@ impl Worker {
     fn take(&mut self, task: Task) {
         match task {
             Task::FilesGrew => self.queues.receiver.tell(),
-            Task::HookEvents(messages) => self.hook_events.extend(messages),
             Task::Remove(removal, reply) => self.removals.push((removal, reply)),
             Task::WaitUntilStored(reply) => {
                 self.settling.push(reply);
@@ -130,7 +129,7 @@ impl Worker {
                 self.everything |= !self.at_rest;
             }
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
-            Task::Stored => {}
+            Task::HookEvents | Task::Stored => {}
             Task::Settings(settings) => {
                 let parts = &mut self.parts;
                 (parts.settings, parts.recovery, parts.archive, parts.memory) =
@@ -293,8 +292,9 @@ impl Worker {
     }
 
     fn store_hook_events(&mut self, now: Timestamp) -> Result<(), SliceError> {
-        self.wrote = self.intake.store_hook_events(&self.parts, &self.hook_events)?;
-        self.hook_events.clear();
+        let events = self.hook_events.step(|| (self.parts.journal)(now));
+        self.wrote = self.intake.store_hook_events(&self.parts, events)?;
+        self.hook_events.stored();
         self.unlearned |= self.wrote;
         self.schedule_recovery(now);
         Ok(())

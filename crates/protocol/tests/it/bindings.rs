@@ -14,7 +14,9 @@ use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::hooks::HooksPreview;
-use watchbill_protocol::memory::{MemoryChange, MemoryChanged, MemoryDetail, MemoryPage, MemoryPreview};
+use watchbill_protocol::memory::{
+    MemoryChange, MemoryChanged, MemoryDetail, MemoryPage, MemoryPreview, SummaryPage,
+};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::{HostHello, HostMessage};
@@ -59,6 +61,7 @@ fn generate(folder: &Path) {
     ExportChain::export_all(&config).unwrap();
     HooksPreview::export_all(&config).unwrap();
     MemoryPage::export_all(&config).unwrap();
+    SummaryPage::export_all(&config).unwrap();
     MemoryPreview::export_all(&config).unwrap();
     MemoryDetail::export_all(&config).unwrap();
     MemoryChange::export_all(&config).unwrap();

@@ -71,3 +71,65 @@ CREATE VIEW v_texts AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_id, s.project, t.subagent, t.role,
        t.tool, t.text, t.cut, f.path, t.byte
 FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;
+
+-- The tables of the claude-recall document as views. A table of yours with such a name stays, and hides ours.
+
+-- A session and where it stands: initialized (no prompt yet), active, completed.
+CREATE VIEW IF NOT EXISTS sdk_sessions AS
+SELECT s.id, s.session_id AS claude_session_id, s.project, s.cwd,
+       (SELECT b.prompt FROM batches b WHERE b.session = s.id AND b.private = 0 AND coalesce(b.origin, 'human') IN ('human', 'queued')
+        ORDER BY b.started_at, b.byte, b.batch LIMIT 1) AS first_user_prompt,
+       (SELECT count(*) FROM batches b WHERE b.session = s.id AND coalesce(b.origin, 'human') IN ('human', 'queued'))
+           AS prompt_counter,
+       CASE
+           WHEN s.state = 'ended' OR s.superseded_by IS NOT NULL THEN 'completed'
+           -- The roster does not show sessions that programs send over HTTP.
+           WHEN s.state IS NULL
+                AND (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id AND h.event = 'SessionEnd')
+                    >= coalesce((SELECT max(b.started_at) FROM batches b WHERE b.session = s.id), 0) THEN 'completed'
+           WHEN NOT EXISTS (SELECT 1 FROM batches b WHERE b.session = s.id) THEN 'initialized'
+           ELSE 'active'
+       END AS status,
+       strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.created_at,
+           (SELECT min(h.at) FROM hook_events h WHERE h.session = s.id)) / 1000, 'unixepoch') AS created_at,
+       strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.active_at,
+           (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id)) / 1000, 'unixepoch') AS updated_at
+FROM sessions s;
+
+-- What the user asked, numbered within the session.
+CREATE VIEW IF NOT EXISTS user_prompts AS
+SELECT s.session_id AS claude_session_id, s.project,
+       row_number() OVER (PARTITION BY b.session ORDER BY b.started_at, b.byte, b.batch) AS prompt_number,
+       b.prompt AS prompt_text, strftime('%Y-%m-%dT%H:%M:%SZ', b.started_at / 1000, 'unixepoch') AS created_at
+FROM batches b JOIN sessions s ON s.id = b.session
+WHERE coalesce(b.origin, 'human') IN ('human', 'queued');
+
+-- The tool calls. The compressed observation is one line by rules.
+CREATE VIEW IF NOT EXISTS observations AS
+SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.tool AS tool_name,
+       a.input AS tool_input_json,
+       (SELECT group_concat(t.text, char(10)) FROM texts t
+        WHERE t.file = a.file AND t.byte = a.result_byte AND t.role = 'tool_result') AS tool_response_text,
+       trim(coalesce(a.tool, '') || ' ' || coalesce(a.target, '') || coalesce(': ' || a.outcome, '') || coalesce(', ' || a.error, ''))
+           AS compressed_observation,
+       (SELECT count(*) FROM batches b JOIN batches own ON own.session = a.session AND own.batch = a.batch
+        WHERE b.session = a.session AND coalesce(b.origin, 'human') IN ('human', 'queued') AND b.started_at <= own.started_at)
+           AS prompt_number,
+       strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000, 'unixepoch') AS created_at
+FROM activities a JOIN sessions s ON s.id = a.session;
+
+-- The five fields of each session with a prompt, uncut. `watchbill summary` gives the same in fewer words.
+CREATE VIEW IF NOT EXISTS session_summaries AS
+SELECT d.claude_session_id, d.project, d.first_user_prompt AS request,
+       (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.tool = 'Read' AND a.outcome = 'ok'
+        AND a.path NOT IN (SELECT c.path FROM activities c WHERE c.session = d.id AND c.path IS NOT NULL AND c.outcome = 'ok'
+            AND c.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit'))) AS investigated,
+       (SELECT group_concat(coalesce(m.text, e.text), char(10)) FROM memory_evidence e
+        LEFT JOIN memory_edits m ON m.memory = e.memory
+        WHERE e.session = d.id AND (m.what IS NULL AND e.suspect = 0 OR m.what IN ('accepted', 'added', 'edited'))) AS learned,
+       (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.outcome = 'ok'
+        AND a.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) AS completed,
+       (SELECT b.response FROM batches b WHERE b.session = d.id AND b.response IS NOT NULL
+        ORDER BY b.started_at DESC, b.byte DESC LIMIT 1) AS next_steps,
+       d.updated_at AS created_at
+FROM sdk_sessions d WHERE d.prompt_counter > 0;

@@ -216,6 +216,29 @@ impl Store {
         })
     }
 
+    /// The newest activities of a session, at most so many, in order of their times. They lack their inputs, which are most
+    /// of their bytes.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn newest_activities(
+        &self,
+        session: SessionKey,
+        most: u32,
+    ) -> Result<Vec<StoredActivity>, StoreError> {
+        let mut newest: Vec<StoredActivity> = self.with_sql(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {} FROM activities WHERE session = ?1
+                 ORDER BY at DESC, file DESC, byte DESC, call DESC LIMIT ?2",
+                COLUMNS.replacen("input", "NULL", 1)
+            ))?
+            .query_map((session, most), read)?
+            .collect()
+        })?;
+        newest.reverse();
+        Ok(newest)
+    }
+
     /// The activities of a session that belong to no batch, for recovery.
     ///
     /// # Errors

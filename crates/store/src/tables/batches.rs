@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
 use watchbill_core::ids::RecordId;
+use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, record_blob, record_of, shared, time, uncount};
 use crate::{Store, StoreError, WriteTransaction};
@@ -234,17 +235,53 @@ impl Store {
         })
     }
 
-    /// The batches of a session whose turn has not ended, for recovery.
+    /// The newest batches of a session, at most so many, in order of their times.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn open_batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
+    pub fn newest_batches(&self, session: SessionKey, most: u32) -> Result<Vec<StoredBatch>, StoreError> {
+        let mut newest: Vec<StoredBatch> = self.with_sql(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM batches WHERE session = ?1
+                 ORDER BY started_at DESC, byte DESC, batch DESC LIMIT ?2"
+            ))?
+            .query_map((session, most), read)?
+            .collect()
+        })?;
+        newest.reverse();
+        Ok(newest)
+    }
+
+    /// The batches of a session for recovery, without their texts. `open`: only those whose turn has not ended, the oldest
+    /// thousand; recovery asks again for the rest.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn batches_to_recover(
+        &self,
+        session: SessionKey,
+        open: bool,
+    ) -> Result<Vec<StoredBatch>, StoreError> {
+        let which = if open { "AND status = 'active' ORDER BY started_at, batch LIMIT 1000" } else { "" };
         self.with_sql(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM batches WHERE session = ?1 AND status = 'active' ORDER BY started_at, batch"
+                "SELECT session, file, batch, origin, NULL, private, started_at, byte, record, status, ended_at, error,
+                    active_at, NULL, NULL, plan
+                 FROM batches WHERE session = ?1 {which}"
             ))?
             .query_map([session], read)?
             .collect()
+        })
+    }
+
+    /// The newest time at which something happened in a batch of the session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_batch_activity(&self, session: SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached("SELECT max(active_at) FROM batches WHERE session = ?1")?
+                .query_row([session], |row| time(row, 0))
         })
     }
 }

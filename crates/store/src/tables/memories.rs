@@ -73,6 +73,15 @@ CREATE TABLE IF NOT EXISTS memory_due (
 INSERT OR IGNORE INTO memory_due SELECT DISTINCT session FROM batches WHERE status <> 'active';
 ";
 
+pub(crate) const V9: &str = "
+-- The record that the user marked, for a memory that was added there. The memory goes with its session.
+ALTER TABLE memory_edits ADD COLUMN session INTEGER REFERENCES sessions (id) ON DELETE CASCADE;
+ALTER TABLE memory_edits ADD COLUMN batch TEXT;          -- batches.batch
+ALTER TABLE memory_edits ADD COLUMN byte INTEGER;        -- where the record begins in the session's transcript
+ALTER TABLE memory_edits ADD COLUMN record_at INTEGER;
+CREATE INDEX memory_edits_session ON memory_edits (session);
+";
+
 /// Where a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlace {
@@ -189,8 +198,20 @@ impl WriteTransaction<'_> {
     pub fn put_memory_edit(&mut self, project: u64, edit: &Edit) -> Result<(), StoreError> {
         let memory = bits(edit.memory);
         self.run(
-            "INSERT OR REPLACE INTO memory_edits (memory, project, what, at, text, path) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (memory, bits(project), edit.what.word(), At(edit.at), &edit.text, &edit.path),
+            "INSERT OR REPLACE INTO memory_edits (memory, project, what, at, text, path, session, batch, byte, record_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT id FROM sessions WHERE session_id = ?7), ?8, ?9, ?10)",
+            rusqlite::params![
+                memory,
+                bits(project),
+                edit.what.word(),
+                At(edit.at),
+                edit.text,
+                edit.path,
+                edit.mark.as_ref().map(|mark| &*mark.session),
+                edit.mark.as_ref().map(|mark| &*mark.batch),
+                edit.mark.as_ref().and_then(|mark| mark.byte).map(count),
+                edit.mark.as_ref().map(|mark| At(mark.at))
+            ],
         )?;
         if edit.what == EditKind::Forgotten {
             for sql in [

@@ -10,6 +10,7 @@ pub mod answers;
 pub mod archive;
 pub mod batches;
 pub mod chains;
+pub mod document_session;
 pub mod engine_states;
 pub mod excluded_files;
 pub mod files;

@@ -113,7 +113,7 @@ proptest! {
         prop_assert!(stored.iter().all(|row| row.file.is_some()), "one of them was the transcript");
         let stored = store.activities(key.unwrap()).unwrap();
         prop_assert_eq!(stored.iter().map(|row| &row.activity).collect::<Vec<_>>(), vec![&activity]);
-        prop_assert_eq!(store.open_batches(key.unwrap()).unwrap().len(), 0);
+        prop_assert_eq!(store.batches_to_recover(key.unwrap(), true).unwrap().len(), 0);
         prop_assert_eq!(store.orphaned_activities(key.unwrap()).unwrap().len(), 0);
         prop_assert_eq!(store.unfinished_sessions().unwrap(), []);
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use watchbill_core::history::Exclude;
-use watchbill_core::history::rows::{Activity, Batch, BatchStatus, Ended};
+use watchbill_core::history::rows::{Activity, Batch, BatchStatus, Ended, Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::likeness::words;
-use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal, gather};
+use watchbill_core::memory::{Edit, EditKind, Importance, Mark, MemoryKind, Signal, gather};
 use watchbill_core::time::Timestamp;
 use watchbill_store::removal::Forget;
 use watchbill_store::tables::memories::ProjectPlace;
@@ -86,6 +86,7 @@ fn a_memory_goes_with_the_last_session_that_shows_it_and_leaves_no_byte() {
         at: NOW,
         text: Some(text.to_owned()),
         path: None,
+        mark: None,
     };
     step.put_memory_edit(PROJECT, &edit(2, "onlysecret edited")).unwrap();
     step.commit().unwrap();
@@ -117,7 +118,8 @@ fn a_forgotten_memory_never_comes_back_and_a_rejected_one_stays_rejected() {
     shows(&mut store, "one", &[finding(1, "gonesecret"), finding(2, "kept")]);
     let mut step = store.step().unwrap();
     for (memory, what) in [(1, EditKind::Forgotten), (2, EditKind::Rejected)] {
-        step.put_memory_edit(PROJECT, &Edit { memory, what, at: NOW, text: None, path: None }).unwrap();
+        step.put_memory_edit(PROJECT, &Edit { memory, what, at: NOW, text: None, path: None, mark: None })
+            .unwrap();
     }
     step.commit().unwrap();
     shows(&mut store, "two", &[finding(1, "gonesecret"), finding(2, "kept")]);
@@ -181,4 +183,71 @@ fn a_prompt_finds_memories_by_any_of_its_rarer_words() {
     let rare: std::collections::BTreeMap<String, u64> =
         frequencies.into_iter().filter(|(_, n)| *n < 5).collect();
     assert_eq!(store.memories_with_words(PROJECT, &rare).unwrap(), BTreeSet::from([1]));
+}
+
+#[test]
+fn a_memory_that_the_user_marked_names_its_record_and_goes_with_the_session() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let key = shows(&mut store, "one", &[]);
+    let at = |ms| Timestamp::from_millis(NOW.as_millis() + ms);
+    let mut step = store.step().unwrap();
+    let (_, file) = session(&mut step, "one");
+    let turn = Batch {
+        id: "b1".into(),
+        prompt: Some("why".into()),
+        started_at: Some(at(0)),
+        offset: Some(40),
+        ..Batch::default()
+    };
+    step.merge_batch(key, Some(file), &turn).unwrap();
+    let answer = Text {
+        offset: 90,
+        part: 0,
+        record: None,
+        at: Some(at(7)),
+        role: Role::Answer,
+        tool: None,
+        agent: None,
+        copied: false,
+        text: "because",
+        cut: 0,
+    };
+    step.add_text(file, key, &answer).unwrap();
+    step.commit().unwrap();
+    let one = SessionId::new("one");
+    let place = |mark: Option<Mark>| mark.map(|mark| (mark.batch.to_string(), mark.byte));
+    assert_eq!(place(store.mark_at(&one, at(0)).unwrap()), Some(("b1".into(), Some(40))), "the prompt");
+    assert_eq!(place(store.mark_at(&one, at(7)).unwrap()), Some(("b1".into(), Some(90))), "an answer");
+    assert_eq!(
+        place(store.mark_at(&one, at(9)).unwrap()),
+        Some(("b1".into(), None)),
+        "its turn alone is known"
+    );
+    assert_eq!(place(store.mark_at(&one, at(-1)).unwrap()), Some((String::new(), None)), "before all turns");
+    assert_eq!(store.mark_at(&SessionId::new("none"), at(0)).unwrap(), None);
+
+    let mark = store.mark_at(&one, at(7)).unwrap();
+    let edit = |memory, mark| Edit {
+        memory,
+        what: EditKind::Added,
+        at: NOW,
+        text: Some("markedsecret".to_owned()),
+        path: None,
+        mark,
+    };
+    let mut step = store.step().unwrap();
+    step.put_memory_edit(PROJECT, &edit(1, mark.clone())).unwrap();
+    step.put_memory_edit(PROJECT, &Edit { text: Some("typed".into()), ..edit(2, None) }).unwrap();
+    step.commit().unwrap();
+    let (evidence, edits) = store.memories_of_project(PROJECT).unwrap();
+    assert_eq!(edits.iter().map(|edit| edit.mark.clone()).collect::<Vec<_>>(), [mark, None]);
+    let sources: Vec<Option<String>> =
+        gather(&evidence, &edits).into_iter().map(|memory| memory.source.map(|id| id.to_string())).collect();
+    assert_eq!(sources, [Some("one".into()), None]);
+
+    forget(&mut store, &Forget::Sessions(vec![one]), NOW, &mut |_| ()).unwrap();
+    assert_eq!(texts(&store), ["typed"], "what the user typed belongs to no session");
+    drop(store);
+    assert!(!in_bytes(&rig, "markedsecret"));
 }

@@ -77,6 +77,7 @@ export function tauriHost(): Host {
     shortcut: () => invoke("shortcut"),
     memory: {
       page: (sessionId) => invoke("memory_page", { sessionId }),
+      summary: (sessionId) => invoke("work_summary", { sessionId }),
       detail: (id) => invoke("memory_detail", { id }),
       preview: (cwd, sessionId) => invoke("memory_preview", { cwd, sessionId }),
       change: (change) => invoke("memory_change", { change }),

@@ -37,8 +37,9 @@ export class MemoryModel {
     await this.load();
   }
 
-  /** Adds a text of the user's as a memory of the project. */
-  async remember(text: string): Promise<void> {
-    await this.change({ do: "add", cwd: this.page?.cwd ?? "", text });
+  /** Adds a text of the user's as a memory of the project. `record`: where the user marked it. */
+  async remember(text: string, record?: { sessionId: string; at?: string }): Promise<void> {
+    const from = record?.at === undefined ? {} : { from: { sessionId: record.sessionId, at: record.at } };
+    await this.change({ do: "add", cwd: this.page?.cwd ?? "", text, ...from });
   }
 }

@@ -6,6 +6,7 @@ import { MockHost } from "../host/mock/mock";
 import { presetNamed } from "../host/mock/presets";
 import { MemoryModel } from "./memory.svelte";
 import { marksAt, marksOf } from "./marks";
+import { summaryFields } from "./summary";
 import { byFile, saidWords, sourceWords } from "./words";
 
 const at = (second: number): string => new Date(Date.parse("2026-03-14T13:00:00Z") + second * 1000).toISOString();
@@ -96,4 +97,26 @@ test("the answer to an older request does not replace a newer one", async () => 
   pages[0]!(page([1], []));
   await Promise.all([older, newer]);
   expect(model.page!.marks[0]!.text).toBe("learned 2");
+});
+
+test("a summary shows the fields that say something, in the order of the work", () => {
+  const summary = { sessionId: "s", request: "Fix the pager", learned: ["rows begin at 0", "the staging registry sleeps"], completed: "changed pager.rs", nextSteps: [] };
+  expect(summaryFields(summary)).toEqual([
+    { title: "Request", lines: ["Fix the pager"] },
+    { title: "Learned", lines: ["rows begin at 0", "the staging registry sleeps"] },
+    { title: "Completed", lines: ["changed pager.rs"] },
+  ]);
+});
+
+test("what is remembered on a row names the record, and a record without a time is left out", async () => {
+  const host = new MockHost(presetNamed("everyday"));
+  const model = new MemoryModel(host, host.rows[0]!.sessionId);
+  await model.load();
+  await model.remember("a note", { sessionId: "s", at: "2026-03-14T12:40:00Z" });
+  await model.remember("another", { sessionId: "s" });
+  const cwd = model.page?.cwd;
+  expect(host.memory.changes).toEqual([
+    { do: "add", cwd, text: "a note", from: { sessionId: "s", at: "2026-03-14T12:40:00Z" } },
+    { do: "add", cwd, text: "another" },
+  ]);
 });

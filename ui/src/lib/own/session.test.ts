@@ -127,3 +127,11 @@ test("a start needs a whole path and a program, and a shell has a terminal and n
   expect(await model.start()).toBe(true);
   expect(own.started).toEqual([{ session: model.id, agent: "shell", kind: "pty", cwd: "/work" }]);
 });
+
+test("a draft of the first prompt makes a session with prompts, whatever was chosen last", () => {
+  const { own } = mock();
+  localStorage.setItem("watchbill.new", JSON.stringify({ agent: "shell", kind: "pty" }));
+  const model = new NewSession({ own }, "/work", "# Hand-over");
+  expect([model.text, model.actualKind, model.agent, own.started]).toEqual(["# Hand-over", "stream", "claude", []]);
+  localStorage.removeItem("watchbill.new");
+});

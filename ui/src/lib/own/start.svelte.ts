@@ -25,13 +25,15 @@ export class NewSession {
 
   #host: Pick<Host, "own">;
 
-  /** `cwd`: the folder of the selected session. */
-  constructor(host: Pick<Host, "own">, cwd: string | undefined) {
+  /** `cwd`: the folder of the selected session. `text`: a draft of the first prompt, which only a session with prompts can take. */
+  constructor(host: Pick<Host, "own">, cwd: string | undefined, text = "") {
     this.#host = host;
     this.cwd = cwd ?? "";
     const before = remembered();
     if (before.agent !== undefined) this.agent = before.agent;
     if (before.kind !== undefined) this.kind = before.kind;
+    if (text !== "") [this.text, this.kind] = [text, "stream"];
+    if (text !== "" && this.agent === "shell") this.agent = "claude";
   }
 
   async look(): Promise<void> {

@@ -1,7 +1,8 @@
 //! Rules 2, 3 and 7: the user corrected the agent, refused a call with a reason, or asked to remember a text.
 
 use super::finding::FindingParts;
-use super::session_rows::{SessionRows, is_edit};
+use super::session_rows::is_edit;
+use super::turns::Turns;
 use crate::history::rows::{Batch, BatchOrigin, BatchStatus, CallOutcome};
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::plain::{cut, squeezed};
@@ -62,9 +63,9 @@ const MIN_WORDS: usize = 4;
 /// A longer prompt is a task of its own, in characters.
 const MAX_PROMPT_CHARS: usize = 600;
 
-pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
+pub(super) fn corrections(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut before: Option<&Batch> = None;
-    for batch in &rows.batches {
+    for batch in &turns.rows.batches {
         let previous = before.replace(batch);
         let is_persons = matches!(batch.origin, None | Some(BatchOrigin::Human | BatchOrigin::Queued));
         let Some(prompt) = batch.prompt.as_deref().filter(|_| is_persons && !batch.private) else { continue };
@@ -76,46 +77,42 @@ pub(super) fn corrections(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<
             && !FRIENDLY.iter().any(|friendly| low.starts_with(friendly));
         let follows_stop =
             previous.ended.as_ref().is_some_and(|ended| ended.status == BatchStatus::Interrupted)
-                || rows.calls_of(&previous.id).any(|call| call.outcome == Some(CallOutcome::Denied));
+                || turns.calls_of(&previous.id).any(|call| call.outcome == Some(CallOutcome::Denied));
         let is_short = text.split(' ').count() >= MIN_WORDS && text.chars().count() <= MAX_PROMPT_CHARS;
         if !(opens || follows_stop) || !is_short || low.starts_with('/') {
             continue;
         }
         let importance = if opens { Importance::High } else { Importance::Medium };
-        let path = file_in(rows, &text).or_else(|| last_edited(rows, previous));
+        let path = file_in(turns, &text).or_else(|| last_edited(turns, previous));
         tell(FindingParts { path, importance, ..FindingParts::new(MemoryKind::Correction, text, batch) });
     }
 }
 
 /// The file of this session that a text names: by its path, or by its name.
-fn file_in(rows: &SessionRows, text: &str) -> Option<String> {
-    let files = rows.calls.iter().filter_map(|call| rows.relative(call.file.as_deref()?));
-    let mut named: Vec<String> = files
-        .filter(|file| {
-            let name = file.rsplit('/').next().unwrap_or_default();
-            text.contains(&**file) || (name.len() >= 5 && name.contains('.') && text.contains(name))
-        })
-        .collect();
-    named.sort_by_key(|file| (!text.contains(&**file), file.len(), file.clone()));
-    named.into_iter().next()
+fn file_in(turns: &Turns<'_>, text: &str) -> Option<String> {
+    let named = turns.files().filter(|file| {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        text.contains(file) || (name.len() >= 5 && name.contains('.') && text.contains(name))
+    });
+    named.min_by_key(|file| (!text.contains(file), file.len(), *file)).map(str::to_owned)
 }
 
-fn last_edited(rows: &SessionRows, batch: &Batch) -> Option<String> {
-    let edited = rows.calls_of(&batch.id).filter(|call| is_edit(call));
-    rows.relative(edited.filter_map(|call| call.file.as_deref()).last()?)
+fn last_edited(turns: &Turns<'_>, batch: &Batch) -> Option<String> {
+    let edited = turns.calls_of(&batch.id).filter(|call| is_edit(call));
+    turns.rows.relative(edited.rev().find_map(|call| call.file.as_deref())?)
 }
 
-pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for (id, reason) in &rows.refusals {
-        let Some(call) = rows.calls.iter().find(|call| call.id == *id && call.agent.is_none()) else {
+pub(super) fn refusals(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    for (id, reason) in &turns.rows.refusals {
+        let Some(call) = turns.call(id).filter(|call| call.agent.is_none()) else {
             continue;
         };
-        let Some(batch) = rows.turn(call.batch.as_ref()) else { continue };
+        let Some(batch) = turns.turn(call.batch.as_ref()) else { continue };
         let reason = squeezed(reason);
         if reason.split(' ').count() < 3 {
             continue;
         }
-        let path = call.file.as_deref().and_then(|path| rows.relative(path));
+        let path = call.file.as_deref().and_then(|path| turns.rows.relative(path));
         let what = match (&path, call.target.as_deref()) {
             (None, Some(target)) => {
                 format!("`{}` was refused: ", cut(&squeezed(target), 60))
@@ -133,8 +130,8 @@ pub(super) fn refusals(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
 }
 
 /// `remember: …` on a line of a prompt.
-pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for batch in rows.batches.iter().filter(|batch| !batch.private) {
+pub(super) fn marks(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    for batch in turns.rows.batches.iter().filter(|batch| !batch.private) {
         for line in batch.prompt.as_deref().unwrap_or_default().lines() {
             let line = line.trim();
             let Some(head) = line.get(..9).filter(|head| head.eq_ignore_ascii_case("remember:")) else {
@@ -144,7 +141,7 @@ pub(super) fn marks(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
             if text.is_empty() {
                 continue;
             }
-            let path = file_in(rows, &text);
+            let path = file_in(turns, &text);
             tell(FindingParts { path, ..FindingParts::new(MemoryKind::Note, text, batch) });
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::finding::FindingParts;
-use super::session_rows::{SessionRows, is_edit};
+use super::session_rows::is_edit;
+use super::turns::Turns;
 use crate::history::rows::{Activity, Batch, CallOutcome};
 use crate::memory::kind::MemoryKind;
 use crate::memory::likeness::normal_error;
@@ -30,12 +31,12 @@ struct Failed<'r> {
     files: Vec<String>,
 }
 
-pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
+pub(super) fn fixes(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut failed: BTreeMap<&str, Failed<'_>> = BTreeMap::new();
-    for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
-        let Some(batch) = rows.turn(call.batch.as_ref()) else { continue };
+    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
+        let Some(batch) = turns.turn(call.batch.as_ref()) else { continue };
         if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
-            if let Some(file) = call.file.as_deref().and_then(|path| rows.relative(path)) {
+            if let Some(file) = call.file.as_deref().and_then(|path| turns.rows.relative(path)) {
                 failed.values_mut().for_each(|one| {
                     one.files.retain(|known| *known != file);
                     one.files.push(file.clone());
@@ -51,7 +52,7 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
             }
             (Some(CallOutcome::Ok), _) => {
                 let Some(one) = failed.remove(command).filter(|one| !one.files.is_empty()) else { continue };
-                let mut told = fix_of(command, &one, rows, batch);
+                let mut told = fix_of(command, &one, turns, batch);
                 (told.byte, told.at) = (call.offset, call.at.or(told.at));
                 tell(told);
             }
@@ -60,7 +61,7 @@ pub(super) fn fixes(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
     }
 }
 
-fn fix_of<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Batch) -> FindingParts<'r> {
+fn fix_of<'r>(command: &str, one: &Failed<'_>, turns: &Turns<'_>, batch: &'r Batch) -> FindingParts<'r> {
     let error = cut(&squeezed(one.error), ERROR);
     let symptom = normal_error(&error);
     let others = match one.files.len() {
@@ -73,7 +74,7 @@ fn fix_of<'r>(command: &str, one: &Failed<'_>, rows: &SessionRows, batch: &'r Ba
         cut(command, 60),
         path.as_deref().unwrap_or_default()
     );
-    let foreign = rows.has_foreign_text(&batch.id);
+    let foreign = turns.has_foreign_text(&batch.id);
     let answer = batch.response.as_ref().map(|(_, answer)| first_sentence(answer)).unwrap_or_default();
     if !foreign && !answer.is_empty() && !is_suspect(&answer) {
         text = format!("{text} {answer}");

@@ -1,15 +1,15 @@
 //! Rule 6: a plan that the user approved, and the versions that the user rejected before.
 
 use super::finding::FindingParts;
-use super::session_rows::SessionRows;
+use super::turns::Turns;
 use crate::history::rows::PlanEventKind;
 use crate::memory::kind::MemoryKind;
 use crate::memory::plain::{cut, squeezed};
 
-pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for (n, plan) in rows.plans.iter().enumerate() {
+pub(super) fn plans(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    for (n, plan) in turns.rows.plans.iter().enumerate() {
         let approved = plan.states.iter().rev().find(|(_, state)| *state == PlanEventKind::Approved);
-        let (Some((at, _)), Some(batch)) = (approved, rows.turn(plan.batch.as_ref())) else { continue };
+        let (Some((at, _)), Some(batch)) = (approved, turns.turn(plan.batch.as_ref())) else { continue };
         let mut steps = lines(&plan.content);
         let Some(title) = steps.next() else { continue };
         let first: Vec<String> = steps.take(2).collect();
@@ -17,7 +17,7 @@ pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
         if !first.is_empty() {
             text = format!("{text}: {}", cut(&first.join("; "), 90));
         }
-        let rejected = rows.plans[..n].iter().rev().find(|earlier| {
+        let rejected = turns.rows.plans[..n].iter().rev().find(|earlier| {
             earlier.plan == plan.plan
                 && earlier.states.iter().any(|(_, state)| *state == PlanEventKind::Rejected)
         });
@@ -32,7 +32,7 @@ pub(super) fn plans(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) 
         tell(FindingParts {
             // A plan that is agreed anew replaces the one of the same title.
             key: Some(title),
-            suspect: rows.has_foreign_text(&batch.id),
+            suspect: turns.has_foreign_text(&batch.id),
             at: at.or(batch.started_at),
             ..told
         });

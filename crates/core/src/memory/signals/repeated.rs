@@ -2,7 +2,8 @@
 
 use super::errors::command_of;
 use super::finding::FindingParts;
-use super::session_rows::{SessionRows, is_edit};
+use super::session_rows::is_edit;
+use super::turns::Turns;
 use crate::history::rows::CallOutcome;
 use crate::memory::kind::{Importance, MemoryKind};
 use crate::memory::likeness::normal_error;
@@ -19,10 +20,11 @@ const LOOKING: &[&str] = &[
 /// A longer command is a script of one occasion, in characters.
 const MAX_COMMAND_CHARS: usize = 120;
 
-pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
-    for call in rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(CallOutcome::Ok))
+pub(super) fn commands(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
+    for call in
+        turns.rows.calls.iter().filter(|call| call.agent.is_none() && call.outcome == Some(CallOutcome::Ok))
     {
-        let (Some(command), Some(batch)) = (command_of(call), rows.turn(call.batch.as_ref())) else {
+        let (Some(command), Some(batch)) = (command_of(call), turns.turn(call.batch.as_ref())) else {
             continue;
         };
         let command = squeezed(command);
@@ -36,7 +38,7 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
         }
         tell(FindingParts {
             importance: Importance::Medium,
-            suspect: rows.has_foreign_text(&batch.id),
+            suspect: turns.has_foreign_text(&batch.id),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(MemoryKind::Command, format!("`{command}` works here."), batch)
@@ -44,11 +46,11 @@ pub(super) fn commands(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>
     }
 }
 
-pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_>)) {
+pub(super) fn hot_files(turns: &Turns<'_>, tell: &mut dyn FnMut(FindingParts<'_>)) {
     let mut edited: Option<String> = None;
-    for call in rows.calls.iter().filter(|call| call.agent.is_none()) {
+    for call in turns.rows.calls.iter().filter(|call| call.agent.is_none()) {
         if is_edit(call) && call.outcome == Some(CallOutcome::Ok) {
-            edited = call.file.as_deref().and_then(|path| rows.relative(path));
+            edited = call.file.as_deref().and_then(|path| turns.rows.relative(path));
             continue;
         }
         let (Some(_), Some(outcome)) = (command_of(call), call.outcome) else { continue };
@@ -57,7 +59,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_
             edited = None;
         }
         let (CallOutcome::Error, Some(error)) = (outcome, &call.error) else { continue };
-        let (Some(path), Some(batch)) = (edited.take(), rows.turn(call.batch.as_ref())) else { continue };
+        let (Some(path), Some(batch)) = (edited.take(), turns.turn(call.batch.as_ref())) else { continue };
         let error = cut(&squeezed(error), 120);
         let symptom = normal_error(&error);
         tell(FindingParts {
@@ -65,7 +67,7 @@ pub(super) fn hot_files(rows: &SessionRows, tell: &mut dyn FnMut(FindingParts<'_
             path: Some(path),
             symptom: Some(symptom),
             importance: Importance::Medium,
-            suspect: rows.has_foreign_text(&batch.id) || is_suspect(&error),
+            suspect: turns.has_foreign_text(&batch.id) || is_suspect(&error),
             byte: call.offset,
             at: call.at.or(batch.started_at),
             ..FindingParts::new(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, PlanEventKind};
+use crate::history::rows::{Activity, Batch, BatchId, PlanEventKind};
 use crate::memory::secrets::is_secret_file;
 use crate::time::Timestamp;
 
@@ -35,41 +35,22 @@ pub struct PlanRow {
 }
 
 impl SessionRows {
+    /// Adds the rows of the session in which the work went on.
+    pub fn append(&mut self, later: Self) {
+        let Self { root, batches, calls, plans, refusals } = later;
+        self.root = root;
+        self.batches.extend(batches);
+        self.calls.extend(calls);
+        self.plans.extend(plans);
+        self.refusals.extend(refusals);
+    }
+
     /// A path as memories have it; `None` outside of the root, and for a file that may hold secrets.
     pub fn relative(&self, path: &str) -> Option<String> {
         let root = self.root.trim_end_matches(['/', '\\']);
         let rest = path.strip_prefix(root)?.strip_prefix(['/', '\\'])?;
         let rest = rest.replace('\\', "/");
         (!rest.is_empty() && !is_secret_file(&rest) && !rest.starts_with(".git/")).then_some(rest)
-    }
-
-    /// The turns that ended and may be looked at.
-    pub(super) fn finished(&self) -> impl Iterator<Item = &Batch> {
-        let is_over = |batch: &&Batch| {
-            batch.ended.as_ref().is_some_and(|ended| ended.status != BatchStatus::Active) && !batch.private
-        };
-        self.batches.iter().filter(is_over)
-    }
-
-    /// The turn of an id, if it ended and is not private.
-    pub(super) fn turn(&self, id: Option<&BatchId>) -> Option<&Batch> {
-        let id = id?;
-        self.finished().find(|batch| batch.id == *id)
-    }
-
-    /// The calls of the session's own agent in a turn.
-    pub(super) fn calls_of<'r>(&'r self, batch: &'r BatchId) -> impl Iterator<Item = &'r Activity> {
-        self.calls.iter().filter(move |call| call.batch.as_ref() == Some(batch) && call.agent.is_none())
-    }
-
-    /// Whether text of others was in the turn: a page of the web, a subagent, a server of tools.
-    pub(super) fn has_foreign_text(&self, batch: &BatchId) -> bool {
-        self.calls.iter().filter(|call| call.batch.as_ref() == Some(batch)).any(|call| {
-            let tool = call.tool.as_deref().unwrap_or_default();
-            call.agent.is_some()
-                || matches!(tool, "WebFetch" | "WebSearch" | "Task" | "Agent")
-                || tool.starts_with("mcp__")
-        })
     }
 }
 

@@ -11,8 +11,8 @@ use watchbill_history::memory::query::Reader;
 use watchbill_history::memory::{change, context};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{
-    ContextCall, ContextText, MemoryChange, MemoryChanged, MemoryDetail, MemoryList, MemoryPage,
-    MemoryPreview,
+    ContextCall, ContextText, DocumentSession, MemoryChange, MemoryChanged, MemoryDetail, MemoryList,
+    MemoryPage, MemoryPreview, SummaryPage,
 };
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_settings::Settings;
@@ -67,6 +67,24 @@ impl Handle {
         let transcript = row.and_then(|row| row.transcript_path);
         let reader = Reader::open(&settings, &*self.fs, SystemClock.now())?;
         reader.preview(cwd, Wanted { transcript: transcript.as_deref(), ..Wanted::default() })
+    }
+
+    /// The summary of a session's chain, and what a fresh session needs to go on.
+    ///
+    /// # Errors
+    /// When the session is not known, or the store cannot be read.
+    pub fn work_summary(&self, session: &str) -> Result<SummaryPage, ApiError> {
+        let chain = self.chain(session)?;
+        let sessions: Vec<String> = chain.segments.into_iter().map(|segment| segment.session_id).collect();
+        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.summary_page(&sessions)
+    }
+
+    /// A session in the words of the claude-recall document.
+    ///
+    /// # Errors
+    /// When no session fits the id, or the store cannot be read.
+    pub fn document_session(&self, session: &str) -> Result<DocumentSession, ApiError> {
+        Reader::open(&*self.memory_settings()?, &*self.fs, SystemClock.now())?.document_session(session)
     }
 
     /// The memories of the project of a folder.

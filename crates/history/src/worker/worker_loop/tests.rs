@@ -21,8 +21,11 @@ use crate::history_progress::HistoryProgress;
 use crate::live_state::{ExcludeEffect, LiveState};
 use crate::shared_store::SharedStore;
 use crate::worker::grown_files::{GrownFiles, PAUSE};
+use crate::worker::hook_queue::HookQueue;
 use crate::worker::queues::SLICE_FILES;
 use crate::worker::retry::RETRY_PAUSE;
+
+mod flood;
 
 /// An engine without state.
 struct NoEngine;
@@ -48,6 +51,7 @@ struct WorkerFixture {
     shared_store: Arc<SharedStore>,
     clock: ManualClock,
     grown: Arc<GrownFiles>,
+    hook_events: Arc<HookQueue>,
     reach: Arc<HistoryProgress>,
     folder: tempfile::TempDir,
 }
@@ -60,7 +64,9 @@ impl WorkerFixture {
         let shared_store = Arc::new(SharedStore::default());
         *shared_store.lock_urgent("test") = Some(store);
         let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
-        Self { fs: MemFs::new(), shared_store, clock, grown: Arc::default(), reach: Arc::default(), folder }
+        let reach = Arc::<HistoryProgress>::default();
+        let hook_events = Arc::new(HookQueue::new(Arc::clone(&reach)));
+        Self { fs: MemFs::new(), shared_store, clock, grown: Arc::default(), hook_events, reach, folder }
     }
 
     fn path(session: &str) -> PathBuf {
@@ -88,9 +94,11 @@ impl WorkerFixture {
             clock: Arc::new(self.clock.clone()),
             reach: Arc::clone(&self.reach),
             live: Arc::new(NoEngine),
+            journal: Box::new(|_| Vec::new()),
             on_trouble: Box::new(|| {}),
         };
-        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)))
+        let hook_events = HookQueueReceiver::new(Arc::clone(&self.hook_events));
+        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)), hook_events)
     }
 
     /// Takes turns until no work is left.
@@ -286,7 +294,8 @@ fn hook_events_before_a_removal_do_not_block_a_new_reading() {
         step.commit().unwrap();
     });
     let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);
-    worker.take(Task::HookEvents(vec![hook_message("s")]));
+    house.hook_events.add(vec![hook_message("s")]);
+    worker.take(Task::HookEvents);
     worker.run_slice();
     worker.take(Task::Begin);
     house.exhaust(&mut worker);

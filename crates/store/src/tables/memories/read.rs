@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, MemoryKind};
+use watchbill_core::ids::SessionId;
+use watchbill_core::memory::{Edit, EditKind, Evidence, Importance, Mark, MemoryKind};
+use watchbill_core::time::Timestamp;
 
 use super::ProjectPlace;
 use crate::tables::{At, SessionKey, bits, count, shared, unbits, uncount};
@@ -51,7 +53,14 @@ fn read_edit(row: &Row<'_>) -> rusqlite::Result<Option<Edit>> {
         at: row.get::<_, At>(2)?.0,
         text: row.get(3)?,
         path: row.get(4)?,
+        mark: read_mark(row)?,
     }))
+}
+
+fn read_mark(row: &Row<'_>) -> rusqlite::Result<Option<Mark>> {
+    let (Some(session), Some(at)) = (shared(row, 5)?, row.get::<_, Option<At>>(8)?) else { return Ok(None) };
+    let byte = row.get::<_, Option<i64>>(7)?.map(uncount);
+    Ok(Some(Mark { session, batch: shared(row, 6)?.unwrap_or_default(), byte, at: at.0 }))
 }
 
 /// The evidence and the edits of some memories.
@@ -84,6 +93,28 @@ impl Store {
             )?
             .query_row([session], |row| row.get(0))
         })
+    }
+
+    /// The record of a session at a time, as a mark; `None` if the session is not stored.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn mark_at(&self, session: &SessionId, at: Timestamp) -> Result<Option<Mark>, StoreError> {
+        let Some(key) = self.session_key(session)? else { return Ok(None) };
+        let found = self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT b.batch, CASE WHEN b.started_at = ?2 THEN b.byte ELSE
+                    (SELECT t.byte FROM texts t WHERE t.file = b.file AND t.at = ?2 AND t.role = 'answer' AND t.subagent IS NULL
+                     ORDER BY t.byte LIMIT 1) END
+                 FROM batches b WHERE b.session = ?1 AND b.started_at <= ?2 ORDER BY b.started_at DESC, b.byte DESC LIMIT 1",
+            )?
+            .query_row((key, At(at)), |row| {
+                Ok((shared(row, 0)?.unwrap_or_default(), row.get::<_, Option<i64>>(1)?.map(uncount)))
+            })
+            .optional()
+        })?;
+        let (batch, byte) = found.unwrap_or_default();
+        Ok(Some(Mark { session: session.as_str().into(), batch, byte, at }))
     }
 
     /// The project of a session that the rules have seen.
@@ -254,7 +285,8 @@ impl Store {
 
 fn edits(sql: &Connection, project: u64) -> rusqlite::Result<Vec<Edit>> {
     let mut statement = sql.prepare_cached(
-        "SELECT memory, what, at, text, path FROM memory_edits WHERE project = ?1 ORDER BY memory",
+        "SELECT e.memory, e.what, e.at, e.text, e.path, s.session_id, e.batch, e.byte, e.record_at
+         FROM memory_edits e LEFT JOIN sessions s ON s.id = e.session WHERE e.project = ?1 ORDER BY e.memory",
     )?;
     let rows = statement.query_map([bits(project)], read_edit)?;
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())

@@ -6,6 +6,7 @@ import type { MemoryDetail } from "../../bindings/MemoryDetail";
 import type { MemoryEntry } from "../../bindings/MemoryEntry";
 import type { MemoryPage } from "../../bindings/MemoryPage";
 import type { MemoryPreview } from "../../bindings/MemoryPreview";
+import type { SummaryPage } from "../../bindings/SummaryPage";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { MemoryHost } from "../memory";
 import { ago } from "./rows";
@@ -56,6 +57,21 @@ export class MockMemory implements MemoryHost {
       said: told === undefined ? [] : [{ sessionId, tokens: 23, lines: [{ ...line, at: ago(899), tokens: 23, printed: true }, { ...line, at: ago(700), tokens: 23, printed: false }] }],
       marks: this.#entries.slice(0, 1).map(({ id, text }) => ({ sessionId, at: ago(1250), memory: id, text })),
       documents: [{ path: `${cwd}/CLAUDE.md`, changedAt: ago(90_000), text: "# Rules\n\nRun `npm run check` before a commit." }],
+    };
+  }
+
+  async summary(sessionId: string): Promise<SummaryPage> {
+    this.#find(sessionId);
+    return {
+      summary: {
+        sessionId,
+        request: "Prepare the 2.4 release: changelog, version bump, and a tag",
+        investigated: "read CHANGELOG.md, package.json",
+        learned: this.#entries.filter(({ standing }) => standing === "active").slice(0, 2).map(({ text }) => text),
+        completed: "changed src/version.ts, CHANGELOG.md; passed: `npm test`",
+        nextSteps: ["Tag v2.4.0", "unfinished: publish to the staging registry"],
+      },
+      handOver: "# Hand-over\n\n## Request\n\n- Prepare the 2.4 release\n\n## Files in work\n\n- src/version.ts\n\n## Open ends\n\n- Tag v2.4.0\n",
     };
   }
 

@@ -1,0 +1,54 @@
+//! A session in the words of the claude-recall document, from the view `sdk_sessions`. The view derives its state; no part stores it.
+
+use rusqlite::OptionalExtension;
+
+use crate::{Store, StoreError};
+
+/// A row of `sdk_sessions`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentSession {
+    /// The agent's id.
+    pub session_id: String,
+    /// The name of the transcript's folder.
+    pub project: Option<String>,
+    /// The working folder.
+    pub cwd: Option<String>,
+    /// What the user asked first.
+    pub first_prompt: Option<String>,
+    /// How many prompts.
+    pub prompts: u64,
+    /// `initialized`, `active` or `completed`.
+    pub status: String,
+    /// When it began, as RFC 3339.
+    pub created_at: Option<String>,
+    /// The newest activity, as RFC 3339.
+    pub updated_at: Option<String>,
+}
+
+impl Store {
+    /// A session in the words of the document; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn document_session(&self, session: &str) -> Result<Option<DocumentSession>, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT claude_session_id, project, cwd, first_user_prompt, prompt_counter, status, created_at, updated_at
+                 FROM sdk_sessions WHERE claude_session_id = ?1",
+            )?
+            .query_row([session], |row| {
+                Ok(DocumentSession {
+                    session_id: row.get(0)?,
+                    project: row.get(1)?,
+                    cwd: row.get(2)?,
+                    first_prompt: row.get(3)?,
+                    prompts: row.get::<_, i64>(4)?.unsigned_abs(),
+                    status: row.get(5)?,
+                    created_at: row.get(6)?,
+                    updated_at: row.get(7)?,
+                })
+            })
+            .optional()
+        })
+    }
+}
