@@ -127,7 +127,7 @@ fn what_left_its_parents_in_an_agents_control_group_may_not() {
 
 #[test]
 fn where_a_login_is_one_control_group_only_unseen_terminals_are_refused() {
-    let agents = vec![RunningAgent { pid: 30, start: 30, cgroup: Some(LOGIN.into()), terminal: None }];
+    let agents = [RunningAgent { pid: 30, start: 30, cgroup: Some(LOGIN.into()), terminal: None }];
     for group in [LOGIN, "/"] {
         let agents = vec![RunningAgent { cgroup: Some(group.into()), ..agents[0].clone() }];
         // A window manager starts a terminal whose parent is the first process of the system.
