@@ -267,6 +267,7 @@ fn hook_settings_of(scope: Scope, root: &Path, found: Status) -> HookSettings {
         context: found.context,
         problem: found.problem,
         answers: found.answers,
+        rivals: found.rivals,
     }
 }
 

@@ -136,6 +136,10 @@ pub struct HookSettings {
     /// Whether requests can be answered from Watchbill: the hook that waits for answers is installed.
     #[serde(default)]
     pub answers: bool,
+    /// Known memory programs that these settings start: they tell the agent something too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>")]
+    pub rivals: Vec<String>,
 }
 
 /// Versions of this program and of the agents.

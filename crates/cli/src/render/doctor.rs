@@ -211,6 +211,12 @@ fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Pain
         let line = format!("  hooks in {path}: {word}{how}\n");
         out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
     }
+    for settings in health.settings.iter().filter(|settings| !settings.rivals.is_empty()) {
+        let (names, path) = (one_line(&settings.rivals.join(", ")), one_line(&settings.path));
+        out.push_str(&format!(
+            "  other programs that tell the agent what they remember, by {path}: {names}\n"
+        ));
+    }
     let told = health.settings.iter().any(|settings| settings.context);
     match (&health.context, told) {
         (None, true) => out.push_str(

@@ -315,4 +315,9 @@ fn doctor_and_the_status_of_the_hooks_say_whether_an_agent_is_told() {
     assert!(home.out(&["hooks", "status"]).contains("with the hook that tells the agent what was learned"));
     let off = home.configured("");
     says(&off, "is installed and tells nothing: `memory.context` is off");
+    let file = off.claude().join("settings.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen('{', r#"{"enabledPlugins": {"claude-mem@tools": true},"#, 1))
+        .unwrap();
+    says(&off, "settings.json: claude-mem");
 }

@@ -11,6 +11,7 @@ pub mod events;
 pub mod file;
 mod folders;
 mod owner;
+mod rivals;
 pub mod scope;
 pub mod status;
 mod text;

@@ -29,6 +29,9 @@ pub struct Status {
     /// Whether handlers of ours tell the agent what was learned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub context: bool,
+    /// Known memory programs that these settings start: they tell the agent something too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<String>,
     /// The events that an installation would add.
     pub missing: Vec<String>,
     /// Events that the agent does not know. Because of them it skips the whole file.
@@ -89,7 +92,9 @@ pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Sta
     let answers = find_ours(text, Purpose::Answers).is_ok_and(|answers| !answers.is_empty());
     let context = find_ours(text, Purpose::Context).is_ok_and(|context| !context.is_empty());
     let path = path.to_owned();
-    let found = Status { path, exists: true, disabled, managed_only, answers, context, ..Status::default() };
+    let rivals = super::rivals::rivals(text);
+    let found =
+        Status { path, exists: true, disabled, managed_only, answers, context, rivals, ..Status::default() };
     if ours.is_empty() {
         return found;
     }

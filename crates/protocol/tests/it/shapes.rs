@@ -249,6 +249,7 @@ fn the_doctor() {
             context: Some("files".into()),
             settings: vec![HookSettings {
                 answers: false,
+                rivals: Vec::new(),
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),
                 missing: Vec::new(),

@@ -36,4 +36,8 @@ problem?: string,
 /**
  * Whether requests can be answered from Watchbill: the hook that waits for answers is installed.
  */
-answers: boolean, };
+answers: boolean, 
+/**
+ * Known memory programs that these settings start: they tell the agent something too.
+ */
+rivals?: Array<string>, };
