@@ -13,6 +13,7 @@ use tauri::ipc::Channel;
 use watchbill_drive::client::{Closer, HostClient, HostError, follow, send};
 use watchbill_drive::folder::{Folder, FolderError};
 use watchbill_drive::start::{StartError, host_program, resume, start};
+use watchbill_engine::worktree;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::HostMessage;
@@ -91,6 +92,8 @@ pub struct ResumeCall {
     agent: OwnAgent,
     kind: OwnKind,
     fork: bool,
+    /// The user goes on although the folder has another branch by now.
+    any_branch: bool,
 }
 
 /// The agents whose programs are in `PATH`, and the folders of the sessions in the roster.
@@ -146,6 +149,12 @@ pub async fn own_resume(
         let Some(row) = rows.into_iter().find(|row| row.session_id == call.session_id) else {
             return Err(ApiError::new(ErrorCode::NotFound, "that session is no longer known"));
         };
+        if !call.any_branch {
+            worktree::check(&row).map_err(|other| {
+                let words = format!("{other}. Switch it back, or do it again to go on there");
+                ApiError::new(ErrorCode::Conflict, words)
+            })?;
+        }
         // Right before the start: the agents do not guard a session against a second client.
         if !call.fork {
             engine.may_resume(&call.session_id)?;

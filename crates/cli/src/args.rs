@@ -18,7 +18,7 @@ pub use answer::{Answer, Prompt};
 pub use history::{Forget, Search};
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 pub use memory::{Memory, MemoryCommand, MemoryFormat, SummaryOf};
-pub use own::{Agent, Fork, OneSession, Queue, Resume, Run};
+pub use own::{Agent, Fork, OneSession, Queue, Resume, Run, Switch};
 pub use user_commands::{Chain, Snooze};
 
 /// See every Claude Code session on this machine, what each is doing, and which one needs you.
@@ -161,7 +161,8 @@ pub enum Command {
     Stop(OneSession),
     /// Go on with a session that has ended, as a session of your own
     ///
-    /// The command fails while a process has the session open, because two agents on one session lose each other's turns.
+    /// The command fails while a process has the session open, because two agents on one session lose each other's turns. With
+    /// --agent, another agent goes on with the work in a new session.
     Resume(Resume),
     /// Go on in a copy of a session; the session stays as it is
     Fork(Fork),

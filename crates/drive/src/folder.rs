@@ -106,6 +106,28 @@ impl Folder {
         self.0.join("started-by-agent")
     }
 
+    /// The transcript, for an agent that writes none that Watchbill reads. The folder of all sessions has the layout of Claude
+    /// Code's folder in this.
+    pub fn transcript(&self) -> PathBuf {
+        let name = self.0.file_name().unwrap_or_default();
+        let all = self.0.parent().unwrap_or(Path::new("/"));
+        all.join("projects").join(name).join(name).with_extension("jsonl")
+    }
+
+    /// Removes everything of the session. Its host has ended.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn remove(&self) -> io::Result<()> {
+        if let Some(transcripts) = self.transcript().parent() {
+            match fs::remove_dir_all(transcripts) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        fs::remove_dir_all(&self.0)
+    }
+
     /// The last screen of a terminal that has ended, as bytes that draw it.
     pub fn screen(&self) -> PathBuf {
         self.0.join("screen")

@@ -26,3 +26,4 @@ pub mod replay;
 pub mod sessions;
 pub mod socket;
 pub mod start;
+pub mod transcript;

@@ -37,6 +37,7 @@ mod step;
 pub mod transcripts;
 pub mod user_commands;
 pub mod witnesses;
+pub mod worktree;
 
 pub use step::engine;
 pub use watchbill_core::ids::{SessionId, stable_hash};

@@ -341,7 +341,7 @@ impl ExcludedSessions {
         if !excluded && self.forgotten.is_disjoint(sessions) {
             return false;
         }
-        if let Err(error) = std::fs::remove_dir_all(folder.path()) {
+        if let Err(error) = folder.remove() {
             tracing::warn!(%error, folder = %folder.path().display(), "the log of a session cannot be removed");
         }
         true

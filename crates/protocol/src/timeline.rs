@@ -77,7 +77,7 @@ pub enum What {
         /// `true` if it was cut; absent if it is whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_cut: Option<bool>,
-        /// `pending`, `ok`, `error`, `denied`, `background`.
+        /// `pending`, `ok`, `error`, `denied`, `interrupted`, `background`.
         outcome: String,
         /// The output as text, cut at 16 KiB.
         #[serde(skip_serializing_if = "Option::is_none")]

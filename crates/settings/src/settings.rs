@@ -133,6 +133,12 @@ impl Settings {
         }
     }
 
+    /// The folders whose transcripts are stored: those of the agent, and that of own sessions whose agents write none that
+    /// Watchbill reads.
+    pub fn stored_roots(&self) -> Vec<PathBuf> {
+        self.roots.iter().cloned().chain(self.data_dir.iter().map(|data_dir| data_dir.join("own"))).collect()
+    }
+
     /// A key of everything that the roster depends on: two programs with the same key show the same roster. It
     /// includes the program's version.
     pub fn view(&self) -> String {

@@ -37,6 +37,19 @@ pub fn common_git_dir(fs: &dyn Fs, root: &Path) -> PathBuf {
     canonical(fs, common.unwrap_or(folder))
 }
 
+/// The branch of a working tree; `None` for a detached head, and where none can be read.
+pub fn branch(fs: &dyn Fs, root: &Path) -> Option<String> {
+    let git = root.join(".git");
+    let pointer = fs.read_small(&git, POINTER).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    // In a worktree `.git` is a file: `gitdir: FOLDER`.
+    let folder = match pointer.as_deref() {
+        Some(pointer) => root.join(pointer.strip_prefix("gitdir:")?.trim()),
+        None => git,
+    };
+    let head = String::from_utf8(fs.read_small(&folder.join("HEAD"), POINTER).ok()?).ok()?;
+    Some(head.trim_end().strip_prefix("ref: refs/heads/")?.to_owned())
+}
+
 /// The real path; the path itself if it is gone.
 fn canonical(fs: &dyn Fs, path: PathBuf) -> PathBuf {
     fs.canonical(&path).unwrap_or(path)
@@ -61,6 +74,18 @@ mod tests {
         assert_eq!(top("/home/dev/plain"), None);
         assert_eq!(common_git_dir(&fs, Path::new("/home/dev/outer")), Path::new("/home/dev/outer/.git"));
         assert_eq!(top("home/dev/outer"), None, "a relative folder is relative to nothing that we know");
+    }
+
+    #[test]
+    fn each_worktree_has_a_branch_of_its_own() {
+        let fs = MemFs::new();
+        fs.write("/srv/main/.git/HEAD", b"ref: refs/heads/feature/x\n");
+        fs.write("/srv/main/.git/worktrees/tree/HEAD", b"ref: refs/heads/fix\n");
+        fs.write("/srv/tree/.git", b"gitdir: /srv/main/.git/worktrees/tree\n");
+        fs.write("/srv/loose/.git/HEAD", b"6b0f1e2d\n");
+        let of = |root: &str| branch(&fs, Path::new(root));
+        assert_eq!((of("/srv/main"), of("/srv/tree")), (Some("feature/x".into()), Some("fix".into())));
+        assert_eq!((of("/srv/loose"), of("/srv/gone")), (None, None));
     }
 
     #[test]

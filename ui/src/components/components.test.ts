@@ -7,6 +7,7 @@ import { EngineClock } from "../lib/clock.svelte";
 import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
 import AskCard from "./detail/AskCard.svelte";
 import Markdown from "./markdown/Markdown.svelte";
+import LiveTail from "./own/LiveTail.svelte";
 import { MockHost } from "../lib/host/mock/mock";
 import { RosterModel } from "../lib/roster/roster.svelte";
 import Menu from "./roster/Menu.svelte";
@@ -133,4 +134,12 @@ test("the card of an error shows its cause once, code in the code font, and no w
   const text = container.textContent!.replace(/\s+/g, " ").trim();
   expect(text).toBe("Failed: API Error: 529 overloaded Go on in its terminal. Focus terminalf");
   expect(container.querySelector("code")?.textContent).toBe("529");
+});
+
+test("a turn is said to work where nothing shows it, and not while the agent asks", async () => {
+  const props = { items: [], working: true, asks: false, opened: new Opened() };
+  const { rerender } = render(LiveTail, props);
+  expect(screen.queryByText("Working…")).not.toBeNull();
+  await rerender({ ...props, asks: true });
+  expect(screen.queryByText("Working…")).toBeNull();
 });

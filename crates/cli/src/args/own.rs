@@ -80,9 +80,31 @@ pub struct Resume {
     /// Run the agent's own screen in a terminal, and attach to it
     #[arg(long)]
     pub pty: bool,
+    /// Go on although the folder has another branch by now
+    #[arg(long)]
+    pub any_branch: bool,
+    #[command(flatten)]
+    pub switch: Switch,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options for a change of the agent.
+#[derive(Debug, Clone, Args)]
+pub struct Switch {
+    /// Go on with another agent, in a new session that is told what was said; needs a prompt
+    #[arg(long, value_enum, requires = "prompt", conflicts_with = "pty")]
+    pub agent: Option<Agent>,
+    /// How many bytes of what was said the agent is told, the newest first
+    #[arg(long, requires = "agent", default_value_t = 24_000, value_name = "BYTES")]
+    pub budget: usize,
+    /// Print the first prompt with all that the agent is told, and start nothing
+    #[arg(long, requires = "agent")]
+    pub preview: bool,
+    /// The first prompt of the other agent, as one argument
+    #[arg(requires = "agent", value_name = "PROMPT")]
+    pub prompt: Option<String>,
 }
 
 /// The options of `fork`.
@@ -93,6 +115,11 @@ pub struct Fork {
     /// Run the agent's own screen in a terminal, and attach to it
     #[arg(long)]
     pub pty: bool,
+    /// Go on although the folder has another branch by now
+    #[arg(long)]
+    pub any_branch: bool,
+    #[command(flatten)]
+    pub switch: Switch,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -158,7 +158,7 @@ fn mark(outcome: &str) -> (&'static str, Tone) {
     match outcome {
         "ok" => ("✓", Tone::Turn),
         "error" => ("✕", Tone::Error),
-        "denied" => ("⊘", Tone::Need),
+        "denied" | "interrupted" => ("⊘", Tone::Need),
         "background" => ("↷", Tone::Work),
         _ => ("…", Tone::Work),
     }

@@ -16,6 +16,7 @@ use watchbill_protocol::request::RequestDecision;
 use crate::forget::until;
 use crate::home::Home;
 use crate::program::{Finished, run};
+use crate::tree::transcript;
 use crate::with_serve::Serve;
 
 /// A home with the stand-in in its `PATH`, in which scripts may answer.
@@ -40,11 +41,17 @@ impl Place {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/agent.py");
         std::fs::create_dir_all(home.path().join("bin")).unwrap();
         std::fs::create_dir_all(home.path().join("work")).unwrap();
-        let claude = home.path().join("bin/claude");
-        std::fs::write(&claude, format!("#!/bin/sh\nexec python3 -B '{script}' \"$@\"\n")).unwrap();
+        let place = Self { home };
+        place.program("claude", &format!("#!/bin/sh\nexec python3 -B '{script}' \"$@\"\n"));
+        place
+    }
+
+    /// Puts a program into its `PATH`.
+    fn program(&self, name: &str, text: &str) {
+        let path = self.home.path().join("bin").join(name);
+        std::fs::write(&path, text).unwrap();
         let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-        std::fs::set_permissions(&claude, mode).unwrap();
-        Self { home }
+        std::fs::set_permissions(&path, mode).unwrap();
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -382,6 +389,170 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     let unseen = unseen.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&unseen.stderr).into_owned();
     assert!(unseen.status.code() == Some(1) && words.contains("the caller has no terminal"), "{words}");
+}
+
+/// A stand-in for `codex app-server` 0.169.0: each turn runs a command and says one thing.
+const CODEX: &str = r#"#!/usr/bin/env python3
+import json, sys
+def say(**line): print(json.dumps(line), flush=True)
+for line in sys.stdin:
+    call = json.loads(line)
+    method, id = call.get("method"), call.get("id")
+    thread = "019b0000-0000-7000-8000-000000000001"
+    if method == "initialize": say(id=id, result={"userAgent": "codex/0.169.0 x"})
+    elif method in ("thread/start", "thread/resume"): say(id=id, result={"thread": {"id": thread}, "model": "m"})
+    elif method == "turn/start":
+        say(id=id, result={"turn": {"id": "t"}})
+        told = {"threadId": thread, "turnId": "t"}
+        item = {"id": "c", "type": "commandExecution", "command": "grep needle", "status": "completed", "aggregatedOutput": "a straw", "exitCode": 0}
+        say(method="turn/started", params={"threadId": thread, "turn": {"id": "t"}})
+        say(method="item/completed", params={**told, "item": item})
+        say(method="item/completed", params={**told, "item": {"id": "m", "type": "agentMessage", "text": "It lay in the haystack."}})
+        say(method="turn/completed", params={"threadId": thread, "turn": {"id": "t", "status": "completed"}})
+"#;
+
+#[test]
+fn what_codex_said_is_found_and_goes_with_the_session() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home.claude()).unwrap();
+    place.program("codex", CODEX);
+    let found = |word: &str| {
+        let answer = place.json(&["search", word, "--json"]);
+        let hits = answer["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| (hit["sessionId"].clone(), hit["role"].clone())).collect::<Vec<_>>()
+    };
+    let said = place.say(&["run", "--agent", "codex", "--wait", "Find the pin <private>4711</private>"]);
+    assert_eq!((said.code, &*said.err), (0, ""), "{}", said.out);
+    let own = place.row()["ownId"].clone();
+    for (word, role) in
+        [("pin", "prompt"), ("haystack", "answer"), ("grep", "tool_input"), ("straw", "tool_result")]
+    {
+        assert_eq!(found(word), [(own.clone(), json!(role))], "{word}");
+    }
+    assert!(found("4711").is_empty(), "private text is not stored");
+    let serve = Serve::of(&place.home);
+    assert_eq!(place.say(&["prompt", own.as_str().unwrap(), "--wait", "And the thimble"]).code, 0);
+    until("the running Watchbill to store it", || found("thimble").len() == 1);
+    assert_eq!(place.rows().len(), 1, "its transcript makes no second row");
+    let other = place.say(&["fork", own.as_str().unwrap(), "--agent", "claude", "--preview", "Go on."]);
+    assert!(other.out.contains("Assistant:\n  It lay in the haystack."), "{}{}", other.out, other.err);
+    assert_eq!(place.say(&["stop", own.as_str().unwrap()]).code, 0);
+    until("the row to be stored", || place.say(&["forget", own.as_str().unwrap(), "--dry-run"]).code == 0);
+    assert_eq!(place.say(&["forget", own.as_str().unwrap(), "--yes"]).code, 0);
+    let transcripts = place.home.data().join("own/projects");
+    until("its transcript to be removed", || std::fs::read_dir(&transcripts).unwrap().next().is_none());
+    assert!(found("haystack").is_empty());
+    drop(serve);
+}
+
+const EARLIER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+
+/// A session of a terminal that ended, with a compaction in it.
+fn earlier_session(place: &Place, branch: &str) {
+    let cwd = place.work();
+    let record = |n: u32, kind: &str, more: Value| {
+        let mut record = json!({
+            "type": kind, "uuid": format!("11111111-0000-4000-8000-00000000000{n}"), "sessionId": EARLIER,
+            "timestamp": format!("2026-11-20T15:00:0{n}.000Z"), "cwd": cwd, "gitBranch": branch,
+        });
+        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        record
+    };
+    let user = |content: &str| json!({ "message": { "role": "user", "content": content } });
+    let said = |block: Value| json!({ "message": { "id": "m", "role": "assistant", "content": [block] } });
+    let call =
+        json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "make -k all" } });
+    let boundary = json!({ "subtype": "compact_boundary", "content": "x", "compactMetadata": { "trigger": "auto", "preTokens": 9000 } });
+    let mut summary = user("The build was mended.");
+    summary.as_object_mut().unwrap().insert("isCompactSummary".to_owned(), true.into());
+    let records = [
+        record(1, "user", user("Before the compaction")),
+        record(2, "system", boundary),
+        record(3, "user", summary),
+        record(4, "user", user("Now run it <private>hidden</private>")),
+        record(5, "assistant", said(call)),
+        record(6, "assistant", said(json!({ "type": "text", "text": "It runs." }))),
+    ];
+    transcript(&place.home.claude(), EARLIER, &records);
+}
+
+#[test]
+fn another_agent_goes_on_and_is_told_what_was_said() {
+    let place = Place::new();
+    earlier_session(&place, "HEAD");
+    let words = ["fork", EARLIER, "--agent", "claude", "Go on."];
+    let shown = place.say(&[&words[..], &["--preview"]].concat());
+    assert_eq!((shown.code, &*shown.err), (0, ""));
+    let block = shown.out.strip_suffix("\n\nGo on.\n").unwrap();
+    for said in [
+        "Summary of what came before:\n  The build was mended.",
+        "User:\n  Now run it",
+        "Tool Bash:\n  make -k all",
+        "Assistant:\n  It runs.",
+    ] {
+        assert!(block.contains(said), "{said}: {block}");
+    }
+    assert!(!block.contains("Before the compaction") && !block.contains("hidden"), "{block}");
+    assert!(place.noted("starts").is_empty() && place.rows().len() == 1, "a preview starts nothing");
+    let small = place.say(&[&words[..], &["--preview", "--budget", "240"]].concat());
+    assert!(small.out.contains("It runs.") && !small.out.contains("mended"), "{}", small.out);
+    let row = place.json(&[&words[..], &["--json"]].concat());
+    assert_ne!(row["sessionId"], EARLIER);
+    until("the prompt to arrive", || !place.noted("received").is_empty());
+    let log = std::fs::read(place.home.data().join("own").join(row["ownId"].as_str().unwrap()).join("log"))
+        .unwrap();
+    assert!(String::from_utf8_lossy(&log).contains("The build was mended."), "the agent got the block");
+    let refused = place.say(&["resume", EARLIER, "--agent", "claude"]);
+    assert_eq!(refused.code, 2, "a change of the agent needs a prompt: {}", refused.err);
+}
+
+#[test]
+fn a_session_goes_on_in_its_own_branch_only() {
+    let place = Place::new();
+    earlier_session(&place, "feature/x");
+    std::fs::create_dir(place.work().join(".git")).unwrap();
+    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for words in
+        [&["resume", EARLIER][..], &["fork", EARLIER], &["fork", EARLIER, "--agent", "claude", "On."]]
+    {
+        let said = place.say(words);
+        let names_both = said.err.contains("feature/x") && said.err.contains("main");
+        assert!(said.code == 1 && names_both && said.err.contains("--any-branch"), "{words:?}: {}", said.err);
+    }
+    assert_eq!(place.rows().len(), 1, "nothing was started");
+    std::fs::write(place.work().join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
+    assert_eq!(place.say(&["fork", EARLIER]).code, 0);
+    // The tree is gone, and the folder belongs to none.
+    std::fs::remove_dir_all(place.work().join(".git")).unwrap();
+    assert!(place.say(&["fork", EARLIER]).err.contains("there is no branch"));
+    assert_eq!(place.say(&["fork", EARLIER, "--any-branch"]).code, 0);
+    assert_eq!(place.rows().len(), 3);
+}
+
+#[test]
+fn a_host_of_another_version_is_listed_and_refused_by_name() {
+    use std::os::unix::net::UnixListener;
+    let place = Place::new();
+    let own = place.starts("echo one");
+    until("the turn to end", || place.row()["stateKind"] == "turn_ended");
+    assert_eq!(place.say(&["stop", &own]).code, 0);
+    // From here on, a host of a later version keeps it.
+    let folder = Folder::of(&place.home.data(), &own).unwrap();
+    until("the host to be gone", || !folder.socket().exists());
+    let listener = UnixListener::bind(folder.socket()).unwrap();
+    let greeting = b"{\"hostProtocol\":99,\"watchbill\":\"9.9.9\",\"pid\":7,\"later\":1}\n";
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = stream.unwrap().write_all(greeting);
+        }
+    });
+    assert_eq!(place.row()["ownId"], own.as_str());
+    for words in [&["prompt", &own, "more"][..], &["stop", &own], &["interrupt", &own], &["attach", &own]] {
+        let said = place.say(words);
+        assert!(said.code == 1 && said.err.contains("9.9.9"), "{words:?}: {} {}", said.out, said.err);
+    }
+    assert!(folder.socket().exists(), "the socket is its owner's");
+    std::fs::remove_file(folder.socket()).unwrap();
 }
 
 #[test]

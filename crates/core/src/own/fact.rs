@@ -82,6 +82,8 @@ pub enum OwnFact {
     Moved(SessionId),
     /// Something failed, in words.
     Failed(Arc<str>),
+    /// The turn goes on although it was interrupted, in words.
+    Unresponsive(Arc<str>),
     /// How full the context is, in tokens.
     Context {
         /// Tokens in it.

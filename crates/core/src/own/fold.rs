@@ -73,6 +73,8 @@ pub struct OwnFold {
     since: Timestamp,
     last_at: Timestamp,
     failed: Option<Arc<str>>,
+    /// The agent's process was started, and is not ready yet.
+    starting: bool,
     ending: bool,
     end: Option<End>,
     /// Another host runs since that end.
@@ -101,6 +103,7 @@ impl OwnFold {
             since: at,
             last_at: at,
             failed: None,
+            starting: false,
             ending: false,
             end: None,
             again: false,
@@ -150,6 +153,7 @@ impl OwnFold {
         match fact {
             OwnFact::Init { session, model, mode, version, pid } => {
                 self.session = Some(session);
+                self.starting = false;
                 self.version = version.or(self.version.take());
                 self.pid = pid.or(self.pid);
                 self.change(model, mode);
@@ -168,12 +172,15 @@ impl OwnFold {
             OwnFact::Compaction(false) => self.work(at, Beside::Compacts),
             OwnFact::Compaction(true) => self.goes_on(),
             OwnFact::Failed(words) => self.failed = Some(words),
+            OwnFact::Unresponsive(words) => self.does_not_react(words),
             OwnFact::Context { used, size } => self.context = Some((used, size)),
             OwnFact::TurnEnd { reason, tokens } => self.end_turn(at, reason, tokens),
             OwnFact::Started(pid) => {
                 self.pid = Some(pid);
                 self.end = None;
                 self.again = false;
+                // A terminal does not say when its program is ready.
+                self.starting = self.way == OwnWay::Stream;
                 self.break_off(at);
             }
             OwnFact::Ending(_) => self.ending = true,
@@ -237,6 +244,12 @@ impl OwnFold {
     fn goes_on(&mut self) {
         if let Turn::Runs(beside) = &mut self.turn {
             *beside = Beside::Nothing;
+        }
+    }
+
+    fn does_not_react(&mut self, words: Arc<str>) {
+        if let Turn::Runs(beside) = &mut self.turn {
+            *beside = Beside::Unresponsive(words);
         }
     }
 
@@ -310,11 +323,15 @@ impl OwnFold {
             (None, Some(signal)) => format!("by signal {signal}"),
             (None, None) => "without an exit code".to_owned(),
         };
-        let (kind, mut detail) = match (asked, code) {
-            (true, _) => (None, "the user ended the session".to_owned()),
-            (false, Some(0)) => (None, "the agent ended by itself".to_owned()),
-            (false, _) => (Some(StateKind::Crashed), format!("the agent ended {how}")),
+        let crashed = Some(StateKind::Crashed);
+        let (kind, mut detail) = match (asked, std::mem::take(&mut self.starting), code) {
+            (true, ..) => (None, "the user ended the session".to_owned()),
+            // The code says nothing: the agent has done no work.
+            (false, true, _) => (crashed, format!("the agent ended before it was ready, {how}")),
+            (false, false, Some(0)) => (None, "the agent ended by itself".to_owned()),
+            (false, false, _) => (crashed, format!("the agent ended {how}")),
         };
+        let words = words.or_else(|| self.failed.take());
         if let Some(words) = words.filter(|_| kind.is_some()) {
             detail.push_str(": ");
             detail.push_str(&one_line(&words));

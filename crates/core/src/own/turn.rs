@@ -21,6 +21,7 @@ pub(super) enum Turn {
 pub(super) enum Beside {
     Nothing,
     Retries(Arc<str>),
+    Unresponsive(Arc<str>),
     Compacts,
 }
 
@@ -35,6 +36,7 @@ impl Turn {
             Self::Runs(Beside::Retries(words)) => {
                 (State::Working, Some(StateKind::Retrying), words.to_string())
             }
+            Self::Runs(Beside::Unresponsive(words)) => (State::Working, None, words.to_string()),
             Self::Runs(Beside::Compacts) => {
                 (State::Working, Some(StateKind::Compacting), "the context is being compacted".to_owned())
             }

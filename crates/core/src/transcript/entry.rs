@@ -100,6 +100,8 @@ pub enum Outcome {
     Error,
     /// It was refused, by the user or by a rule.
     Denied,
+    /// The user stopped it while it ran. It may have run in part.
+    Interrupted,
     /// It goes on in the background.
     Background,
 }

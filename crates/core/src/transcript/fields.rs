@@ -37,6 +37,7 @@ pub(super) struct Fields<'a> {
     pub origin: Raw<'a>,
     pub interrupted_message: Raw<'a>,
     pub denial_kind: Raw<'a>,
+    pub denied_before_run: Raw<'a>,
     pub permission_decision: Raw<'a>,
 
     pub request_id: Raw<'a>,
@@ -187,6 +188,7 @@ impl<'a> Fields<'a> {
             "origin" => &mut self.origin,
             "interruptedMessageId" => &mut self.interrupted_message,
             "toolDenialKind" => &mut self.denial_kind,
+            "toolDenialBeforeRun" => &mut self.denied_before_run,
             "permissionDecision" => &mut self.permission_decision,
             "requestId" => &mut self.request_id,
             "isApiErrorMessage" => &mut self.api_error,

@@ -14,10 +14,11 @@ use super::fields::{Content, Fields};
 use super::json::Raw;
 use super::parse::{LineReport, read_line, record};
 use super::record::{
-    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, PromptOrigin, Record, System, ToolResult,
+    Attachment, Body, CompactBoundary, CompactTrigger, Denial, Envelope, PromptOrigin, Record, System,
+    ToolResult,
 };
 use super::target;
-use super::user::{content_text, joined_text, prompt_words, tagged};
+use super::user::{content_text, joined_text, prompt_words, tagged, was_stopped};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
@@ -180,7 +181,9 @@ impl TimelineBuilder {
     fn results(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>, results: &[ToolResult<'_>]) {
         let blocks = f.message.content.blocks().filter(|b| b.kind.word() == Some("tool_result"));
         for (result, block) in results.iter().zip(blocks) {
-            let outcome = if result.denied.is_some() {
+            let outcome = if result.denied == Some(Denial::User) && was_stopped(f) {
+                Outcome::Interrupted
+            } else if result.denied.is_some() {
                 Outcome::Denied
             } else if result.background_task.is_some() || result.async_agent.is_some() {
                 Outcome::Background

@@ -322,6 +322,19 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
     }
 }
 
+/// The first client whose refusals say whether the call had begun to run.
+const SAYS_BEFORE_RUN: [u32; 3] = [2, 1, 329];
+
+/// Whether a call that the user refused was running: an interrupt is written as a refusal.
+pub(super) fn was_stopped(f: &Fields<'_>) -> bool {
+    let version = f.version.whole().unwrap_or_default();
+    let numbers: Vec<u32> = version.split('.').map_while(|number| number.parse().ok()).collect();
+    f.denial_kind.word() == Some("user-rejected")
+        && !f.denied_before_run.is_true()
+        && f.permission_decision.get("source").word().is_none()
+        && numbers.as_slice() >= SAYS_BEFORE_RUN.as_slice()
+}
+
 fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
     if let Some(kind) = f.denial_kind.word() {
         // The agent writes `interrupted` when it resumes a killed session: the call may have run.

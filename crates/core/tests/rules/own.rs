@@ -133,6 +133,36 @@ fn an_end_says_who_ended_it() {
 }
 
 #[test]
+fn an_agent_that_ends_before_it_is_ready_has_failed_whatever_its_code() {
+    let ends = |words: Option<&str>| {
+        let words = words.map(Arc::from);
+        let end = OwnFact::Ended { asked: false, code: Some(0), signal: None, words };
+        let fold =
+            folded(&[(1, OwnFact::Started(7)), (2, OwnFact::Failed("held elsewhere".into())), (3, end)]);
+        (told(&fold), fold.witness().reading.unwrap().detail)
+    };
+    let (state, detail) = ends(Some("It runs in the background."));
+    assert_eq!(state, (State::Ended, Some(StateKind::Crashed), 3));
+    assert_eq!(&*detail, "the agent ended before it was ready, with exit code 0: It runs in the background.");
+    assert!(ends(None).1.ends_with(": held elsewhere"), "its last error stands for its last words");
+    let again =
+        [(1, init()), (2, ended(false, Some(0))), (3, OwnFact::Started(8)), (4, ended(false, Some(0)))];
+    assert_eq!(told(&folded(&again)), (State::Ended, Some(StateKind::Crashed), 4));
+}
+
+#[test]
+fn an_agent_that_does_not_react_to_an_interrupt_is_told_until_it_does_something() {
+    let mut fold = folded(&[(1, OwnFact::TurnStart), (2, OwnFact::Unresponsive("it does not react".into()))]);
+    assert_eq!(told(&fold), (State::Working, None, 1));
+    assert_eq!(&*fold.witness().reading.unwrap().detail, "it does not react");
+    fold.take(at(3), OwnFact::Output);
+    assert_ne!(&*fold.witness().reading.unwrap().detail, "it does not react");
+    fold.take(at(4), ends("interrupted"));
+    fold.take(at(5), OwnFact::Unresponsive("too late".into()));
+    assert_eq!(told(&fold).0, State::WaitingForInput);
+}
+
+#[test]
 fn an_agent_that_starts_again_has_not_ended() {
     let fold =
         folded(&[(1, init()), (2, ended(false, Some(1))), (3, OwnFact::Started(8)), (4, OwnFact::TurnStart)]);

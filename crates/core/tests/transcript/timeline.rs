@@ -118,6 +118,22 @@ fn a_result_joins_its_call_in_either_order() {
 }
 
 #[test]
+fn a_call_that_was_stopped_while_it_ran_is_no_refused_one() {
+    let outcome = |version: &str, more: &str| {
+        let fields = format!(r#"{{"version":"{version}","toolDenialKind":"user-rejected"{more},"#);
+        one_call(&[CALL, &RESULT.replacen('{', &fields, 1)]).outcome
+    };
+    assert_eq!(outcome("2.1.329", ""), Outcome::Interrupted);
+    assert_eq!(outcome("2.2.0", ""), Outcome::Interrupted);
+    assert_eq!(outcome("2.1.329", r#","toolDenialBeforeRun":true"#), Outcome::Denied);
+    let by_a_rule = r#","permissionDecision":{"decision":"reject","source":"config"}"#;
+    assert_eq!(outcome("2.1.329", by_a_rule), Outcome::Denied);
+    // Earlier clients may not say whether the call had begun.
+    assert_eq!(outcome("2.1.300", ""), Outcome::Denied);
+    assert_eq!(outcome("?", ""), Outcome::Denied);
+}
+
+#[test]
 fn a_call_knows_the_subagent_that_it_started() {
     assert_eq!(one_call(&[CALL, RESULT]).agent, None);
     let result = RESULT.replacen('{', r#"{"toolUseResult":{"status":"completed","agentId":"a7c1"},"#, 1);

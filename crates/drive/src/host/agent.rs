@@ -14,6 +14,7 @@ use rustix::pty::OpenptFlags;
 use rustix::termios::{InputModes, OptionalActions, Winsize};
 use watchbill_protocol::own::spec::OwnSize;
 
+use super::conversation::Conversation;
 use super::environment::environment;
 use super::exec;
 use super::input::Input;
@@ -29,6 +30,8 @@ const CHUNK: usize = 64 << 10;
 pub struct Agent {
     /// Its process.
     pub process: Process,
+    /// The conversation that it has for itself.
+    _conversation: Option<Conversation>,
     input: Option<Sender<Piece>>,
     terminal: Option<Master>,
 }
@@ -53,7 +56,12 @@ impl Agent {
     ///
     /// # Errors
     /// When the system refuses. A program that does not exist is none: the process ends with 127 and says so.
-    pub fn on_pipes(launch: &Launch, cwd: &Path, inputs: &SyncSender<Input>) -> io::Result<Self> {
+    pub fn on_pipes(
+        launch: &Launch,
+        cwd: &Path,
+        conversation: Option<Conversation>,
+        inputs: &SyncSender<Input>,
+    ) -> io::Result<Self> {
         let mut command = command(launch, cwd, exec::PIPES);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -66,7 +74,12 @@ impl Agent {
         let (out, err) = (inputs.clone(), inputs.clone());
         thread("output", move || lines(stdout, Direction::Out, &out))?;
         thread("errors", move || lines(stderr, Direction::Err, &err))?;
-        Ok(Self { process: started(child.id()), input: Some(input), terminal: None })
+        Ok(Self {
+            process: started(child.id()),
+            _conversation: conversation,
+            input: Some(input),
+            terminal: None,
+        })
     }
 
     /// Starts a program on a terminal.
@@ -76,6 +89,7 @@ impl Agent {
     pub fn on_terminal(
         launch: &Launch,
         cwd: &Path,
+        conversation: Option<Conversation>,
         size: OwnSize,
         inputs: &SyncSender<Input>,
     ) -> io::Result<Self> {
@@ -100,7 +114,7 @@ impl Agent {
         thread("writer", move || write(writes, &pieces))?;
         thread("terminal", move || output(reads, &stopped, &tell))?;
         let terminal = Some(Master { file, size, _stop: stop });
-        Ok(Self { process: started(child.id()), input: Some(input), terminal })
+        Ok(Self { process: started(child.id()), _conversation: conversation, input: Some(input), terminal })
     }
 
     /// Writes to the agent. Never waits.

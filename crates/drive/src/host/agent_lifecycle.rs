@@ -3,12 +3,14 @@
 use std::io;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions};
 use watchbill_protocol::own::event::{OwnProcess, OwnWhat};
 use watchbill_protocol::own::host::{HostCall, HostRequest};
 use watchbill_protocol::own::spec::{OwnKind, OwnSize};
 
 use super::agent::Agent;
+use super::conversation::{self, Conversation};
 use super::grid::Grid;
 use super::orphans;
 use super::process_names;
@@ -40,9 +42,11 @@ impl Session {
                 }
                 continue;
             }
-            for event in self.replay.fold(record.at, record.direction, &record.bytes) {
-                self.queue.note(&event);
-                self.note(&event);
+            let events = self.replay.fold(record.at, record.direction, &record.bytes);
+            self.transcribe(record.n, record.at, &events);
+            for event in &events {
+                self.queue.note(event);
+                self.note(event);
             }
         }
         self.queue.recalled();
@@ -65,11 +69,14 @@ impl Session {
     /// Starts the agent. If that fails, the session is over.
     pub(super) fn start_agent(&mut self) {
         let started = agents::launch(self.replay.spec()).and_then(|launch| {
-            self.spawn(&launch).map_err(|error| format!("cannot start {}: {error}", launch.program))
+            let conversation = conversation::take(&self.folder, self.replay.spec())?;
+            let failed = |error| format!("cannot start {}: {}", launch.program, in_words(&error));
+            self.spawn(&launch, conversation).map_err(failed)
         });
         match started {
             Ok(agent) => {
                 let pid = agent.process.pid;
+                (self.state.ready, self.state.interrupted) = (false, None);
                 orphans::remember(&self.folder, &[agent.process]);
                 self.agent = Some(agent);
                 self.event(&OwnWhat::Started { pid });
@@ -82,7 +89,7 @@ impl Session {
         }
     }
 
-    fn spawn(&mut self, launch: &Launch) -> io::Result<Agent> {
+    fn spawn(&mut self, launch: &Launch, conversation: Option<Conversation>) -> io::Result<Agent> {
         let cwd = self.cwd().to_owned();
         if !cwd.is_dir() {
             let text = format!("the folder {} does not exist", cwd.display());
@@ -93,10 +100,20 @@ impl Session {
             let grid = Grid::new(self.spec.size.unwrap_or(SIZE));
             let size = grid.size();
             self.grid = Some(grid);
-            Agent::on_terminal(launch, &cwd, size, &self.inputs)
+            Agent::on_terminal(launch, &cwd, conversation, size, &self.inputs)
         } else {
             self.state.outputs = 2;
-            Agent::on_pipes(launch, &cwd, &self.inputs)
+            Agent::on_pipes(launch, &cwd, conversation, &self.inputs)
+        }
+    }
+
+    /// The agent says that it cannot go on, before it was ready: another process has the conversation, or the user is not logged in. It
+    /// would wait for ever, and hold what it has opened.
+    pub(super) fn not_started(&mut self, why: &str) {
+        let is_starting = self.agent.is_some() && !self.state.ready && self.state.exit.is_none();
+        if is_starting && self.state.ending.is_none() && self.replay.start_refusal().is_none() {
+            self.state.words.push_back(why.to_owned());
+            self.state.ending = Some(ShutdownPlan::new(false, false));
         }
     }
 
@@ -290,5 +307,31 @@ impl Session {
         });
         self.sync();
         self.state.is_over = true;
+    }
+}
+
+/// Why the system does not start a process. Its own words for a limit name no limit.
+fn in_words(error: &io::Error) -> String {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE) => "too many files are open (see `ulimit -n`)".to_owned(),
+        Some(Errno::AGAIN) => {
+            "this user has as many processes as the system allows (see `ulimit -u`)".to_owned()
+        }
+        Some(Errno::NOSPC) => "the disk is full".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_the_system_is_named() {
+        let words = |errno: Errno| in_words(&errno.into());
+        assert!(words(Errno::MFILE).contains("ulimit -n"));
+        assert!(words(Errno::AGAIN).contains("ulimit -u"));
+        assert_eq!(words(Errno::NOSPC), "the disk is full");
+        assert!(words(Errno::ACCESS).contains("ermission denied"));
     }
 }

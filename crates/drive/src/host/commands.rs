@@ -1,8 +1,10 @@
 //! Carries out the commands that readers send to the session.
 
+use std::time::Duration;
+
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
-use watchbill_protocol::own::event::{OwnWhat, PromptPlace};
+use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
 use watchbill_protocol::own::spec::OwnKind;
 
 use super::input::Done;
@@ -13,6 +15,9 @@ use crate::log::Direction;
 
 /// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
 const MAX_REMEMBERED: usize = 1024;
+
+/// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
+const REACTION: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.
@@ -114,10 +119,30 @@ impl Session {
             return;
         }
         match self.give_driver(&OwnCommand::Interrupt) {
-            Ok(()) => self.queue.interrupting(),
+            Ok(()) => {
+                self.queue.interrupting();
+                self.state.interrupted.get_or_insert(self.now());
+            }
             Err(refusal) => {
                 self.event(&OwnWhat::Error { text: refusal.to_string(), cause: "command".to_owned() });
             }
+        }
+    }
+
+    /// How long until an interrupted turn that still runs is reported.
+    pub(super) fn reaction_due(&self) -> Option<Duration> {
+        Some((self.state.interrupted? + REACTION).saturating_sub(self.now()))
+    }
+
+    /// Reports a turn that goes on although it was interrupted, once for each interrupt.
+    fn look_at_reaction(&mut self) {
+        if self.reaction_due() != Some(Duration::ZERO) {
+            return;
+        }
+        self.state.interrupted = None;
+        if self.is_busy() && self.state.ending.is_none() {
+            let text = "the agent does not react to the interrupt: wait, or stop the session".to_owned();
+            self.event(&OwnWhat::Error { text, cause: NO_REACTION.to_owned() });
         }
     }
 
@@ -199,6 +224,7 @@ impl Session {
             }
             break;
         }
+        self.look_at_reaction();
         self.look_at_work();
         self.go_on_ending();
     }

@@ -3,8 +3,10 @@
 //! The steps between fork and exec need no unsafe code this way: a session and a terminal of its own, and a signal when
 //! the host dies. The process id stays, so no shell stands between.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use rustix::process::Signal;
@@ -42,7 +44,24 @@ pub fn exec(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         return failed("start", &"the host of the session has ended");
     }
     let error = Command::new(&program).args(args).exec();
+    if error.kind() == io::ErrorKind::NotFound {
+        return failed("start", &not_found(&program));
+    }
     failed("start", &error)
+}
+
+/// What was looked for, and where. A desktop often gives its programs a shorter `PATH` than a terminal does.
+fn not_found(program: &OsStr) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = match Path::new(program).components().count() {
+        1 => std::env::split_paths(&path).map(|folder| folder.join(program)).collect(),
+        _ => vec![program.into()],
+    };
+    places.retain(|place| place.is_file());
+    match places.first() {
+        Some(found) => format!("{} is there, but not the program that its first line names", found.display()),
+        None => format!("no such program; PATH is {}", path.to_string_lossy()),
+    }
 }
 
 #[allow(clippy::print_stderr, reason = "these are the last words of the agent's process")]

@@ -7,6 +7,7 @@ mod agent;
 mod agent_lifecycle;
 mod commands;
 mod control_sequences;
+mod conversation;
 mod environment;
 mod exec;
 mod grid;
@@ -45,7 +46,10 @@ use crate::socket::address::Address;
 /// How long a host may take to listen.
 const START: Duration = Duration::from_secs(10);
 
-/// How long readers may take to read the last events.
+/// The exit code of a host whose session has another one.
+const BUSY: u8 = 3;
+
+/// How long readers may take to read the last events and answers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The program. `args` are without its name.
@@ -71,7 +75,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             fault(&format!("{NAME}: {error}"));
-            ExitCode::FAILURE
+            if error.kind() == io::ErrorKind::ResourceBusy { ExitCode::from(BUSY) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -135,9 +139,13 @@ fn start(command: &mut Command, folder: &Folder) -> io::Result<bool> {
         if address.connect().is_ok() {
             return Ok(true);
         }
-        if let Some(status) = child.try_wait()? {
-            // A short session has ended already; or another host was faster.
-            return Ok(status.success() || address.connect().is_ok());
+        match child.try_wait()? {
+            // A short session has ended already.
+            Some(status) if status.success() => return Ok(true),
+            // Another host was faster. It may not listen yet.
+            Some(status) if status.code() == Some(BUSY.into()) => {}
+            Some(_) => return Ok(false),
+            None => {}
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -154,7 +162,7 @@ fn keep(folder: &Folder) -> io::Result<()> {
     let spec = folder.spec().map_err(io::Error::other)?;
     let lock = private(OpenOptions::new().write(true).create(true).truncate(false), &folder.lock())?;
     if lock.try_lock().is_err() {
-        return Err(io::Error::other("another host keeps this session"));
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another host keeps this session"));
     }
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -166,7 +174,7 @@ fn keep(folder: &Folder) -> io::Result<()> {
         spec,
         inputs,
         next: session.next(),
-        attached: AtomicUsize::new(0),
+        owed: AtomicUsize::new(0),
     });
     let address = Address::at(&folder.socket());
     let (listener, mark) = address.listen()?;
@@ -177,7 +185,7 @@ fn keep(folder: &Folder) -> io::Result<()> {
     // is still our own.
     let removed = address.remove(&mark);
     let begun = Instant::now();
-    while shared.attached.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {
+    while shared.owed.load(Ordering::Acquire) > 0 && begun.elapsed() < FAREWELL {
         std::thread::sleep(Duration::from_millis(5));
     }
     removed

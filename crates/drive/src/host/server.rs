@@ -43,8 +43,8 @@ pub struct Shared {
     pub inputs: SyncSender<Input>,
     /// The number of the next record.
     pub next: Arc<AtomicU64>,
-    /// Readers that are attached. The host ends when they have everything.
-    pub attached: AtomicUsize,
+    /// Readers that are attached, and commands without an answer. The host ends when they have everything.
+    pub owed: AtomicUsize,
 }
 
 impl Shared {
@@ -91,6 +91,22 @@ fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().name(name.to_owned()).stack_size(512 << 10).spawn(run).map(drop)
 }
 
+/// Something that a reader is still to get.
+struct Owed(Arc<Shared>);
+
+impl Owed {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.owed.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.0.owed.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 struct Connection {
     reader: Reader,
     writer: Writer,
@@ -130,6 +146,8 @@ impl Connection {
                 Ok(HostCall { id, request: HostRequest::Attach { from } }) => self.attach(id, from)?,
                 Ok(HostCall { id, request: HostRequest::Command { command } }) => {
                     let line = line.to_vec();
+                    // The command may end the session: the host stays until the answer is written.
+                    let _owed = Owed::new(&self.shared);
                     let answer = self.allowed(&command).and_then(|()| {
                         let (reply, answered) = sync_channel(1);
                         let call = Call { id: id.clone(), command, line, reply };
@@ -193,14 +211,14 @@ impl Connection {
         self.mailbox = Some(Arc::clone(&mailbox));
         let following =
             Following { id, writer: self.writer.clone(), mailbox, shared: Arc::clone(&self.shared) };
-        self.shared.attached.fetch_add(1, Ordering::AcqRel);
+        let owed = Owed::new(&self.shared);
         thread("attached", move || {
             if let Err(error) = following.run(from) {
                 tracing::debug!(%error, "an attached reader is gone");
             }
             following.mailbox.abandon();
             following.writer.close();
-            following.shared.attached.fetch_sub(1, Ordering::AcqRel);
+            drop(owed);
         })
     }
 }

@@ -24,6 +24,7 @@ use super::shutdown_plan::ShutdownPlan;
 use crate::folder::Folder;
 use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
+use crate::transcript::TranscriptWriter;
 
 /// How long a log that cannot be written (a full disk) holds everything up before the session is ended.
 const LOG_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,6 +37,7 @@ pub struct Session {
     pub(super) folder: Folder,
     pub(super) spec: OwnSpec,
     log: LogWriter,
+    pub(super) transcript: Option<TranscriptWriter>,
     pub(super) replay: Replay,
     pub(super) queue: PromptQueue,
     pub(super) agent: Option<Agent>,
@@ -57,6 +59,10 @@ pub struct Session {
 pub(super) struct State {
     /// A turn runs.
     pub turn: bool,
+    /// The agent has said that it is ready.
+    pub ready: bool,
+    /// When the turn that runs was interrupted, in the time of the loop.
+    pub interrupted: Option<Duration>,
     /// Requests that are open.
     pub requests: Vec<String>,
     /// Outputs of the agent that are still open.
@@ -101,10 +107,15 @@ impl Session {
         let log = LogWriter::open(&folder.log())?;
         let next = Arc::new(AtomicU64::new(log.next()));
         let replay = Replay::new(&spec);
+        let transcript = TranscriptWriter::open(&folder, &spec).unwrap_or_else(|error| {
+            tracing::warn!(%error, "no transcript is written");
+            None
+        });
         let mut session = Self {
             folder,
             spec,
             log,
+            transcript,
             replay,
             queue: PromptQueue::default(),
             agent: None,
@@ -148,10 +159,13 @@ impl Session {
         }
     }
 
-    /// How long the loop may sleep. Only an end, the moment after the agent's exit, and work have a time.
+    /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, and an interrupt have a time.
     fn wait(&self) -> Option<Duration> {
         let timed = self.state.ending.is_some() || (self.state.exit.is_some() && !self.output_is_whole());
-        if timed { Some(CHECK_INTERVAL) } else { self.next_look() }
+        if timed {
+            return Some(CHECK_INTERVAL);
+        }
+        [self.next_look(), self.reaction_due()].into_iter().flatten().min()
     }
 
     /// The time of the loop.
@@ -198,6 +212,7 @@ impl Session {
         let at = wall_clock();
         let Some(n) = self.write(at, direction, bytes) else { return };
         let events = self.replay.fold(at, direction, bytes);
+        self.transcribe(n, at, &events);
         if events.is_empty() {
             return;
         }
@@ -208,6 +223,12 @@ impl Session {
         }
         self.tell(numbered(n, at, events));
         self.act(acts);
+    }
+
+    pub(super) fn transcribe(&mut self, n: u64, at: Timestamp, events: &[OwnWhat]) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.take(n, at, events);
+        }
     }
 
     /// Writes a record. While the disk is full, everything waits: nothing that was received is lost. `None`: it cannot be
@@ -249,7 +270,9 @@ impl Session {
     pub(super) fn note(&mut self, event: &OwnWhat) {
         match event {
             OwnWhat::TurnStart => (self.state.turn, self.state.works) = (true, true),
-            OwnWhat::TurnEnd { .. } => self.state.turn = false,
+            OwnWhat::TurnEnd { .. } => (self.state.turn, self.state.interrupted) = (false, None),
+            OwnWhat::Init { .. } => self.state.ready = true,
+            OwnWhat::Error { text, cause } if matches!(&**cause, "start" | "login") => self.not_started(text),
             OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
             OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
             _ => {}

@@ -10,3 +10,4 @@ mod context;
 mod fuzzed;
 mod laws;
 mod talk;
+mod transcript;

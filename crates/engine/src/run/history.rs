@@ -1,12 +1,15 @@
 //! Starts the history's thread when the roster is complete, and lets it look again after each look at everything.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::time::Timestamp;
+use watchbill_drive::folder::Folder;
 
 use super::Loop;
 use crate::live_state::StoredLiveState;
 use crate::run::hook_listener;
+use crate::witnesses::own::OwnInput;
 use watchbill_history::worker::{HistoryParts, HistoryThread};
 
 impl Loop {
@@ -21,7 +24,13 @@ impl Loop {
             self.history_thread = Some(HistoryThread::start(HistoryParts {
                 fs: self.engine.shared_fs(),
                 shared_store: persist.shared_store(),
-                roots: self.engine.roots().iter().map(|root| root.to_path_buf()).collect(),
+                roots: self
+                    .engine
+                    .roots()
+                    .iter()
+                    .map(|root| root.to_path_buf())
+                    .chain(self.own_root())
+                    .collect(),
                 settings: self.engine.settings().history.clone(),
                 recovery: self.engine.settings().recovery,
                 archive: self.engine.settings().archive,
@@ -37,6 +46,22 @@ impl Loop {
         if let Some(history_thread) = self.history_thread.as_ref().filter(|_| !self.engine.is_reading()) {
             history_thread.begin();
         }
+    }
+
+    /// The folder of own sessions, by the name that the history stores.
+    fn own_root(&self) -> Option<PathBuf> {
+        let folder = Folder::parent(self.engine.settings().data_dir.as_deref()?);
+        Some(folder.canonicalize().unwrap_or(folder))
+    }
+
+    /// Own sessions said something: their transcripts grew, where they have one.
+    pub(super) fn own_sessions_said(&self, news: &[OwnInput]) {
+        let (Some(history), Some(root)) = (&self.history_thread, self.own_root()) else { return };
+        let said = news.iter().filter_map(|news| match news {
+            OwnInput::Events(id, _) => Some(Folder::at(&root.join(&**id)).transcript()),
+            _ => None,
+        });
+        history.files_grew(said.filter(|transcript| transcript.exists()).collect());
     }
 
     /// This engine holds the store from now on. The previous holder may not have received or stored the latest hook

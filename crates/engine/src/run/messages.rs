@@ -159,7 +159,10 @@ impl Loop {
                 self.waiting_hooks.remove(&id);
                 self.step(Input::HookGone(id));
             }
-            Message::Own(news) => self.step(Input::Own(news)),
+            Message::Own(news) => {
+                self.own_sessions_said(&news);
+                self.step(Input::Own(news));
+            }
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
             Message::Answer(answer, reply) => reply(self.answer(&answer)),
             Message::FilesSeen(session, id, files) => {

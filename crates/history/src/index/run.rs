@@ -116,14 +116,15 @@ fn update<C: IndexObserver>(
     companion: &mut C,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<IndexReport, StoreError> {
-    exclude_later::remove_excluded(store, fs, live, &settings.history, &settings.roots, SystemClock.now())?;
+    let roots = settings.stored_roots();
+    exclude_later::remove_excluded(store, fs, live, &settings.history, &roots, SystemClock.now())?;
     store.finish_wiping()?;
     let before: Option<usize> = store.meta(CUT_META)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
     // Another limit changes the texts of every file.
     let full = options.full || before.is_some_and(|before| before != cut);
     let cut_before = store.totals()?.cut_bytes;
-    let scan = scan(fs, &settings.roots);
+    let scan = scan(fs, &roots);
     // A folder that does not exist yet is no problem: it holds nothing to read.
     let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
     let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };

@@ -56,7 +56,7 @@ fn examine(
 ) -> Result<(), StoreError> {
     let store = Store::open(data_dir, OpenMode::Read)?;
     let totals = store.totals()?;
-    let lag = lag(&store, fs, &settings.roots, &settings.history)?;
+    let lag = lag(&store, fs, &settings.stored_roots(), &settings.history)?;
     *health = StoreHealth {
         path: std::mem::take(&mut health.path),
         exists: true,

@@ -1,5 +1,6 @@
-//! Queries over stored data: search, statistics, timelines, exports, health.
+//! Queries over stored data: search, statistics, timelines, exports, context, health.
 
+pub mod context;
 pub mod export;
 pub mod health;
 pub mod lag;

@@ -52,7 +52,7 @@ impl Searcher {
     pub fn new(settings: &Settings) -> Self {
         Self {
             data_dir: settings.data_dir.clone(),
-            roots: settings.roots.clone(),
+            roots: settings.stored_roots(),
             kept: Mutex::default(),
             damaged: AtomicBool::new(false),
             reach: Arc::default(),

@@ -17,6 +17,9 @@ pub struct OwnEvent {
     pub what: OwnWhat,
 }
 
+/// The cause of an error: the turn goes on although it was interrupted.
+pub const NO_REACTION: &str = "interrupt";
+
 /// What happened in an own session. Readers ignore events that they do not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -179,7 +182,7 @@ pub enum OwnWhat {
     Error {
         /// What happened.
         text: String,
-        /// `limit`, `login`, `api`, `start`, `command`, `protocol`.
+        /// `limit`, `login`, `api`, `start`, `command`, `protocol`, `interrupt`.
         cause: String,
     },
     /// How full the context is.

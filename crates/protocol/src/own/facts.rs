@@ -9,7 +9,7 @@ use watchbill_core::session::state::StateKind;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 
-use super::event::{OwnTokens, OwnWhat, PromptPlace};
+use super::event::{NO_REACTION, OwnTokens, OwnWhat, PromptPlace};
 use super::spec::{OwnAgent, OwnKind, OwnSpec};
 use crate::request::Request;
 
@@ -109,6 +109,7 @@ impl From<&OwnWhat> for OwnFact {
                 Self::Changed { model: texts(model.as_ref()), mode: texts(mode.as_ref()) }
             }
             OwnWhat::Moved { session } => Self::Moved(SessionId::new(session)),
+            OwnWhat::Error { text: words, cause } if cause == NO_REACTION => Self::Unresponsive(text(words)),
             OwnWhat::Error { text: words, .. } => Self::Failed(text(words)),
             OwnWhat::Context { used, size } => Self::Context { used: *used, size: *size },
             OwnWhat::TurnEnd { reason, tokens, .. } => {

@@ -181,7 +181,7 @@ session: string, } | { "event": "error",
  */
 text: string, 
 /**
- * `limit`, `login`, `api`, `start`, `command`, `protocol`.
+ * `limit`, `login`, `api`, `start`, `command`, `protocol`, `interrupt`.
  */
 cause: string, } | { "event": "context", 
 /**

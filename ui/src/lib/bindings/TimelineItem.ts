@@ -27,7 +27,7 @@ input: string,
  */
 inputCut?: boolean, 
 /**
- * `pending`, `ok`, `error`, `denied`, `background`.
+ * `pending`, `ok`, `error`, `denied`, `interrupted`, `background`.
  */
 outcome: string, 
 /**

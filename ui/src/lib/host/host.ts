@@ -112,7 +112,12 @@ export interface Host {
 
 /** The engine answered that it does not know the thing. */
 export function isNotFound(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === "not_found";
+  return codeOf(error) === "not_found";
+}
+
+/** The code of a failure of the engine. */
+export function codeOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : undefined;
 }
 
 /** The reason of a failure, in words for the user, for any thrown value. */

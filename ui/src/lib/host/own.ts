@@ -19,6 +19,8 @@ export type ResumeCall = {
   readonly kind: OwnKind;
   /** Goes on in a copy. */
   readonly fork: boolean;
+  /** Goes on although the folder has another branch by now. */
+  readonly anyBranch: boolean;
 };
 
 export interface OwnHost {
@@ -27,8 +29,8 @@ export interface OwnHost {
   /** Starts a session, or does nothing if one with this id was started. Rejects if it does not run. */
   start(spec: NewSpec): Promise<void>;
   /**
-   * Resumes or forks a session. Resolves to the session where it goes on. Rejects if another process has the session; the
-   * reason names it.
+   * Resumes or forks a session. Resolves to the session where it goes on. Rejects if another process has the session, or
+   * with `conflict` if the folder has another branch; the reason names it.
    */
   resume(call: ResumeCall): Promise<string>;
   /** Sends what the session tells from this record of its log on, until the returned function is called. */

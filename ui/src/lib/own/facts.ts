@@ -9,6 +9,8 @@ export type OwnEnd = { readonly at: string; readonly words: string; readonly ask
 /** What is known of the session besides its entries. */
 export type OwnFacts = {
   readonly working: boolean;
+  /** The ids of open requests. */
+  readonly asks: readonly string[];
   /** Prompts that the host has not sent yet, in order. */
   readonly queue: readonly QueuedPrompt[];
   /** Prompts of which it is not known whether the agent has them. */
@@ -31,6 +33,7 @@ export type OwnFacts = {
 
 export const NO_FACTS: OwnFacts = {
   working: false,
+  asks: [],
   queue: [],
   lost: [],
   held: undefined,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import type { OwnEvent } from "../bindings/OwnEvent";
 import type { OwnWhat } from "../bindings/OwnWhat";
+import { publishRequest } from "../host/mock/requests";
 import { OwnFold } from "./fold";
 
 const at = (n: number): string => new Date(Date.UTC(2026, 2, 14, 13, 0, n)).toISOString();
@@ -75,6 +76,15 @@ test("ends of turns, errors, compactions and the end of the session are said", (
   expect(shown(fold)).toEqual(["boundary", "error a usage limit is reached: No credit", "error The turn ended: a usage limit is reached", "interrupted"]);
   expect(fold.facts.ended).toEqual({ at: at(8), asked: false, words: "The agent ended with code 1: segfault" });
   expect(fold.facts.ending).toBeUndefined();
+});
+
+test("a request is open until it is closed, or its turn ends", () => {
+  const asks = (...ids: string[]): OwnWhat[] => ids.map((id) => ({ event: "request", request: { ...publishRequest(), id } }));
+  const open = (events: readonly OwnWhat[]): readonly string[] => folded([{ event: "turn_start" }, ...events]).facts.asks;
+  expect(open(asks("a", "b"))).toEqual(["a", "b"]);
+  expect(open([...asks("a", "b"), { event: "request_closed", request: "a", by: "answered" }])).toEqual(["b"]);
+  expect(open([...asks("a"), { event: "turn_end", reason: "interrupted" }])).toEqual([]);
+  expect(open([...asks("a"), { event: "session_ended", asked: true }])).toEqual([]);
 });
 
 test("an event of an unknown kind changes nothing", () => {

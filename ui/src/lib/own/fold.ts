@@ -58,13 +58,17 @@ export class OwnFold {
           pid: event.pid ?? this.facts.pid,
         });
       case "started":
-        return this.#learn({ pid: event.pid, ended: undefined, ending: undefined });
+        return this.#learn({ pid: event.pid, asks: [], ended: undefined, ending: undefined });
       case "changed":
         return this.#learn({ model: event.model ?? this.facts.model, mode: event.mode ?? this.facts.mode });
       case "context":
         return this.#learn({ context: event.size === undefined ? { used: event.used } : { used: event.used, size: event.size } });
       case "prompt":
         return this.#prompt(event);
+      case "request":
+        return this.#learn({ asks: [...this.facts.asks, event.request.id] });
+      case "request_closed":
+        return this.#learn({ asks: this.facts.asks.filter((id) => id !== event.request) });
       case "queue_held":
         return this.#learn({ held: event.held ? (event.cause ?? "") : undefined });
       case "ending":
@@ -72,7 +76,7 @@ export class OwnFold {
       case "session_ended":
         this.#settle();
         // What waits is in the log, and waits again if the session goes on.
-        return this.#learn({ working: false, ending: undefined, ended: { at: event.at, asked: event.asked, words: endWords(event) } });
+        return this.#learn({ working: false, asks: [], ending: undefined, ended: { at: event.at, asked: event.asked, words: endWords(event) } });
       default:
         return this.#turnEvent(event);
     }
@@ -128,7 +132,7 @@ export class OwnFold {
     this.#settle();
     if (event.reason === "interrupted") this.#put("", false, { key: "", at: event.at, kind: "interrupted" });
     else if (event.reason !== "completed" && event.reason !== "error") this.#put("", false, { key: "", at: event.at, kind: "error", text: `The turn ended: ${causeWords(event.reason)}` });
-    this.#learn({ working: false });
+    this.#learn({ working: false, asks: [] });
   }
 
   #prompt(event: Extract<OwnEvent, { event: "prompt" }>): void {

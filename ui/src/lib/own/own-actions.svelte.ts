@@ -2,13 +2,15 @@
 
 import type { OwnAgent } from "../bindings/OwnAgent";
 import type { TrackedSession } from "../bindings/TrackedSession";
-import { type Host, reasonOf } from "../host/host";
+import { codeOf, type Host, reasonOf } from "../host/host";
 import { canResume, ownKind } from "./own";
 
 export class OwnActions {
   /** A session that was just started. The window opens it as soon as the roster has it. */
   awaited = $state<string | undefined>();
 
+  /** The session whose resume was refused. The user knows why by now, and may do it again. */
+  #refused: string | undefined;
   #host: Pick<Host, "own">;
   #say: (words: string) => void;
 
@@ -21,9 +23,11 @@ export class OwnActions {
     if (from === undefined || !canResume(from)) return;
     const id = crypto.randomUUID();
     try {
-      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork });
+      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork, anyBranch: this.#refused === from.sessionId });
+      this.#refused = undefined;
       this.#say(fork ? "A copy goes on in a new session" : "The session goes on here");
     } catch (error) {
+      if (codeOf(error) === "conflict") this.#refused = from.sessionId;
       this.#say(reasonOf(error));
     }
   }

@@ -87,7 +87,7 @@ test("the pane attaches when its row becomes an own session, and again when an e
   pane.follow(row("own-ended"));
   await soon();
   expect(pane.session?.contact).toBe("over");
-  await own.resume({ id: "new", sessionId: "own-ended", agent: "claude", kind: "stream", fork: false });
+  await own.resume({ id: "new", sessionId: "own-ended", agent: "claude", kind: "stream", fork: false, anyBranch: false });
   pane.follow(row("own-ended"));
   await soon();
   expect([pane.session?.contact, pane.session?.facts.ended], "its host says nothing before the next prompt").toEqual(["live", undefined]);

@@ -20,6 +20,7 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ["api", "the model's API failed"],
   ["start", "the agent did not start"],
   ["command", "the agent refused the command"],
+  ["interrupt", ""],
   ["protocol", "the agent wrote something that Watchbill does not understand"],
 ]);
 

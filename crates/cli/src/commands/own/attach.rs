@@ -1,7 +1,6 @@
 //! `attach`: shows a session of your own, its events or its terminal.
 
 use anyhow::bail;
-use watchbill_drive::client::HostClient;
 use watchbill_drive::folder::Folder;
 use watchbill_protocol::own::spec::OwnKind;
 
@@ -18,7 +17,7 @@ pub fn attach(global: &Global, wanted: &OneSession, paint: Paint) -> anyhow::Res
     let folder = target::folder(global, &wanted.session, false)?;
     let spec = folder.spec()?;
     let printing = Printing { json: wanted.json, paint };
-    if HostClient::connect(&folder).is_err() {
+    if target::has_ended(&folder)? {
         let mut written = Ok(());
         watchbill_drive::replay::read(&folder, &spec, 0, &mut |events| {
             written = events.iter().try_for_each(|event| print(event, printing));

@@ -43,7 +43,7 @@ pub fn prompt(global: &Global, wanted: &Prompt, paint: Paint) -> anyhow::Result<
                 return foreign::prompt(global, wanted);
             };
             let folder = Folder::of(&data_dir, own)?;
-            if HostClient::connect(&folder).is_err() {
+            if target::has_ended(&folder)? {
                 let id = one_line(&row.session_id);
                 bail!("session {id} has ended; `watchbill resume {id}` goes on with it");
             }
@@ -156,7 +156,7 @@ pub fn interrupt(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
 /// When its host refuses, or does not end.
 pub fn stop(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
     let folder = match target::folder(global, &wanted.session, false) {
-        Ok(folder) if HostClient::connect(&folder).is_err() => {
+        Ok(folder) if target::has_ended(&folder)? => {
             return say(&folder, wanted.json, "ended", "the session has ended before\n");
         }
         other => other?,
@@ -169,7 +169,7 @@ pub fn stop(global: &Global, wanted: &OneSession) -> anyhow::Result<()> {
         !ended
     });
     // A host that was quicker than this program has ended in order too.
-    if !ended && HostClient::connect(&folder).is_ok() {
+    if !ended && !target::has_ended(&folder)? {
         followed?;
         bail!("the host of the session does not end");
     }

@@ -7,6 +7,7 @@ mod events;
 mod host_commands;
 mod resume;
 mod run;
+mod switch;
 mod target;
 #[cfg(unix)]
 mod terminal;

@@ -5,16 +5,16 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::{resume as start_again, start};
-use watchbill_engine::SessionId;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::engine::Outlook;
+use watchbill_engine::worktree;
 use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnResume, OwnSpec};
 use watchbill_protocol::roster::TrackedSession;
 
 use super::attach::attach_terminal;
 use super::run::started;
-use super::target::{self, new_id, program};
+use super::switch::switch;
+use super::target::{self, guard, new_id, program};
 use crate::args::{Fork, Global, Resume};
 use crate::terminal_text::one_line;
 
@@ -23,8 +23,8 @@ use crate::terminal_text::one_line;
 /// # Errors
 /// As [`resume`].
 pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
-    let Fork { session, pty, json } = wanted.clone();
-    resume(global, &Resume { session, fork: true, pty, json })
+    let Fork { session, pty, any_branch, switch, json } = wanted.clone();
+    resume(global, &Resume { session, fork: true, pty, any_branch, switch, json })
 }
 
 /// Goes on with a session, unless a process has it.
@@ -34,6 +34,15 @@ pub fn fork(global: &Global, wanted: &Fork) -> anyhow::Result<()> {
 pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
     let data_dir = target::data_dir(global)?;
     let row = target::row(global, &wanted.session)?;
+    if !wanted.any_branch
+        && let Err(other) = worktree::check(&row)
+    {
+        let other = one_line(&other.to_string());
+        bail!("nothing was started: {other}. Switch it back, or add --any-branch");
+    }
+    if wanted.switch.agent.is_some() {
+        return switch(global, wanted, &row);
+    }
     let kind = if wanted.pty { OwnKind::Pty } else { OwnKind::Stream };
     let earlier = row.own_id.as_deref().map(|own| Folder::of(&data_dir, own)).transpose()?;
     let of_kind = earlier.as_ref().filter(|folder| folder.spec().is_ok_and(|spec| spec.kind == kind));
@@ -57,16 +66,6 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
         return attach_terminal(&folder);
     }
     started(global, &folder, &spec, wanted.json)
-}
-
-/// The agents do not guard a session against a second client. The look is made right before the start.
-fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
-    let engine = crate::commands::engine(global, Outlook::LIVE)?;
-    let terminal = row.terminal.as_ref().map(|terminal| format!(" (in {})", one_line(&terminal.kind)));
-    let session = SessionId::new(&row.session_id);
-    engine
-        .resume_guard(&session)
-        .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
 }
 
 /// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume

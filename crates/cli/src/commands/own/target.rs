@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use watchbill_drive::client::HostClient;
+use watchbill_drive::client::{HostClient, HostError};
 use watchbill_drive::folder::Folder;
 use watchbill_drive::start::host_program;
+use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::socket::access::EngineAccess;
@@ -36,13 +37,25 @@ pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
     }
     let is_meant = |folder: &Folder| {
         let name = folder.path().file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| name.starts_with(asked)) && HostClient::connect(folder).is_ok()
+        name.is_some_and(|name| name.starts_with(asked)) && !matches!(has_ended(folder), Ok(true))
     };
     let mut found: Vec<Folder> = Folder::all(data_dir).into_iter().filter(is_meant).collect();
     if found.len() > 1 {
         bail!("several sessions begin with `{}`: write more of the id", one_line(asked));
     }
     Ok(found.pop())
+}
+
+/// Whether no host keeps a session any more.
+///
+/// # Errors
+/// When a host runs, and this program cannot talk to it: one of another version.
+pub fn has_ended(folder: &Folder) -> Result<bool, HostError> {
+    match HostClient::connect(folder) {
+        Ok(_) => Ok(false),
+        Err(HostError::NotRunning) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// The row of a session, as a running Watchbill or a look of our own shows it. `None`: it has no row yet, for example because its
@@ -70,6 +83,19 @@ pub fn row(global: &Global, asked: &str) -> anyhow::Result<TrackedSession> {
     found_row(global, asked)?.with_context(|| format!("session {} is not in the roster", one_line(asked)))
 }
 
+/// The agents do not guard a session against a second client. The look is made right before the start.
+///
+/// # Errors
+/// When a process has the session.
+pub fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
+    let engine = crate::commands::engine(global, Outlook::LIVE)?;
+    let terminal = row.terminal.as_ref().map(|terminal| format!(" (in {})", one_line(&terminal.kind)));
+    let session = SessionId::new(&row.session_id);
+    engine
+        .resume_guard(&session)
+        .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
+}
+
 /// The folder of a session of your own. `running`: its host has to run.
 ///
 /// # Errors
@@ -85,7 +111,7 @@ pub fn folder(global: &Global, asked: &str, running: bool) -> anyhow::Result<Fol
         bail!("session {id} was not started by Watchbill: use its terminal");
     };
     let folder = Folder::of(&data_dir, own)?;
-    if running && HostClient::connect(&folder).is_err() {
+    if running && has_ended(&folder)? {
         bail!("session {id} has ended; `watchbill resume {id}` goes on with it");
     }
     Ok(folder)

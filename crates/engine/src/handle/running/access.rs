@@ -212,7 +212,8 @@ impl Handle {
         let settings = self.settings();
         let Some(data_dir) = settings.data_dir.as_deref() else { return Lag::default() };
         let store = Store::open(data_dir, OpenMode::Read);
-        let behind = store.and_then(|store| lag(&store, &*self.fs, &settings.roots, &settings.history));
+        let behind =
+            store.and_then(|store| lag(&store, &*self.fs, &settings.stored_roots(), &settings.history));
         behind.unwrap_or_default()
     }
 }

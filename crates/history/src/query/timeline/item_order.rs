@@ -140,6 +140,7 @@ fn what(what: &CoreWhat, subagent: Option<Subagent>) -> What {
                 Outcome::Ok => "ok",
                 Outcome::Error => "error",
                 Outcome::Denied => "denied",
+                Outcome::Interrupted => "interrupted",
                 Outcome::Background => "background",
             }
             .to_owned(),

@@ -1,0 +1,77 @@
+//! `resume --agent` and `fork --agent`: another agent goes on with the work of a session.
+
+use anyhow::{Context, bail, ensure};
+use watchbill_drive::client::send;
+use watchbill_drive::context::{self, Turn};
+use watchbill_drive::start::start;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_history::query::context::{Speaker, Words, words};
+use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
+use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
+use watchbill_protocol::roster::TrackedSession;
+
+use super::run::started;
+use super::target::{self, first_prompt_id, guard, new_id, program};
+use crate::args::{Agent, Global, Resume, Switch};
+use crate::commands::emit;
+use crate::commands::history::{bring_up_to_date_anywhere, reading_settings};
+use crate::terminal_text::one_line;
+
+/// How many characters of a call of a tool the other agent is told.
+const TOOL: usize = 200;
+
+/// Starts a new session of another agent. Its first prompt holds what was said in this one.
+///
+/// # Errors
+/// When nothing is stored of the session, a process has it, or the agent cannot be started.
+pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow::Result<()> {
+    let Switch { agent: Some(agent), budget, preview, prompt: Some(prompt) } = &wanted.switch else {
+        bail!("name the agent and its first prompt");
+    };
+    ensure!(*agent != Agent::Shell, "a shell takes no prompts: name an agent");
+    ensure!(!prompt.trim().is_empty(), "the prompt is empty");
+    let block = context::block(&turns(global, row, *budget)?, *budget);
+    ensure!(!block.is_empty(), "nothing that was said in the session fits into {budget} bytes");
+    let text = context::prompt(&block, prompt);
+    if *preview {
+        return emit(&(crate::terminal_text::lines(&text).collect::<Vec<_>>().join("\n") + "\n"));
+    }
+    if !wanted.fork {
+        guard(global, row)?;
+    }
+    let spec = OwnSpec {
+        session: new_id(),
+        agent: (*agent).into(),
+        kind: OwnKind::Stream,
+        cwd: row.cwd.clone().context("the folder of the session is not known")?,
+        model: None,
+        mode: None,
+        resume: None,
+        command: Vec::new(),
+        size: None,
+        created_at: SystemClock.now().to_string(),
+        started_by_agent: false,
+    };
+    let folder = start(&target::data_dir(global)?, &program()?, &spec)?;
+    let id = first_prompt_id(&spec.session);
+    let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
+    send(&folder, &format!("prompt-{id}"), &prompt)?;
+    started(global, &folder, &spec, wanted.json)
+}
+
+/// What was said in a session, by the store.
+fn turns(global: &Global, row: &TrackedSession, budget: usize) -> anyhow::Result<Vec<Turn>> {
+    let settings = reading_settings(global)?;
+    if let Err(error) = bring_up_to_date_anywhere(&settings) {
+        tracing::warn!(
+            "new records could not be read into the history, so the newest words may be missing: {error}"
+        );
+    }
+    let turn = |Words { speaker, text }: Words| match speaker {
+        Speaker::User => Turn::User(context::without_block(&text).to_owned()),
+        Speaker::Agent => Turn::Agent(text),
+        Speaker::Summary => Turn::Summary(text),
+        Speaker::Tool(tool) => Turn::Tool { tool, summary: one_line(&text).chars().take(TOOL).collect() },
+    };
+    Ok(words(&settings, &row.session_id, budget)?.into_iter().map(turn).collect())
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+
+import type { OwnHost, ResumeCall } from "../host/own";
+import { row } from "../host/mock/rows";
+import { OwnActions } from "./own-actions.svelte";
+
+test("a resume that was refused for another branch goes on there when the user does it again", async () => {
+  const calls: ResumeCall[] = [];
+  const said: string[] = [];
+  const resume = async (call: ResumeCall): Promise<string> => {
+    calls.push(call);
+    if (!call.anyBranch) throw { code: "conflict", message: "the branch is main by now" };
+    return call.sessionId;
+  };
+  const actions = new OwnActions({ own: { resume } as unknown as OwnHost }, (words) => said.push(words));
+  const [one, other] = ["one", "other"].map((sessionId) => row({ sessionId, title: sessionId, state: "ended", cwd: "/srv/app" }));
+  await actions.resume(one, false);
+  await actions.resume(other, false);
+  expect(said).toEqual(["the branch is main by now", "the branch is main by now"]);
+  await actions.resume(other, false);
+  await actions.resume(other, false);
+  expect(calls.map(({ sessionId, anyBranch }) => [sessionId, anyBranch])).toEqual([
+    ["one", false],
+    ["other", false],
+    ["other", true],
+    ["other", false],
+  ]);
+});
