@@ -9,8 +9,8 @@ import signal
 import time
 from dataclasses import dataclass
 
-from client import Client
-from desk import DONE, Desk, Wrong
+from client import ENTER, Client
+from desk import DONE, SETTLES, Desk, Wrong
 from replies import PLAN_FILE, Step, bash, text, tool
 from stage import Failed
 
@@ -98,6 +98,23 @@ def always(desk):
     desk.expect((desk.sandbox.work / "made").is_dir(), "the second command has run")
     count = sum(change[2] is not None for change in desk.engine.changes)
     desk.expect(count == 1, f"one request was shown, not {count}")
+
+
+@cell("allowed always after `cd`: the rule is written where the card says")
+def always_after_cd(desk):
+    (desk.sandbox.work / "sub").mkdir()
+    (desk.sandbox.work / "sub/make.py").write_text("import os\nos.mkdir('made')\n")
+    client = desk.client()
+    steps = [Step(text("I go."), bash("cd sub")), Step(text("I run it."), bash("python3 make.py")), DONE]
+    desk.prompt(client, "ask", *steps)
+    request = desk.card(client)
+    desk.expect(request["shown"] == "python3 make.py", f"the command is asked, not {request['shown']!r}")
+    desk.answer(client, "--always")
+    desk.finished(client, "ask", 2)
+    desk.expect((desk.sandbox.work / "sub/made").is_dir(), "the command has run below the folder")
+    places = {rule["where"] for rule in request["always"]}
+    written = [str(path) for path in desk.sandbox.work.rglob("settings*.json")]
+    desk.expect(places == set(written), f"the card says {places}, and the client has written {written}")
 
 
 @cell("denied with a reason: the model reads it, and the turn goes on")
@@ -266,6 +283,31 @@ def subagent(desk):
     desk.asked("errand", 1)
     desk.finished(client, "parent", 2)
     desk.expect(desk.made("made.txt") == "made\n", "the command has run")
+
+
+@cell("yes in the terminal while a subagent's dialog waits behind it: the request goes")
+def terminal_yes_before_subagent(desk):
+    client = desk.client()
+    errand = {"description": "Write a file", "prompt": "write it @@errand", "subagent_type": "general-purpose"}
+    held = Step(text("I write."), bash(COMMAND), hold=True)
+    desk.stub.scripts["errand"] = [held, Step(text("Written."))]
+    delegates = Step(text("Delegating."), tool("Agent", **errand))
+    desk.prompt(client, "parent", delegates, Step(text("I too."), bash("echo own > own.txt")), DONE, DONE)
+    request = desk.card(client)
+    desk.expect("own.txt" in request["shown"], f"the session's own request is shown, not {request['shown']!r}")
+    held.release()
+    desk.until("the subagent's call", lambda: desk.stub.find("errand", 0).answered)
+    time.sleep(SETTLES)
+    at = client.press(ENTER)
+    desk.until("the command to run", lambda: desk.made("own.txt"))
+    desk.closed(client, request, at, 5)
+    desk.no_hooks(at, 5)
+    desk.waits(client)
+    desk.expect(desk.made("made.txt") is None, "the subagent asks on")
+    time.sleep(SETTLES)
+    client.press(ENTER)
+    desk.until("the subagent's command to run", lambda: desk.made("made.txt"))
+    desk.finished(client, "parent", 3)
 
 
 # Answers in the terminal.

@@ -206,7 +206,7 @@ def own_engine_killed(desk):
     desk.engine.start()
     row = reaches(desk, session, "waiting_for_approval", "permission")
     desk.expect(row["request"]["answerable"] == "stream", f"answered through the host: {row['request']}")
-    says(desk, "answer", session, "--allow")
+    says(desk, "answer", session, "--request", row["request"]["id"], "--allow")
     desk.must("the command runs", lambda: desk.made("made.txt") == "made\n")
     reaches(desk, session, "waiting_for_input", "turn_ended")
     desk.expect(host(desk, session) == keeper, "the host is the same")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from answers import keep
 from client import ENTER, ESCAPE
-from desk import DONE, SETTLES, Desk, Wrong
+from desk import DONE, JUST_NOW, SETTLES, Desk, Wrong
 from replies import Step, bash, text
 from stage import Failed
 
@@ -86,6 +86,8 @@ class Race:
     commands: list = field(default_factory=list)
     turns: int = 0
     asked: int = 0
+    # Commands that were refused because the user could not have seen the request.
+    unseen: int = 0
     client: object = None
 
     def run(self, count):
@@ -131,11 +133,6 @@ class Race:
         desk, client = self.desk, self.client
         number = int(NUMBER.search(request["shown"])[1])
         way = self.chance.choices(list(WAYS), WAYS.values())[0]
-        stray = next((d for d in self.decided if d.named == number), None)
-        if stray:
-            # An answer that named no request, and came when the one before was decided in the terminal.
-            self.decided.append(Decided(number, stray.way.split(" and ")[-1], request, client.session, number, 0))
-            return
         one = Decided(number, way, request, client.session)
         self.decided.append(one)
         desk.waits(client)
@@ -174,15 +171,19 @@ class Race:
             raise Wrong(f"request {number}: `answer` fails: {one.said}")
         self.answers.append(desk.leaves(client, before) - self.commands[-1][0])
 
-    def answer(self, one, way, after=0.0):
-        """`watchbill answer` after some time; half of the time it names the request."""
+    def answer(self, one, way, after=0.0, by_id=False):
+        """`watchbill answer` after some time; half of the time it names the request. The user has seen `one`, and no later one."""
         time.sleep(after)
         words = {"allow": ["--allow"], "deny": ["--deny", f"reason {one.number}."], "stop": ["--stop"]}[way]
-        one.names_request = self.chance.random() < 0.5
+        one.names_request = by_id or self.chance.random() < 0.5
         named = ["--request", one.request["id"]] if one.names_request else []
         said = self.desk.engine.say("answer", one.session, *named, *words)
         self.commands.append((said.began, said.ended))
-        found = NUMBER.search(said.out)
+        found = NUMBER.search(said.out) if said.code == 0 else None
+        if JUST_NOW in said.err and not one.names_request and NUMBER.search(said.out)[1] == str(one.number):
+            # The user has seen it by now, and repeats the command with its id.
+            self.unseen += 1
+            return self.answer(one, way, by_id=True)
         one.named, one.code, one.said = int(found[1]) if found else None, said.code, (said.out + said.err).strip()
 
     # The law.
@@ -206,8 +207,7 @@ class Race:
         made = (self.desk.made("made.txt") or "").split()
         shown = self.shown()
         breaches = []
-        # An answer that named no request may reach the next one, and says so in its output.
-        strays = {d.named: d for d in self.decided if d.code == 0 and d.named not in (None, d.number)}
+        strays = [d for d in self.decided if d.code == 0 and d.named not in (None, d.number)]
         for one in self.decided:
             results = shown.get(one.number, [])
             if len(results) != 1:
@@ -222,13 +222,12 @@ class Race:
             is_ended = one.way == "escape and allow" and (what, ran) == (REFUSED, 1)
             if ran != (what == RAN) and not is_ended:
                 breaches.append(f"request {one.number} ({one.way}) ran {ran} times, and the client shows: {words[:200]}")
-            reason = strays.get(one.number, one).number
-            if any(int(found) != reason for found in reasons):
+            if any(int(found) != one.number for found in reasons):
                 breaches.append(f"request {one.number} ({one.way}) got the answer to another one: {words[:200]}")
             if what not in MAY[one.way]:
                 breaches.append(f"request {one.number} ({one.way}) was {what}: {words[:200]}; `answer`: {one.code} {one.said}")
-        breaches += [f"the answer to request {d.number} reached {d.named}" for d in strays.values() if d.names_request]
-        numbers = {d.number for d in self.decided} | set(strays)
+        breaches += [f"the answer to request {d.number} reached {d.named}" for d in strays]
+        numbers = {d.number for d in self.decided}
         twice = [n for n in set(made) if made.count(n) > 1]
         breaches += [f"request {n} ran more than once" for n in twice]
         stored = {}
@@ -277,8 +276,7 @@ def run(programs, kept, count, hooks=False, seed=None):
     both = [d for d in race.decided if " and " in d.way]
     here = sum(d.shown == (REASON if d.way == "yes and deny" else RAN) for d in both)
     accepted = sum(d.code == 0 and d.named == d.number for d in both)
-    strays = sum(d.named not in (None, d.number) for d in both)
-    print(f"    both at once {len(both)}: the client took {here} answers; accepted {accepted}, for the next request {strays}")
+    print(f"    both at once {len(both)}: the client took {here} answers; accepted {accepted}; refused as unseen {race.unseen}")
     print("    " + times("key in the terminal -> request gone", race.keys))
     print("    " + times("`answer` begins -> client goes on", race.answers))
     print("    " + times("`answer` begins -> `answer` ends", [end - begin for begin, end in race.commands]), flush=True)

@@ -7,9 +7,11 @@
 
 pub mod answers;
 pub mod archive;
+mod counter;
 pub mod demo;
 pub mod doctor;
 mod environment;
+mod file_looks;
 pub mod first_scan;
 pub mod focus;
 pub mod forget;
@@ -24,6 +26,7 @@ pub mod mute;
 mod named_files;
 mod own_hosts;
 pub mod persist;
+mod pressed;
 pub mod problems;
 mod prompt;
 pub mod publish;

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_core::ids::stable_hash;
-use watchbill_core::requests::request::{FileState, NamedFile, Request};
+use watchbill_core::requests::request::{Digest, FileState, NamedFile, Request};
 use watchbill_hooks::request::files::{MAX_FILES, named_paths};
 use watchbill_watch::fs::{FileKind, Fs};
 
@@ -25,7 +24,7 @@ pub(crate) fn changed(files: &[NamedFile], fs: &dyn Fs) -> Option<Vec<NamedFile>
 fn look(path: &str, fs: &dyn Fs) -> NamedFile {
     let state = || {
         let stat = fs.stat(Path::new(path)).ok().filter(|stat| stat.kind == FileKind::File)?;
-        let hash = || fs.read_small(Path::new(path), HASHED).ok().map(|bytes| stable_hash(&bytes));
+        let hash = || fs.read_small(Path::new(path), HASHED).ok().map(|bytes| Digest::of(&bytes));
         let hash = if stat.len <= HASHED { hash() } else { None };
         Some(FileState { length: stat.len, modified: stat.mtime, hash })
     };

@@ -84,11 +84,11 @@ pub enum StoreEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ClosedBy {
-    /// It was answered through Watchbill.
+    /// It was answered through Watchbill, and the session went on.
     Watchbill,
     /// The session went on without an answer from Watchbill: the user decided in the terminal, or the turn ended.
     Terminal,
-    /// Its hook process ended. The terminal may ask on.
+    /// Its hook process ended, or the session did before an answer showed its effect. The terminal may ask on.
     Withdrawn,
 }
 
@@ -107,10 +107,14 @@ fn closed(revision: u64, before: &TrackedSession, after: Option<&TrackedSession>
         return None;
     }
     let waits = after.is_some_and(|after| after.state == "waiting_for_approval" && after.request.is_none());
-    let by = match (&*request.progress, waits) {
-        ("open", true) => ClosedBy::Withdrawn,
-        ("open", false) => ClosedBy::Terminal,
-        _ => ClosedBy::Watchbill,
+    let has_ended = after.is_none_or(|after| after.state == "ended");
+    let by = match &*request.progress {
+        // The answer was lost, or its effect is not known.
+        "sending" | "taken" if waits || has_ended => ClosedBy::Withdrawn,
+        "sending" | "taken" => ClosedBy::Watchbill,
+        // An answer without effect decided nothing.
+        _ if waits => ClosedBy::Withdrawn,
+        _ => ClosedBy::Terminal,
     };
     let (session_id, request_id) = (before.session_id.clone(), request.id.clone());
     Some(StoreEvent::RequestClosed { revision, session_id, request_id, by })

@@ -210,7 +210,7 @@ pub struct AnswerRecord {
 
 /// The digest as it leaves the process.
 pub fn hex(digest: Digest) -> String {
-    format!("{:016x}", digest.0)
+    digest.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The digest of an answer.
@@ -219,5 +219,27 @@ pub fn hex(digest: Digest) -> String {
 /// When the text is none.
 pub fn seen(text: &str) -> Result<Digest, ApiError> {
     let wrong = || ApiError::new(ErrorCode::Invalid, "`seen` is not the digest of a request");
-    u64::from_str_radix(text, 16).map(Digest).map_err(|_| wrong())
+    let byte = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();
+    let mut digest = Digest::default();
+    for (place, into) in digest.0.iter_mut().enumerate() {
+        *into = byte(place).ok_or_else(wrong)?;
+    }
+    if hex(digest) == text { Ok(digest) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_as_it_was_written_and_no_other_text_is_one() {
+        let digest = Digest::of(b"ls");
+        let text = hex(digest);
+        assert_eq!((text.len(), seen(&text)), (64, Ok(digest)));
+        for other in
+            [&text[..62], &format!("{text}00"), &text.to_uppercase(), &"é".repeat(32), &"+1".repeat(32), ""]
+        {
+            assert!(seen(other).is_err(), "{other}");
+        }
+    }
 }

@@ -125,6 +125,9 @@ pub enum Request {
         /// `window` or `notification`; only Watchbill's own window may say so. Absent: `command`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         surface: Option<String>,
+        /// The clock since boot when the user answered, in nanoseconds. An answer counts for five seconds. Absent: now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pressed: Option<u64>,
     },
     /// The host of an own session has refused a program. Reply: `null`. Only for that host.
     Refused {
@@ -180,6 +183,9 @@ pub struct AskCall {
     /// The clock since boot when the hook process started, in nanoseconds.
     #[serde(default)]
     pub order: u64,
+    /// The folder of the client's project, which stays when the client changes its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// A process of the client.

@@ -1,7 +1,9 @@
 //! `answer` and `answers`: the user's decision on a request, and the list of decisions.
 
 use anyhow::{Context, bail};
+use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::socket::access::EngineAccess;
+use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::request::{AnswerCall, Request, RequestAnswer, RequestDecision};
 
 use super::{emit, holder, settings, to_json, width};
@@ -9,11 +11,16 @@ use crate::args::{Answer, Global};
 use crate::render;
 use crate::terminal_text::{Paint, one_line};
 
+/// A request that opened this shortly before the command, or after it, is not the one that the user looked at: the one before was
+/// decided elsewhere just now.
+const UNSEEN: Millis = Millis(1_000);
+
 /// Answers the request that a session shows.
 ///
 /// # Errors
 /// When nothing is asked, another request than the named one is, the decision does not fit, or this program may not answer.
 pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
+    let began = SystemClock.now();
     let mut client = holder::connect(global, "answer")?;
     let session = client.why(&wanted.session)?.session_id;
     let roster = client.roster(true)?;
@@ -28,6 +35,17 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
         bail!("the request cannot be answered from here: {}", one_line(why));
     }
     let decision = decision(wanted, &request)?;
+    let unseen_since = began - UNSEEN;
+    if wanted.request.is_none() && Timestamp::parse(&request.opened_at).is_none_or(|at| at > unseen_since) {
+        if !wanted.json {
+            emit(&format!("{}\n", request.shown.trim_end()))?;
+        }
+        bail!(
+            "nothing was answered: the session asked this just now: {}; to answer it, repeat the command with --request {}",
+            one_line(&request.summary),
+            one_line(&request.id)
+        );
+    }
     let call = AnswerCall { session, request_id: request.id, seen: request.digest, decision };
     let given = client.answer(&call)?;
     emit(&if wanted.json {

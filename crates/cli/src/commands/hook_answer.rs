@@ -2,14 +2,16 @@
 //! answer back.
 //!
 //! The agent shows its own dialog meanwhile and takes the first answer. So this process ends with nothing whenever it
-//! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and
-//! the closed connection tells the engine.
+//! cannot get an answer: no program listens, the connection breaks, the request has ended. A signal of the client ends it, and so
+//! does the end of the client, also while the engine hangs. The closed connection tells the engine.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::time::Duration;
 
 use watchbill_engine::socket::access::CommandId;
 use watchbill_engine::socket::client::Client;
+use watchbill_hooks::request::waits_for_answer;
 use watchbill_hooks::sender::HookArguments;
 use watchbill_hooks::{ancestors, clock, places};
 use watchbill_protocol::socket::{AskCall, ClientProcess, MAX_CALL_BYTES};
@@ -33,12 +35,20 @@ fn ask(errand: &HookArguments) -> Option<()> {
         return None;
     }
     let data_dir = errand.data_dir.clone().or_else(|| places::default_data_dir(&env))?;
-    let mut client = Client::connect(&data_dir)?;
     let mut payload = String::new();
     // Half of a line stays for the sender's own fields. A longer payload is cut, so it is not valid JSON, and only the
     // terminal asks.
     std::io::stdin().lock().take(MAX_CALL_BYTES / 2).read_to_string(&mut payload).ok()?;
-    let above = ancestors::look(&ancestors::ClientSigns::from_env(&env));
+    // Before the connection: a program that hangs must not hold up a dialog that opens only when the hook has ended.
+    if !waits_for_answer(payload.as_bytes()) {
+        return None;
+    }
+    let signs = ancestors::ClientSigns::from_env(&env);
+    let above = ancestors::look(&signs);
+    if let Some(client) = signs.pid.or(above.agent.as_ref().map(|agent| agent.pid)) {
+        end_with(client);
+    }
+    let mut client = Client::connect(&data_dir)?;
     let ask = CommandId::new().to_string();
     let call = AskCall {
         ask: ask.clone(),
@@ -49,9 +59,36 @@ fn ask(errand: &HookArguments) -> Option<()> {
         }),
         ancestors: above.ancestors.iter().map(|ancestor| ancestor.pid).collect(),
         order,
+        project: env("CLAUDE_PROJECT_DIR").and_then(|folder| folder.into_string().ok()),
     };
     let output = client.ask(call).ok()??;
     let mut standard_output = std::io::stdout().lock();
     writeln!(standard_output, "{output}").and_then(|()| standard_output.flush()).ok()?;
-    client.printed(&ask).ok()
+    client.send_printed(&ask);
+    Some(())
 }
+
+/// How long an engine has for that.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Ends this process when the agent has ended. A killed agent signals nothing, and an engine that hangs would not end the wait.
+#[cfg(target_os = "linux")]
+fn end_with(client: u32) {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    let pid = i32::try_from(client).ok().and_then(Pid::from_raw);
+    // Without it, the engine notices the end of the agent.
+    let Some(descriptor) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return };
+    let wait = move || {
+        while poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
+        // An engine that runs lists the request as expired, and ends this process at once.
+        std::thread::sleep(GRACE);
+        std::process::exit(0);
+    };
+    let _ = std::thread::Builder::new().spawn(wait);
+}
+
+/// Elsewhere the engine notices the end of the agent.
+#[cfg(not(target_os = "linux"))]
+fn end_with(_client: u32) {}

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::until;
-use crate::home::Home;
-use crate::people::{self, detached};
+use crate::home::{Home, line};
+use crate::people::{self, detached, detached_program};
 use crate::program::Finished;
 use crate::with_serve::{Serve, ask};
 
@@ -69,17 +69,19 @@ pub struct Hook(PathBuf);
 
 impl Hook {
     /// Starts `watchbill hook --answer` below a client.
-    fn start(home: &Home, client: &mut Client, payload: &Value) -> Self {
+    fn start(home: &Home, client: &Client, payload: &Value) -> Self {
         let hook = Self(home.folder("hook"));
         let folder = hook.0.display();
         std::fs::write(hook.0.join("in"), payload.to_string()).unwrap();
-        let line = home.line(&["hook", "--answer"], &[("CLAUDE_PID", &client.process.id().to_string())]);
+        let pid = client.process.id().to_string();
+        let line = line(&home.command(&["hook", "--answer"]), &[("CLAUDE_PID", &pid)]);
         let script = format!(
             "{line} <{folder}/in >{folder}/out & echo $! >{folder}/pid.part; mv {folder}/pid.part {folder}/pid\n\
              wait $!; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n"
         );
         std::fs::write(hook.0.join("script"), script).unwrap();
-        writeln!(client.process.stdin.as_mut().unwrap(), "sh {folder}/script").unwrap();
+        let mut lines = client.process.stdin.as_ref().unwrap();
+        writeln!(lines, "sh {folder}/script").unwrap();
         until("the hook process", || hook.0.join("pid").exists());
         hook
     }
@@ -111,7 +113,7 @@ impl Drop for Hook {
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with_settings("[answers]\nscripts = true\n")
     }
 
@@ -125,12 +127,12 @@ impl Desk {
     }
 
     /// Starts a hook process, and waits until its request is shown and the agent has its dialog open.
-    fn asks(&mut self, tool: &str, input: Value, suggestions: Value) -> Hook {
+    pub fn asks(&self, tool: &str, input: Value, suggestions: Value) -> Hook {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
         let before = self.request().map(|request| request["id"].clone());
-        let hook = Hook::start(&self.home, &mut self.client, &payload);
+        let hook = Hook::start(&self.home, &self.client, &payload);
         self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
@@ -138,21 +140,63 @@ impl Desk {
         hook
     }
 
-    pub fn runs(&mut self, command: &str) -> Hook {
+    pub fn runs(&self, command: &str) -> Hook {
         self.asks("Bash", json!({ "command": command }), Value::Null)
     }
 
-    fn row(&self) -> Option<Value> {
+    pub fn row(&self) -> Option<Value> {
         let answer = ask(&self.home, &json!({ "id": "1", "request": "roster", "all": true }))?;
         answer["reply"]["sessions"].as_array()?.iter().find(|row| row["sessionId"] == SESSION).cloned()
     }
 
-    fn request(&self) -> Option<Value> {
+    pub fn request(&self) -> Option<Value> {
         self.row()?.get("request").cloned()
     }
 
-    fn run(&self, words: &[&str]) -> Finished {
+    pub fn run(&self, words: &[&str]) -> Finished {
         detached(&self.home, words, &[], None)
+    }
+
+    /// `watchbill answer` for the request that is shown now, by its id if there is one.
+    pub fn answer(&self, words: &[&str]) -> Finished {
+        let request = self.request();
+        let id = request.iter().flat_map(|request| ["--request", request["id"].as_str().unwrap()]);
+        self.run(&["answer", SESSION].into_iter().chain(id).chain(words.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// Writes the agent's registry file.
+    pub fn writes_status(&self, status: &str) {
+        self.client.write_status(SESSION, status);
+    }
+
+    pub fn client_pid(&self) -> u32 {
+        self.client.process.id()
+    }
+
+    /// The agent runs an observer's hook.
+    pub fn tells_hook(&self, payload: &Value) {
+        let mut hook = self.home.command(&["hook"]);
+        hook.env("CLAUDE_PID", self.client_pid().to_string());
+        let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+    }
+
+    /// A call at the socket from a script that no agent started. Gives the reply.
+    pub fn calls(&self, call: &Value) -> Value {
+        const SCRIPT: &str = "import socket, sys\n\
+            lines = socket.socket(socket.AF_UNIX)\n\
+            lines.connect(sys.argv[1])\n\
+            file = lines.makefile('rw')\n\
+            file.readline()\n\
+            file.write(sys.argv[2] + '\\n')\n\
+            file.flush()\n\
+            print(file.readline())";
+        let mut script = Command::new("python3");
+        let socket = self.home.data().join("run/engine.sock");
+        script.args(["-c", SCRIPT]).arg(socket).arg(call.to_string()).env("PATH", "/usr/bin:/bin");
+        let said = detached_program(&self.home, &script, &[], None);
+        serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err))
     }
 
     fn run_with(&self, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
@@ -178,9 +222,9 @@ pub fn decision(out: &str) -> Value {
 
 #[test]
 fn an_answer_reaches_the_hook_and_is_listed() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("echo hi");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!((output.code, &*output.out, &*output.err), (0, "echo hi\nallowed once\n", ""));
     let (out, code) = hook.end();
     assert_eq!((decision(&out), code), (json!({ "behavior": "allow" }), 0));
@@ -191,7 +235,7 @@ fn an_answer_reaches_the_hook_and_is_listed() {
 
 #[test]
 fn each_decision_is_said_in_the_clients_words() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let rule = json!([{ "type": "addRules", "behavior": "allow", "destination": "localSettings",
         "rules": [{ "toolName": "Bash", "ruleContent": "npm run *" }] }]);
     let options = json!([{ "label": "Red" }, { "label": "Blue" }, { "label": "Green" }]);
@@ -238,18 +282,18 @@ fn each_decision_is_said_in_the_clients_words() {
     ];
     for (tool, input, words, expected) in cases {
         let hook = desk.asks(tool, input.clone(), rule.clone());
-        let output = desk.run(&[&["answer", SESSION][..], &words].concat());
+        let output = desk.answer(&words);
         assert_eq!((output.code, &*output.err), (0, ""), "{tool} {words:?}");
         assert_eq!(decision(&hook.end().0), expected, "{tool} {words:?}");
     }
     let hook = desk.asks("Bash", bash, Value::Null);
-    let output = desk.run(&["answer", SESSION, "--stop"]);
+    let output = desk.answer(&["--stop"]);
     assert_eq!((output.code, decision(&hook.end().0)["interrupt"].clone()), (0, json!(true)));
 }
 
 #[test]
 fn an_answer_that_does_not_fit_changes_nothing() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let question = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "Red" }] }] });
     let hook = desk.asks("AskUserQuestion", question, Value::Null);
     for words in [
@@ -258,30 +302,34 @@ fn an_answer_that_does_not_fit_changes_nothing() {
         &["--choose", "2"],
         &["--choose", "0"],
         &["--choose", "1", "--text", "x"],
-        &["--request", "other", "--choose", "1"],
     ] {
-        let output = desk.run(&[&["answer", SESSION], words].concat());
+        let output = desk.answer(words);
         assert_eq!((output.code, &*output.out), (1, ""), "{words:?}: {}", output.err);
         assert!(output.err.starts_with("watchbill: "), "{}", output.err);
     }
+    let other = desk.run(&["answer", SESSION, "--request", "other", "--choose", "1"]);
+    assert_eq!((other.code, &*other.out), (1, ""), "{}", other.err);
     assert!(hook.waits() && desk.stored().is_empty());
     let stale = desk.request().unwrap();
-    let call = json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": stale["id"], "seen": "0000000000000001",
+    let call = json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": stale["id"], "seen": "01".repeat(32),
         "decision": { "do": "choose", "answers": [{ "options": [0] }] } });
-    let refused = ask(&desk.home, &call).unwrap();
-    assert!(refused["error"]["message"].is_string(), "{refused}");
+    let refused = desk.calls(&call);
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("not the one that was shown"),
+        "{refused}"
+    );
     assert!(hook.waits(), "a card that showed something else answers nothing");
 }
 
 #[test]
 fn a_file_that_was_changed_after_the_request_is_shown_anew() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let file = desk.home.path().join("script.sh");
     std::fs::write(&file, "echo harmless").unwrap();
     let hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
     let seen = desk.request().unwrap();
     std::fs::write(&file, "rm -rf build").unwrap();
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!((output.code, &*output.out), (1, ""));
     assert!(output.err.contains("script.sh was changed after the session asked"), "{}", output.err);
     assert!(hook.waits());
@@ -289,7 +337,7 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
     let now = desk.request().unwrap();
     assert_eq!((&now["id"], &now["changedFiles"]), (&seen["id"], &json!([file])));
     assert_ne!(now["digest"], seen["digest"], "what was shown before counts no more");
-    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(desk.answer(&["--allow"]).code, 0);
     assert_eq!(decision(&hook.end().0)["behavior"], "allow");
 }
 
@@ -306,7 +354,7 @@ fn without_a_running_watchbill_the_hook_says_nothing() {
 
 #[test]
 fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("ls");
     // After a second of waiting the row needs the user. By then the dialog takes keys, which it does after half a second.
     until("the need to have lasted", || desk.row().unwrap()["needs"] == "approval");
@@ -335,7 +383,7 @@ fn a_client_that_dies_takes_its_request_along() {
 
 #[test]
 fn a_hook_that_the_client_ends_takes_its_request_along() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("ls");
     hook.signal(Signal::TERM);
     assert_eq!(hook.end().0, "");
@@ -355,7 +403,7 @@ fn the_end_of_watchbill_lets_every_hook_go() {
 
 #[test]
 fn only_the_sessions_own_process_asks_for_it() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("npm publish");
     let request = desk.request().unwrap();
     let payload = |session: &str| {
@@ -383,9 +431,10 @@ fn only_the_sessions_own_process_asks_for_it() {
 
 #[test]
 fn an_agent_may_not_answer() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("rm -rf build");
-    let words = ["answer", SESSION, "--allow"];
+    let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
+    let words = ["answer", SESSION, "--allow", "--request", &id];
     let cases = [
         ("an agent's shell", desk.run_with(&words, &[], Some("claude"))),
         ("another agent's shell", desk.run_with(&words, &[], Some("codex"))),
@@ -408,9 +457,9 @@ fn an_agent_may_not_answer() {
 
 #[test]
 fn a_script_without_a_terminal_needs_the_setting() {
-    let mut desk = Desk::with_settings("");
+    let desk = Desk::with_settings("");
     let hook = desk.runs("ls");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert_eq!(output.code, 1);
     assert!(output.err.contains("no terminal") && output.err.contains("[answers]"), "{}", output.err);
     assert!(hook.waits());
@@ -418,9 +467,9 @@ fn a_script_without_a_terminal_needs_the_setting() {
 
 #[test]
 fn hidden_characters_are_drawn_and_private_text_is_not_stored() {
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let hook = desk.runs("echo \u{202e}x <private>secret</private>");
-    let output = desk.run(&["answer", SESSION, "--allow"]);
+    let output = desk.answer(&["--allow"]);
     assert!(output.out.starts_with("echo ⟨U+202E⟩x"), "{}", output.out);
     hook.end();
     assert!(!desk.stored()[0].0.contains("secret"), "{:?}", desk.stored());

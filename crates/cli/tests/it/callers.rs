@@ -63,7 +63,8 @@ fn now() -> u64 {
 
 /// A line for a shell that answers, and then writes what was said into a file.
 fn allowing(desk: &Desk, file: &str) -> String {
-    let command = desk.home.command(&["answer", SESSION, "--allow"]);
+    let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
+    let command = desk.home.command(&["answer", SESSION, "--request", &id, "--allow"]);
     let words = [command.get_program()].into_iter().chain(command.get_args());
     let words: Vec<_> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
     let path = desk.home.path().join(file);
@@ -86,7 +87,7 @@ fn only_a_key_press_in_tmux_answers() {
     if Command::new("tmux").arg("-V").output().is_err() {
         return skipped("tmux is not installed");
     }
-    let (mut desk, person) = desk(true);
+    let (desk, person) = desk(true);
     let mut person = person.unwrap();
     let hook = desk.runs("rm -rf build");
     let pane = Tmux::start(&desk, "pane", &["sh"]);
@@ -153,7 +154,7 @@ fn only_a_key_press_in_tmux_answers() {
 
 #[test]
 fn a_terminal_that_an_agent_opened_unseen_answers_nothing() {
-    let (mut desk, person) = desk(true);
+    let (desk, person) = desk(true);
     let hook = desk.runs("rm -rf build");
     // Without marks, without a parent, on a terminal of its own.
     let script = desk.home.path().join("script.sh");
@@ -175,7 +176,7 @@ fn a_terminal_that_an_agent_opened_unseen_answers_nothing() {
 #[test]
 fn a_shell_that_an_agent_started_with_watchbill_answers_nothing() {
     build_host();
-    let (mut desk, _) = desk(false);
+    let (desk, _) = desk(false);
     let hook = desk.runs("rm -rf build");
     let run = |file: &str, variables: &[(&str, &str)], shell: Option<&str>| {
         let line = allowing(&desk, file);

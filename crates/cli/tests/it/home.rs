@@ -53,17 +53,6 @@ impl Home {
         command
     }
 
-    /// The same as a line for a shell, with additional variables.
-    pub fn line(&self, words: &[&str], variables: &[(&str, &str)]) -> String {
-        let command = self.command(words);
-        let own = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)));
-        let set =
-            own.chain(variables.iter().copied()).map(|(name, value)| quoted(&format!("{name}={value}")));
-        let words = [command.get_program()].into_iter().chain(command.get_args());
-        let words = words.map(|word| quoted(word.to_str().unwrap()));
-        ["env".to_owned(), "-i".to_owned()].into_iter().chain(set).chain(words).collect::<Vec<_>>().join(" ")
-    }
-
     /// A new folder in it.
     pub fn folder(&self, name: &str) -> PathBuf {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -86,6 +75,15 @@ impl Home {
     pub fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.out(words)).unwrap()
     }
+}
+
+/// A command without its inherited environment, as a line for a shell, with additional variables.
+pub fn line(command: &Command, variables: &[(&str, &str)]) -> String {
+    let own = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)));
+    let set = own.chain(variables.iter().copied()).map(|(name, value)| quoted(&format!("{name}={value}")));
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let words = words.map(|word| quoted(word.to_str().unwrap()));
+    ["env".to_owned(), "-i".to_owned()].into_iter().chain(set).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(word: &str) -> String {

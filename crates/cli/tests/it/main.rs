@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[cfg(target_os = "linux")]
+mod answer_times;
+#[cfg(target_os = "linux")]
 mod answers;
 #[cfg(target_os = "linux")]
 mod callers;

@@ -209,7 +209,8 @@ fn a_request_is_answered_like_any_other() {
     until("it to ask", || place.row()["request"]["answerable"] == "stream");
     let row = place.row();
     assert_eq!((&row["state"], &row["request"]["tool"]), (&json!("waiting_for_approval"), &json!("Bash")));
-    let given = place.json(&["answer", &own[..8], "--deny", "not now", "--json"]);
+    let id = row["request"]["id"].as_str().unwrap();
+    let given = place.json(&["answer", &own[..8], "--request", id, "--deny", "not now", "--json"]);
     assert_eq!(given["decision"], "denied: not now");
     until("the answer to arrive", || place.noted("answers").len() == 1);
     let answer: Value = serde_json::from_str(&place.noted("answers")[0]).unwrap();

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::forget::until;
-use crate::home::Home;
+use crate::home::{Home, line};
 use crate::program::Finished;
 
 /// The system counts the starts of processes in ticks of 10 ms. A program counts as older only if it began in an earlier one.
@@ -71,6 +71,16 @@ pub fn begin() {
 
 /// Runs `watchbill` as a script of a person. With environment variables, and below a shell of another name.
 pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
+    detached_program(home, &home.command(words), variables, shell)
+}
+
+/// The same with another program.
+pub fn detached_program(
+    home: &Home,
+    program: &Command,
+    variables: &[(&str, &str)],
+    shell: Option<&str>,
+) -> Finished {
     let folder = home.folder("run");
     let shell = match shell {
         Some(name) => {
@@ -83,7 +93,7 @@ pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: 
     let script = format!(
         "cd {}; {} >{folder}/out 2>{folder}/err </dev/null; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n",
         home.path().display(),
-        home.line(words, variables),
+        line(program, variables),
         folder = folder.display(),
     );
     std::fs::write(folder.join("script"), script).unwrap();

@@ -5,20 +5,26 @@
 //! - *sending*: *taken* when the hook process has printed the answer. It closes as withdrawn when the hook process is gone
 //!   before that; the answer is lost.
 //! - *taken*: it closes as answered when the session no longer asks. After five seconds without that it is *failed*.
-//! - *failed*: it closes as answered when the session no longer asks.
+//! - *failed*: the answer had no effect. It closes as decided elsewhere when the session no longer asks.
 //!
 //! Every fact comes from outside: the connection of the hook process, the verdict of the session, the user's answer, the
 //! time. Nothing here answers by itself.
 
-use std::collections::BTreeMap;
+mod states;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
-use super::decision::{Decision, Mismatch};
+use super::decision::Decision;
 use super::repeats::Repeats;
 use super::request::{Digest, NamedFile, Request, RequestId, Via};
+use states::Cause;
+pub use states::{
+    AnswerOutcome, AnswerRefusal, Asked, CallWitness, Closing, OpenRequest, Progress, RequestEffect,
+};
 
 /// Evidence from before this time belongs to the previous request. The agent writes its registry file up to 0.7 s after
 /// it starts the hook. It ignores keys in the first half second of a dialog (recorded from client 2.1.329).
@@ -33,101 +39,6 @@ const EFFECT: Millis = Millis(5_000);
 
 /// The requests of one session that wait at most. More is a client gone wrong.
 const MAX_WAITING: usize = 64;
-
-/// Where a request stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
-    /// It can be answered.
-    Open,
-    /// An answer is on its way to the hook process.
-    Sending(Timestamp),
-    /// The hook process has printed the answer and ended.
-    Taken(Timestamp),
-    /// The session asks on, although it was answered.
-    Failed(Timestamp),
-}
-
-/// How a request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Closing {
-    /// The answer took effect.
-    Answered,
-    /// The session went on without an answer from here: the user decided in the terminal, or the turn or client ended.
-    Elsewhere,
-    /// The hook process ended without an answer. The terminal may ask on.
-    Withdrawn,
-}
-
-/// Why an answer was refused. The request is as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerRefusal {
-    /// Decided, withdrawn, or never there.
-    #[error("nothing of that kind is asked any more; the session shows what it asks now")]
-    NotOpen,
-    /// Another answer was first.
-    #[error("it was answered already")]
-    Answered,
-    /// The card that was answered showed something else.
-    #[error("the request is not the one that was shown; look at it again")]
-    Changed,
-    /// The decision does not fit.
-    #[error(transparent)]
-    Mismatch(#[from] Mismatch),
-}
-
-/// A task for the caller.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RequestEffect {
-    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of your own.
-    Release(RequestId),
-    /// The request left the list.
-    Closed(SessionId, RequestId, Closing),
-    /// The outcome of an answer, to be stored with it.
-    Outcome(RequestId, AnswerOutcome),
-    /// It got no answer and can get none any more. The caller stores it as expired.
-    Expired(Arc<Request>),
-}
-
-/// The outcome of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AnswerOutcome {
-    /// The hook process has printed it.
-    Taken,
-    /// The session went on.
-    Effect,
-    /// The session asked on for five seconds.
-    NoEffect,
-    /// The hook process ended before it printed the answer.
-    Lost,
-}
-
-/// A request and where it stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenRequest {
-    /// The request.
-    pub request: Arc<Request>,
-    /// Where it stands.
-    pub progress: Progress,
-    /// The session was seen to wait since it asked.
-    has_waited: bool,
-    /// How often the session has asked for the same.
-    times: u32,
-    /// An answer was sent and did not arrive, as far as is known.
-    was_sent: bool,
-}
-
-/// The oldest request of a session, as its row has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The request.
-    pub request: Arc<Request>,
-    /// Where it stands.
-    pub progress: Progress,
-    /// How many more of the session wait.
-    pub more: u32,
-    /// How often the session has asked for the same, this time included: 1 at the first time.
-    pub times: u32,
-}
 
 /// All open requests, oldest first in each session.
 #[derive(Debug, Default)]
@@ -149,7 +60,7 @@ impl OpenRequests {
         }
         let of_turn =
             |one: &OpenRequest| request.via == Via::Hook && one.request.subagent_id == request.subagent_id;
-        self.close(&request.session, &mut effects, of_turn);
+        self.close(&request.session, Cause::TurnGoesOn, &mut effects, of_turn);
         let requests = self.sessions.entry(request.session.clone()).or_default();
         if requests.len() >= MAX_WAITING {
             effects.push(RequestEffect::Release(request.id));
@@ -159,6 +70,7 @@ impl OpenRequests {
                 request: Arc::new(request),
                 progress: Progress::Open,
                 has_waited: false,
+                seen_by: BTreeSet::new(),
                 times,
                 was_sent: false,
             });
@@ -236,7 +148,7 @@ impl OpenRequests {
     pub fn closed(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {
-            self.close(&session, &mut effects, |one| one.request.id == *id);
+            self.close(&session, Cause::TurnGoesOn, &mut effects, |one| one.request.id == *id);
         }
         effects
     }
@@ -270,13 +182,36 @@ impl OpenRequests {
             }
             return effects;
         }
-        self.close(session, &mut effects, |one| {
+        self.close(session, Cause::TurnGoesOn, &mut effects, |one| {
             // A host says itself when a request is over.
             one.request.via == Via::Hook
                 && is_settled(one)
                 && (one.has_waited
                     || one.progress != Progress::Open
                     || now >= one.request.opened_at + SHOWN_BY)
+        });
+        effects
+    }
+
+    /// Applies what a witness tells of the calls of the session's own turn. A request whose call it saw, and sees no more, is
+    /// decided. The session may wait on, because a subagent asks.
+    pub fn take_calls(
+        &mut self,
+        session: &SessionId,
+        witness: CallWitness,
+        is_open: impl Fn(&Request) -> bool,
+    ) -> Vec<RequestEffect> {
+        let mut effects = Vec::new();
+        for one in self.sessions.get_mut(session).into_iter().flatten() {
+            if is_open(&one.request) {
+                one.seen_by.insert(witness);
+            }
+        }
+        self.close(session, Cause::TurnGoesOn, &mut effects, |one| {
+            one.request.via == Via::Hook
+                && one.request.subagent_id.is_none()
+                && one.seen_by.contains(&witness)
+                && !is_open(&one.request)
         });
         effects
     }
@@ -292,7 +227,7 @@ impl OpenRequests {
     /// The session has ended, or nothing shows it any more: it cannot be answered here.
     pub fn session_gone(&mut self, session: &SessionId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
-        self.close(session, &mut effects, |_| true);
+        self.close(session, Cause::End, &mut effects, |_| true);
         self.asked.remove(session);
         effects
     }
@@ -359,6 +294,7 @@ impl OpenRequests {
     fn close(
         &mut self,
         session: &SessionId,
+        cause: Cause,
         effects: &mut Vec<RequestEffect>,
         is_over: impl Fn(&OpenRequest) -> bool,
     ) {
@@ -373,8 +309,11 @@ impl OpenRequests {
                     effects.push(RequestEffect::Release(id.clone()));
                     Closing::Elsewhere
                 }
-                Progress::Sending(_) | Progress::Taken(_) | Progress::Failed(_) => {
-                    effects.push(RequestEffect::Outcome(id.clone(), AnswerOutcome::Effect));
+                Progress::Failed(_) => Closing::Elsewhere,
+                Progress::Sending(_) | Progress::Taken(_) => {
+                    if cause == Cause::TurnGoesOn {
+                        effects.push(RequestEffect::Outcome(id.clone(), AnswerOutcome::Effect));
+                    }
                     Closing::Answered
                 }
             };

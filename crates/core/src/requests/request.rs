@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::ids::{SessionId, stable_hash};
+use sha2::{Digest as _, Sha256};
+
+use crate::ids::SessionId;
 use crate::time::Timestamp;
 
 /// Names one request. The waiting hook process makes it, so it is never used again.
@@ -27,9 +29,17 @@ impl std::fmt::Display for RequestId {
     }
 }
 
-/// A hash of everything that a request shows. An answer repeats it, so a changed card cannot be answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Digest(pub u64);
+/// A SHA-256 hash of everything that a request shows, or of a file. An answer repeats it, so a changed card cannot be answered. An
+/// agent that writes both texts must not find two with one hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The hash of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
 
 /// What a request wants from the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +111,7 @@ pub struct FileState {
     /// Its last change.
     pub modified: Timestamp,
     /// The hash of its content; `None` for a long file.
-    pub hash: Option<u64>,
+    pub hash: Option<Digest>,
 }
 
 /// One open request.
@@ -133,8 +143,10 @@ pub struct Request {
     pub suggestions: Arc<str>,
     /// The permission mode of the session.
     pub mode: Option<Arc<str>>,
-    /// The agent's folder at that moment.
+    /// The agent's folder at that moment. It follows `cd`.
     pub cwd: Option<Arc<str>>,
+    /// The folder of the agent's project, which stays. The agent keeps the project's settings there.
+    pub project: Option<Arc<str>>,
     /// When the hook process started.
     pub opened_at: Timestamp,
     /// The hash of the payload, and of the files after a change.
@@ -157,7 +169,7 @@ impl Request {
         }
         self.files = files;
         if !is_first_look {
-            self.digest = Digest(stable_hash(format!("{:x} {:?}", self.digest.0, self.files).as_bytes()));
+            self.digest = Digest::of(format!("{:?} {:?}", self.digest, self.files).as_bytes());
         }
     }
 }

@@ -38,6 +38,7 @@ impl RequestContext<'_> {
             suggestions: &Value::Null,
             mode: self.mode,
             cwd: Some(self.cwd),
+            project: Some(self.cwd),
             opened_at: self.at,
             payload: self.line.as_bytes(),
         }

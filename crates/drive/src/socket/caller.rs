@@ -92,9 +92,9 @@ pub fn agents(_pids: &[u32]) -> Vec<RunningAgent> {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
+    use std::process::Command;
     use std::sync::Arc;
-    use std::time::{SystemTime, UNIX_EPOCH};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use watchbill_core::requests::caller::{
         Caller, CallerProcess, Keeper, Line, RunningAgent, Terminal, TmuxClient,
@@ -102,6 +102,10 @@ mod linux {
     use watchbill_hooks::ancestors::{Process, terminal_of};
 
     use crate::host_process::keeps_agent;
+    use crate::socket::bounded::output;
+
+    /// How long tmux may take.
+    const TMUX: Duration = Duration::from_secs(2);
 
     /// The program with the window, beside the other programs of an installation.
     const WINDOW: &str = "watchbill-desktop";
@@ -260,12 +264,10 @@ mod linux {
 
     /// The clients of a tmux server whose active pane has this terminal.
     fn clients(socket: &str, terminal: &str, nested: u8) -> Vec<TmuxClient> {
-        let listed = Command::new("tmux")
-            .args(["-S", socket, "list-clients", "-F", "#{client_activity} #{client_pid} #{pane_tty}"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let listed = listed.map(|output| output.stdout).unwrap_or_default();
+        let mut lists = Command::new("tmux");
+        lists.args(["-S", socket, "list-clients", "-F", "#{client_activity} #{client_pid} #{pane_tty}"]);
+        // The caller names the socket: perhaps no tmux answers there.
+        let listed = output(&mut lists, TMUX).unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs().cast_signed());
         let client = |line: &str| {
             let mut words = line.split(' ');
@@ -273,11 +275,13 @@ mod linux {
             let shows = words.next()? == terminal;
             shows.then(|| TmuxClient { pressed: now - pressed, caller: look_within(pid, nested) })
         };
-        String::from_utf8_lossy(&listed).lines().filter_map(client).collect()
+        listed.lines().filter_map(client).collect()
     }
 
     #[cfg(test)]
     mod tests {
+        use std::process::Stdio;
+
         use super::*;
 
         #[test]

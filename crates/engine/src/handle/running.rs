@@ -5,10 +5,11 @@ mod memory;
 mod prompts;
 mod requests;
 mod timelines;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ use watchbill_watch::fs::Fs;
 
 use crate::clock::{Clock, SystemClock};
 use crate::doctor::{self, scopes_with_timeout};
-use crate::engine::Engine;
+use crate::file_looks::FileLooks;
 use crate::focus;
 use crate::hook_setup::ExpectedHooks;
 use crate::input::AttentionInput;
@@ -37,7 +38,6 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, RosterSink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::socket::access::{AccessError, CommandId, EngineAccess};
-use crate::source::HintSource;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
 use watchbill_history::{HistoryProgress, SharedStore};
@@ -66,6 +66,8 @@ pub struct Handle {
     store: Arc<OnceLock<Weak<SharedStore>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
+    /// Looks at the files that requests name.
+    file_looks: FileLooks,
     /// Stops the engine when the last clone is dropped. The socket of the engine uses a handle without a stopper.
     _stopper: Option<Arc<Stopper>>,
 }
@@ -98,6 +100,7 @@ impl Handle {
             prompts: Arc::default(),
             store: Arc::default(),
             opens: Opener::default(),
+            file_looks: FileLooks::default(),
             _stopper: None,
         }
     }
@@ -164,7 +167,7 @@ impl Handle {
         Self { is_demo: true, ..self }
     }
 
-    /// Whether this is the demo. Its sessions need no alerts.
+    /// Whether this is the demo, which needs no alerts.
     pub fn is_demo(&self) -> bool {
         self.is_demo
     }
@@ -206,7 +209,7 @@ impl Handle {
         self.ask_loop(move |engine, _| engine.chain(&session))?
     }
 
-    /// Carries out a user command. Sessions may be named as for [`Engine::find`]. On return, the command is in force
+    /// Carries out a user command. Sessions may be named as for [`crate::engine::Engine::find`]. On return, the command is in force
     /// and stored: by this engine, or by the holder of the store.
     ///
     /// # Errors
@@ -361,31 +364,6 @@ impl Handle {
         {
             tracing::error!("the engine's thread had panicked");
         }
-    }
-
-    fn ask_loop<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Engine, &dyn HintSource) -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
-        self.wait_for(|reply| {
-            Message::Ask(Box::new(move |engine: &Engine, source: &dyn HintSource| {
-                reply(question(engine, source))
-            }))
-        })
-    }
-
-    /// Sends a message that carries the callback `reply`, and waits until the engine calls it with the answer.
-    fn wait_for<T: Send + 'static>(
-        &self,
-        message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
-    ) -> Result<T, ApiError> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let reply = Box::new(move |answer| {
-            // The caller may have given up waiting.
-            let _ = sender.send(answer);
-        });
-        self.inbox.send(message(reply)).map_err(|_| stopped())?;
-        receiver.recv_timeout(TIMEOUT).map_err(|_| stopped())
     }
 }
 

@@ -21,6 +21,7 @@ use watchbill_watch::scan::Scan;
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::input::AttentionInput;
+use crate::pressed::Pressed;
 use crate::publish::{AlertSink, RosterSink, Subscription};
 use crate::socket::access::CommandId;
 use crate::source::HintSource;
@@ -98,7 +99,7 @@ pub(crate) enum Message {
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),
     /// The user answers a request.
-    Answer(UserAnswer, OnAnswered),
+    Answer(UserAnswer, Pressed, OnAnswered),
     /// The files that an open request names were looked at; all of them, as they are now.
     FilesSeen(SessionId, RequestId, Vec<NamedFile>),
     /// A program that may not answer requests or send prompts has tried to.

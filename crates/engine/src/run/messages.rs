@@ -164,9 +164,15 @@ impl Loop {
                 self.step(Input::Own(news));
             }
             Message::Undelivered(id) => self.step(Input::Undelivered(id)),
-            Message::Answer(answer, reply) => reply(self.answer(&answer)),
+            Message::Answer(answer, pressed, reply) => {
+                reply(self.answer(&answer, pressed));
+                // Makes the row anew, and schedules the look for the effect of the answer.
+                self.step(Input::Deadline);
+            }
             Message::FilesSeen(session, id, files) => {
                 self.engine.requests().note_files(&session, &id, files);
+                // Makes the row anew, so that a card shows the change.
+                self.step(Input::Deadline);
             }
             Message::CallerRefused(attempt) => {
                 // The list is the holder's, which refuses the same program.

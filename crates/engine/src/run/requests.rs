@@ -4,12 +4,21 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::request::AnswerGiven;
 
 use super::Loop;
+use crate::pressed::{self, Pressed};
 use crate::step::requests::UserAnswer;
 
 impl Loop {
-    /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent.
+    /// Answers a request: stores the answer, then sends it to the hook process. An answer that cannot be stored is not sent, and
+    /// neither is one that comes too late.
     /// `None`: another program holds the store, and the request.
-    pub(super) fn answer(&mut self, answer: &UserAnswer) -> Result<Option<AnswerGiven>, ApiError> {
+    pub(super) fn answer(
+        &mut self,
+        answer: &UserAnswer,
+        pressed: Pressed,
+    ) -> Result<Option<AnswerGiven>, ApiError> {
+        if pressed.is_late() {
+            return Err(pressed::too_late());
+        }
         if self.persist.as_ref().is_some_and(|persist| !persist.writes()) {
             return Ok(None);
         }
@@ -25,6 +34,11 @@ impl Loop {
                 code,
                 format!("the answer was not sent, because it cannot be stored: {message}"),
             ));
+        }
+        // A slow disk may have taken its time.
+        if pressed.is_late() {
+            self.engine.requests().drop_answer(&answer.request);
+            return Err(pressed::too_late());
         }
         if !self.engine.requests().send(&answer.session, &answer.request) {
             return Err(ApiError::new(

@@ -80,21 +80,22 @@ pub(super) fn own(asked: Option<&RequestId>, printed: &str) -> Result<RequestId,
 pub(super) fn sink(writer: Writer, id: &str) -> AskSink {
     let id = id.to_owned();
     Box::new(move |output: Option<String>| {
+        let closing = writer.clone();
         let tell = move || writer.send(&Reply { id: &id, body: ReplyBody::Reply(&output) });
         if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
             tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
+            // So the hook process ends, and the answer is listed as lost.
+            closing.close();
         }
     })
 }
 
-/// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait.
-///
-/// A subagent's request is none: the client opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that
-/// waits would hide it from the user.
+/// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait, as that of a
+/// subagent.
 fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
     let at = started_at(call.order);
     let payload = call.payload.into_bytes();
-    let request = read_request(RequestId::new(&call.ask), &payload, at)?;
+    let request = read_request(RequestId::new(&call.ask), &payload, call.project.as_deref(), at)?;
     if request.subagent_id.is_some() {
         return None;
     }

@@ -12,7 +12,6 @@ use watchbill_drive::socket::address::Address;
 use watchbill_drive::socket::connection::{Reader, Writer, halves};
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::memory::{ContextCall, ContextText, MemoryChange, MemoryChanged};
 use watchbill_protocol::prompt::{PromptCall, PromptSent};
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
@@ -24,6 +23,7 @@ use watchbill_protocol::why::Why;
 
 use super::access::{AccessError, CommandId, EngineAccess};
 use super::address_of;
+use crate::pressed::Pressed;
 
 /// The holder sends its hello at once. A holder that takes longer hangs.
 const GREETING: Duration = Duration::from_secs(2);
@@ -93,12 +93,12 @@ impl Client {
         self.call_with(&CommandId::new(), Request::Ask(call), None, &mut |_| true)
     }
 
-    /// Tells that the hook process has printed the reply to its [`Client::ask`].
-    ///
-    /// # Errors
-    /// When the connection breaks.
-    pub fn printed(&mut self, request: &str) -> Result<(), AccessError> {
-        self.call(Request::Printed { request_id: request.to_owned() }, ANSWER_TIMEOUT)
+    /// Tells that the hook process has printed the reply to its [`Client::ask`], and waits for no reply: the agent waits for the
+    /// process.
+    pub fn send_printed(&mut self, request: &str) {
+        let request = Request::Printed { request_id: request.to_owned() };
+        // Without it, the answer is listed as lost.
+        let _ = self.writer.send(&SocketCall { id: CommandId::new().to_string(), request });
     }
 
     /// Asks what to tell the agent, for a hook process.
@@ -125,8 +125,19 @@ impl Client {
         &mut self,
         surface: &str,
         call: &AnswerCall,
+        pressed: Pressed,
     ) -> Result<AnswerGiven, AccessError> {
-        self.call(Request::Answer { call: call.clone(), surface: Some(surface.to_owned()) }, STORED)
+        self.send_answer(call, Some(surface.to_owned()), pressed)
+    }
+
+    fn send_answer(
+        &mut self,
+        call: &AnswerCall,
+        surface: Option<String>,
+        pressed: Pressed,
+    ) -> Result<AnswerGiven, AccessError> {
+        let pressed = Some(pressed.nanoseconds());
+        self.call(Request::Answer { call: call.clone(), surface, pressed }, STORED)
     }
 
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
@@ -206,7 +217,7 @@ impl EngineAccess for Client {
     }
 
     fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
-        self.call(Request::Answer { call: call.clone(), surface: None }, STORED)
+        self.send_answer(call, None, Pressed::now())
     }
 
     fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
@@ -234,12 +245,4 @@ impl EngineAccess for Client {
             |raw_event: &RawValue| serde_json::from_str(raw_event.get()).map_or(true, &mut *progress);
         self.call_with(&CommandId::new(), Request::Index, None, &mut event)
     }
-}
-
-/// The error for a request that this version does not know. The client may be newer.
-pub(super) fn unknown_request(error: &serde_json::Error) -> ApiError {
-    ApiError::new(
-        ErrorCode::Invalid,
-        format!("the request makes no sense to this version of Watchbill: {error}"),
-    )
 }

@@ -10,14 +10,6 @@ pub(crate) mod holder;
 pub(crate) mod mailbox;
 pub mod server;
 mod surface;
+mod unreadable_call;
 
 use watchbill_drive::socket::engine::address_of;
-
-/// The id of a call that cannot be parsed otherwise.
-fn id_of(line: &[u8]) -> String {
-    #[derive(serde::Deserialize)]
-    struct Id {
-        id: String,
-    }
-    serde_json::from_slice(line).map_or_else(|_| String::new(), |Id { id }| id)
-}

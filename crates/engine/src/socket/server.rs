@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interprocess::local_socket::prelude::*;
@@ -25,12 +25,14 @@ use watchbill_protocol::socket::{
 };
 
 use super::access::{AccessError, CommandId, EngineAccess};
+use super::address_of;
 use super::ask::{Asking, own, sink};
-use super::client::unknown_request;
 use super::mailbox::{self, Closed, Closer, mailbox};
 use super::surface;
-use super::{address_of, id_of};
+use super::unreadable_call::{id_of, unknown_request};
+use crate::counter::Counter;
 use crate::handle::Handle;
+use crate::pressed::Pressed;
 use crate::publish::Subscription;
 
 /// Limit of open connections, more than one user's programs need.
@@ -52,7 +54,7 @@ pub struct Server {
 struct Shared {
     handle: Handle,
     is_closing: AtomicBool,
-    connections: AtomicUsize,
+    connections: Counter,
     /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
     asking: Asking,
@@ -73,7 +75,7 @@ impl Server {
         let shared = Arc::new(Shared {
             handle,
             is_closing: AtomicBool::new(false),
-            connections: AtomicUsize::new(0),
+            connections: Counter::default(),
             followers: Mutex::default(),
             asking: Asking::default(),
             writers: Mutex::default(),
@@ -146,22 +148,19 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 
 /// Serves a connection on its own thread.
 fn begin(stream: Stream, shared: &Arc<Shared>) {
-    if shared.connections.fetch_add(1, Ordering::AcqRel) >= MAX_CONNECTIONS {
-        shared.connections.fetch_sub(1, Ordering::AcqRel);
+    let Some(counted) = shared.connections.count(MAX_CONNECTIONS) else {
         tracing::warn!("{MAX_CONNECTIONS} connections are open at the socket; one more is refused");
         return;
-    }
+    };
     let serving = Arc::clone(shared);
     let spawned = std::thread::Builder::new().name("watchbill-connection".into()).spawn(move || {
+        let _counted = counted;
         let mut connection = Connection::new(stream, &serving);
         if let Err(error) = connection.serve() {
             tracing::debug!(%error, "a connection has ended");
         }
-        drop(connection);
-        serving.connections.fetch_sub(1, Ordering::AcqRel);
     });
     if let Err(error) = spawned {
-        shared.connections.fetch_sub(1, Ordering::AcqRel);
         tracing::warn!(%error, "no thread for a connection");
     }
 }
@@ -262,11 +261,13 @@ impl<'s> Connection<'s> {
                 let noted = surface::note_refused(&engine, self.reader.stream(), &session, &what, &why);
                 self.reply(&id, noted.map_err(AccessError::from))
             }
-            Request::Answer { call, surface } => {
+            Request::Answer { call, surface, pressed } => {
+                let pressed = pressed.map_or_else(Pressed::now, Pressed::at);
                 let stream = self.reader.stream();
                 let surface =
                     surface::allowed(&self.shared.handle, stream, &call.session, surface.as_deref());
-                let given = surface.and_then(|surface| self.shared.handle.answer(&call, surface));
+                let given =
+                    surface.and_then(|surface| self.shared.handle.answer_pressed(&call, surface, pressed));
                 self.reply(&id, given.map_err(AccessError::from))
             }
             Request::Prompt(call) => {

@@ -7,7 +7,7 @@ use watchbill_core::history::private::strip_private;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::open::{AnswerOutcome, AnswerRefusal, Asked, RequestEffect};
+use watchbill_core::requests::open::{AnswerOutcome, AnswerRefusal, Asked, CallWitness, RequestEffect};
 use watchbill_core::requests::request::{Digest, NamedFile, Request, RequestId, Via};
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::state::{State, StateKind};
@@ -17,6 +17,7 @@ use watchbill_store::tables::answers::AnswerRow;
 
 use super::reconcile::take_hooks;
 use super::rooms::Rooms;
+use super::verdicts::inputs;
 use crate::input::Output;
 use crate::persist::changes::AnswerChange;
 
@@ -179,7 +180,11 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     let (id, now) = (row.session_id.clone(), rooms.env.now());
     let effects = match row.state {
         State::Ended => rooms.requests.session_ended(&id),
-        _ => rooms.requests.verdict(&id, waits(row), now),
+        _ => {
+            let mut effects = rooms.requests.verdict(&id, waits(row), now);
+            effects.extend(take_calls(rooms, &id));
+            effects
+        }
     };
     for effect in effects {
         // The row is being made just now.
@@ -189,6 +194,27 @@ pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -
     }
     row.request = rooms.requests.asked(&id).or(of_holder);
     rooms.requests.deadline(&id, now)
+}
+
+/// Closes requests whose calls have a result by now.
+fn take_calls(rooms: &mut Rooms, id: &SessionId) -> Vec<RequestEffect> {
+    if rooms.requests.of(id).is_empty() {
+        return Vec::new();
+    }
+    let inputs = inputs(rooms, id);
+    let instances = inputs.instances();
+    let running: Vec<_> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
+    let Some(hooks) = inputs.hooks.and_then(|hooks| hooks.witness(&running)) else { return Vec::new() };
+    // The request was hook evidence too, so this is its own call, unless a hook has reported its result.
+    let ask = hooks.asks.into_iter().find(|ask| ask.agent.is_none());
+    let calls = inputs.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    let is_pending = ask
+        .as_ref()
+        .is_some_and(|ask| calls.iter().any(|call| (&call.tool, &call.target) == (&ask.tool, &ask.target)));
+    let is_of = |request: &Request| ask.as_ref().is_some_and(|ask| ask.tool == request.tool);
+    let mut effects = rooms.requests.take_calls(id, CallWitness::Hooks, is_of);
+    effects.extend(rooms.requests.take_calls(id, CallWitness::Transcript, |_| is_pending));
+    effects
 }
 
 /// Nothing is known of a session any more: its process has ended, and it has no transcript.

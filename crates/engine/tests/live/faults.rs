@@ -2,6 +2,7 @@
 //! for its end, no stored data is lost, and everything is stored afterwards.
 
 mod clock;
+mod dead_mount;
 mod disk;
 mod index;
 mod locked;

@@ -227,7 +227,7 @@ fn a_connection_ends_with_its_client() {
 }
 
 /// A client in its permission dialog.
-fn waiting_client(folder: &Folder, author: &SessionWriter) -> StandIn {
+pub fn waiting_client(folder: &Folder, author: &SessionWriter) -> StandIn {
     let process = StandIn::start(folder, author, "waiting");
     let file = std::fs::read_dir(folder.root.join("sessions")).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();

@@ -1,5 +1,7 @@
 //! Which files of the project a request names: the file that an edit changes, and words of a command that are files.
 
+use std::path::Path;
+
 use serde_json::Value;
 use watchbill_core::requests::request::Request;
 
@@ -20,7 +22,11 @@ pub fn named_paths(request: &Request) -> Vec<String> {
     let words = text("command").unwrap_or_default().split(separates);
     // A word without a letter is no name; an option and a variable are none either.
     let is_name = |word: &&str| word.contains(char::is_alphanumeric) && !word.starts_with(['-', '#', '{']);
-    let in_project = |path: &String| !cwd.is_empty() && path.starts_with(cwd);
+    // The agent's folder follows `cd`; the project stays.
+    let projects = [request.project.as_deref().unwrap_or_default(), cwd];
+    let in_project = |path: &String| {
+        projects.iter().any(|folder| !folder.is_empty() && Path::new(path).starts_with(folder))
+    };
     let ran = words.filter(is_name).map(whole).filter(in_project);
     let mut paths: Vec<String> = Vec::new();
     for path in edited.chain(ran) {
@@ -40,10 +46,15 @@ mod tests {
     use crate::request::read_request;
 
     fn named(tool: &str, input: Value) -> Vec<String> {
-        let payload = serde_json::json!({ "session_id": "s", "cwd": "/p", "hook_event_name": "PermissionRequest",
+        named_in("/p", None, tool, input)
+    }
+
+    fn named_in(cwd: &str, project: Option<&str>, tool: &str, input: Value) -> Vec<String> {
+        let payload = serde_json::json!({ "session_id": "s", "cwd": cwd, "hook_event_name": "PermissionRequest",
             "tool_name": tool, "tool_input": input });
-        let request =
-            read_request(RequestId::new("1"), payload.to_string().as_bytes(), Timestamp::from_millis(0));
+        let payload = payload.to_string();
+        let at = Timestamp::from_millis(0);
+        let request = read_request(RequestId::new("1"), payload.as_bytes(), project, at);
         named_paths(&request.expect("a request"))
     }
 
@@ -53,5 +64,12 @@ mod tests {
         let command = serde_json::json!({ "command": "sh ./a.sh --x && cat 'b c' </p/sub/d;/bin/ls sh" });
         assert_eq!(named("Bash", command), ["/p/sh", "/p/a.sh", "/p/cat", "/p/b", "/p/c", "/p/sub/d"]);
         assert_eq!(named("WebFetch", serde_json::json!({ "url": "x" })), [""; 0]);
+    }
+
+    #[test]
+    fn after_cd_the_files_of_the_whole_project_count_and_no_neighbours() {
+        let command = serde_json::json!({ "command": "/p/a.sh /p2/b.sh c.sh" });
+        assert_eq!(named_in("/p/sub", Some("/p"), "Bash", command.clone()), ["/p/a.sh", "/p/sub/c.sh"]);
+        assert_eq!(named("Bash", command), ["/p/a.sh", "/p/c.sh"]);
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use watchbill_core::ids::{SessionId, stable_hash};
+use watchbill_core::ids::SessionId;
 use watchbill_core::requests::request::{
     Choice, Digest, Question, Request, RequestId, RequestKind, SuggestedRule, Via,
 };
@@ -35,8 +35,10 @@ pub struct Asking<'a> {
     pub suggestions: &'a Value,
     /// The permission mode of the session.
     pub mode: Option<&'a str>,
-    /// The agent's folder.
+    /// The agent's folder, which follows `cd`.
     pub cwd: Option<&'a str>,
+    /// The folder of the agent's project, which stays.
+    pub project: Option<&'a str>,
     /// When it asked.
     pub opened_at: Timestamp,
     /// The bytes that are hashed.
@@ -56,7 +58,7 @@ impl Asking<'_> {
             summary: summary(self.tool, self.input, &kind).into(),
             shown: shown(self.input, &kind).into(),
             always: match kind {
-                RequestKind::Permission => standing(self.suggestions, self.cwd),
+                RequestKind::Permission => standing(self.suggestions, self.project.or(self.cwd)),
                 _ => Vec::new(),
             },
             kind,
@@ -65,16 +67,23 @@ impl Asking<'_> {
             suggestions: self.suggestions.to_string().into(),
             mode: self.mode.map(Arc::from),
             cwd: self.cwd.map(Arc::from),
+            project: self.project.map(Arc::from),
             opened_at: self.opened_at,
-            digest: Digest(stable_hash(self.payload)),
+            digest: Digest::of(self.payload),
             files: Vec::new(),
             changed: Vec::new(),
         }
     }
 }
 
-/// Reads a request. `None` for any other event, and for bytes that are no payload.
-pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Option<Request> {
+/// Reads a request. `None` for any other event, and for bytes that are no payload. `project`: the agent's folder for project
+/// settings, which the payload does not name.
+pub fn read_request(
+    id: RequestId,
+    payload: &[u8],
+    project: Option<&str>,
+    opened_at: Timestamp,
+) -> Option<Request> {
     // The parser refuses JSON nested deeper than 128 levels.
     let fields: Value = serde_json::from_slice(payload).ok()?;
     let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty());
@@ -92,10 +101,20 @@ pub fn read_request(id: RequestId, payload: &[u8], opened_at: Timestamp) -> Opti
         suggestions: fields.get("permission_suggestions").unwrap_or(&Value::Null),
         mode: text("permission_mode"),
         cwd: text("cwd"),
+        project: project.filter(|folder| !folder.is_empty()),
         opened_at,
         payload,
     };
     Some(asking.request())
+}
+
+/// Whether a hook process with this payload waits for an answer.
+///
+/// A subagent's does not: the agent opens its dialog only after the hook has ended (seen in 2.1.329), so a hook that waits
+/// would hide it from the user.
+pub fn waits_for_answer(payload: &[u8]) -> bool {
+    let request = read_request(RequestId::new(""), payload, None, Timestamp::default());
+    request.is_some_and(|request| request.subagent_id.is_none())
 }
 
 /// The input as the user reads it: the command, the plan, or the JSON. Invisible characters are drawn.
@@ -124,8 +143,19 @@ fn kind_of(tool: &str, input: &Value) -> RequestKind {
             RequestKind::Plan(input.get("plan").and_then(Value::as_str).map(Arc::from))
         }
         "ExitPlanMode" => RequestKind::Unknown,
+        // Nothing is shown, so nothing can be allowed.
+        _ if has_no_command(tool, input) => RequestKind::Unknown,
         _ if input.is_object() => RequestKind::Permission,
         _ => RequestKind::Unknown,
+    }
+}
+
+/// Whether a tool that runs a command names none.
+fn has_no_command(tool: &str, input: &Value) -> bool {
+    match input.get("command") {
+        Some(Value::String(command)) => command.trim().is_empty(),
+        Some(_) => false,
+        None => tool == "Bash",
     }
 }
 
@@ -168,22 +198,22 @@ fn summary(tool: &str, input: &Value, kind: &RequestKind) -> String {
 }
 
 /// The suggested rules. Empty if one of them cannot be shown whole: the user must see each rule before allowing it.
-fn standing(suggestions: &Value, cwd: Option<&str>) -> Vec<SuggestedRule> {
+fn standing(suggestions: &Value, project: Option<&str>) -> Vec<SuggestedRule> {
     let Some(suggestions) = suggestions.as_array() else { return Vec::new() };
     suggestions
         .iter()
-        .map(|suggestion| standing_of(suggestion, cwd))
+        .map(|suggestion| standing_of(suggestion, project))
         .collect::<Option<Vec<_>>>()
         .map_or_else(Vec::new, |rules| rules.into_iter().flatten().collect())
 }
 
-fn standing_of(suggestion: &Value, cwd: Option<&str>) -> Option<Vec<SuggestedRule>> {
+fn standing_of(suggestion: &Value, project: Option<&str>) -> Option<Vec<SuggestedRule>> {
     let word = |name: &str| suggestion.get(name)?.as_str();
-    let cwd = cwd.unwrap_or(".");
+    let project = project.unwrap_or(".");
     let place: Arc<str> = match word("destination")? {
         "session" => "this session".into(),
-        "localSettings" => format!("{cwd}/.claude/settings.local.json").into(),
-        "projectSettings" => format!("{cwd}/.claude/settings.json").into(),
+        "localSettings" => format!("{project}/.claude/settings.local.json").into(),
+        "projectSettings" => format!("{project}/.claude/settings.json").into(),
         "userSettings" => "the user settings of Claude Code".into(),
         _ => return None,
     };

@@ -3,9 +3,7 @@
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::decision::{Chosen, Decision};
 use watchbill_core::requests::open::{Asked, Progress};
-use watchbill_core::requests::request::{
-    self, Choice, Digest, Question, RequestId, RequestKind, SuggestedRule, Via,
-};
+use watchbill_core::requests::request::{self, Choice, Question, RequestId, RequestKind, SuggestedRule, Via};
 use watchbill_core::time::Timestamp;
 
 use super::{
@@ -113,8 +111,9 @@ impl Request {
             suggestions: "null".into(),
             mode: self.mode.as_deref().map(Into::into),
             cwd: None,
+            project: None,
             opened_at: Timestamp::parse(&self.opened_at).unwrap_or(at),
-            digest: seen(&self.digest).unwrap_or(Digest(0)),
+            digest: seen(&self.digest).unwrap_or_default(),
             files: Vec::new(),
             changed: self.changed_files.iter().map(|path| (&**path).into()).collect(),
         }

@@ -22,6 +22,9 @@ CREATE INDEX IF NOT EXISTS answers_by_time ON answers (at);
 CREATE INDEX IF NOT EXISTS answers_by_session ON answers (session_id);
 ";
 
+/// The most answers that are kept. The newest stay.
+const KEPT: i64 = 10_000;
+
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerRow {
@@ -46,7 +49,7 @@ pub struct AnswerRow {
 }
 
 impl WriteTransaction<'_> {
-    /// Adds an answer.
+    /// Adds an answer, and removes the oldest if there are too many.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -67,6 +70,15 @@ impl WriteTransaction<'_> {
                 row.outcome_at.map(At),
             ),
         )?;
+        self.keep_newest_answers(KEPT)
+    }
+
+    fn keep_newest_answers(&mut self, count: i64) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM answers WHERE request_id IN
+                (SELECT request_id FROM answers ORDER BY at DESC, request_id DESC LIMIT -1 OFFSET ?1)",
+            [count],
+        )?;
         Ok(())
     }
 
@@ -84,17 +96,19 @@ impl WriteTransaction<'_> {
 }
 
 impl Store {
-    /// The answers that were given at a time or later, oldest first.
+    /// The answers that were given at a time or later, oldest first; the newest if there are more than are kept.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn answers(&self, since: Timestamp) -> Result<Vec<AnswerRow>, StoreError> {
         self.with_sql(|sql| {
             sql.prepare_cached(
-                "SELECT request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at
-                 FROM answers WHERE at >= ?1 ORDER BY at, request_id",
+                "SELECT * FROM
+                    (SELECT request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at
+                     FROM answers WHERE at >= ?1 ORDER BY at DESC, request_id DESC LIMIT ?2)
+                 ORDER BY at, request_id",
             )?
-            .query_map([At(since)], |row| {
+            .query_map((At(since), KEPT), |row| {
                 Ok(AnswerRow {
                     request_id: row.get(0)?,
                     session_id: row.get(1)?,
@@ -109,5 +123,41 @@ impl Store {
             })?
             .collect()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store of the test that cannot be used is a failure")]
+
+    use super::*;
+    use crate::OpenMode;
+
+    fn row(number: i64) -> AnswerRow {
+        AnswerRow {
+            request_id: format!("r{number}"),
+            session_id: "s".into(),
+            tool: "Bash".into(),
+            shown: "ls".into(),
+            decision: "allowed once".into(),
+            surface: "window".into(),
+            at: Timestamp::from_millis(number),
+            outcome: "sent".into(),
+            outcome_at: None,
+        }
+    }
+
+    #[test]
+    fn the_newest_answers_are_kept_and_listed_oldest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
+        let mut step = store.step().unwrap();
+        for number in [3, 1, 2, 5, 4] {
+            step.put_answer(&row(number)).unwrap();
+        }
+        step.keep_newest_answers(3).unwrap();
+        step.commit().unwrap();
+        assert_eq!(store.answers(Timestamp::from_millis(0)).unwrap(), [row(3), row(4), row(5)]);
+        assert_eq!(store.answers(Timestamp::from_millis(5)).unwrap(), [row(5)]);
     }
 }

@@ -6,12 +6,14 @@ import type { TrackedSession } from "../bindings/TrackedSession";
 import { secondWords } from "../age";
 import { type Host, reasonOf } from "../host/host";
 import { titleOf } from "../roster/words";
-import { cardWords, ELSEWHERE, NO_EFFECT, notSent, sentWords, whyNot } from "./words";
+import { cardWords, ELSEWHERE, NO_EFFECT, NOT_DELIVERED, notSent, sentWords, whyNot } from "./words";
 
 /** The same card must be in sight this long, in milliseconds, before an answer counts. */
 export const IN_SIGHT = 400;
 /** How long the end of a request is shown, in milliseconds. A refusal takes longer to read. */
 const NOTE = 2000;
+/** After this time, in milliseconds, an answer that was not delivered is told. The engine refuses it from then on. */
+export const DELIVERY = 5000;
 const REFUSAL = 6000;
 
 export type Card = { readonly sessionId: string; readonly title: string; readonly request: Request };
@@ -38,6 +40,7 @@ export class RequestModel {
   #typing = false;
   #readyTimer: ReturnType<typeof setTimeout> | undefined;
   #noteTimer: ReturnType<typeof setTimeout> | undefined;
+  #deliveryTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `at` is the engine's time. `say` announces to screen readers. */
   constructor(host: Host, at: () => number, say: (words: string) => void) {
@@ -96,17 +99,29 @@ export class RequestModel {
     const words = sentWords(decision, card.request.kind);
     this.sent = `${words}, ${secondWords(this.#at())}`;
     this.refusal = "";
+    const late = (this.#deliveryTimer = setTimeout(() => this.#late(card), DELIVERY));
     try {
       await this.#host.answer({ session: card.sessionId, requestId: card.request.id, seen: card.request.digest, decision });
+      if (this.refusal === NOT_DELIVERED) this.refusal = "";
       this.#say(`${words}.`);
     } catch (error) {
       this.#refused(card, notSent(reasonOf(error)));
+    } finally {
+      clearTimeout(late);
     }
   }
 
   stop(): void {
     clearTimeout(this.#readyTimer);
     clearTimeout(this.#noteTimer);
+    clearTimeout(this.#deliveryTimer);
+  }
+
+  /** The answer is under way for too long. Its outcome is still to come. */
+  #late(card: Card): void {
+    if (this.card === undefined || !isSame(this.card, card)) return;
+    this.refusal = NOT_DELIVERED;
+    this.#say(NOT_DELIVERED);
   }
 
   #refused(card: Card, words: string): void {

@@ -7,7 +7,8 @@ import type { TrackedSession } from "../bindings/TrackedSession";
 import type { Host } from "../host/host";
 import { goesOn, publishRequest } from "../host/mock/requests";
 import { ENGINE_START, row } from "../host/mock/rows";
-import { IN_SIGHT, RequestModel } from "./request.svelte";
+import { DELIVERY, IN_SIGHT, RequestModel } from "./request.svelte";
+import { NOT_DELIVERED } from "./words";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -108,6 +109,27 @@ test("only one answer is sent, and a refusal brings the buttons back", async () 
   expect([model.sent, said.at(-1)]).toEqual(["", model.refusal]);
   await model.send({ do: "allow" });
   expect([answer.mock.calls.length, model.refusal]).toEqual([2, ""]);
+});
+
+test("an answer that is not delivered within 5 seconds is told, until its outcome comes", async () => {
+  const { model, answer, said } = shown();
+  await settle();
+  let done: () => void = () => undefined;
+  answer.mockImplementationOnce(() => new Promise((resolve) => (done = () => resolve({ requestId: "", decision: "", delivered: true, at: "" }))));
+  const sent = model.send({ do: "allow" });
+  await vi.advanceTimersByTimeAsync(DELIVERY - 1);
+  expect(model.refusal).toBe("");
+  await vi.advanceTimersByTimeAsync(1);
+  expect([model.refusal, said.at(-1)]).toEqual([NOT_DELIVERED, NOT_DELIVERED]);
+  expect(model.refuses("deny"), "its outcome is still to come").toBe("gone");
+  done();
+  await sent;
+  expect([model.refusal, said.at(-1)]).toEqual(["", "Allowed."]);
+  model.take(asking({ id: "second" }));
+  await settle();
+  await model.send({ do: "deny", reason: "" });
+  await vi.advanceTimersByTimeAsync(DELIVERY);
+  expect(model.refusal, "it was delivered").toBe("");
 });
 
 test("a refusal after the card has gone is still shown", async () => {

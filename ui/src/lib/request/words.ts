@@ -75,6 +75,7 @@ export function sentWords(decision: RequestDecision, kind: string): string {
 export const FAILED = "No effect after 5 seconds";
 export const STILL_ASKS = "The session still asks. Answer in its terminal.";
 export const NO_EFFECT = `${FAILED}. Answer in its terminal.`;
+export const NOT_DELIVERED = "Not delivered after 5 seconds. Answer in its terminal.";
 export const ELSEWHERE = "Answered in its terminal";
 
 /** A failure as a sentence. */

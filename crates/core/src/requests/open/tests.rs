@@ -1,10 +1,8 @@
-//! The life of a request, and the law over all orders of events.
+//! The life of a request.
 
 #![allow(clippy::unwrap_used, reason = "a request of the test that cannot be read is a failure")]
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use proptest::prelude::*;
+mod law;
 
 use super::*;
 use crate::requests::request::{FileState, RequestKind};
@@ -25,8 +23,9 @@ fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request
         suggestions: "null".into(),
         mode: None,
         cwd: None,
+        project: None,
         opened_at: Timestamp::from_millis(at),
-        digest: Digest(id as u64),
+        digest: Digest::of(&id.to_le_bytes()),
         files: Vec::new(),
         changed: Vec::new(),
     }
@@ -69,7 +68,7 @@ fn an_answer_that_takes_effect_closes_the_request() {
 fn after_a_change_of_its_file_the_shown_request_cannot_be_answered() {
     let file = |length| NamedFile {
         path: "/p/a.sh".into(),
-        state: Some(FileState { length, modified: at(1), hash: Some(length) }),
+        state: Some(FileState { length, modified: at(1), hash: Some(Digest::of(&length.to_le_bytes())) }),
     };
     let mut all = OpenRequests::default();
     let before = request(1, "s", None, 0);
@@ -133,6 +132,28 @@ fn a_decision_in_the_terminal_releases_the_hook() {
 }
 
 #[test]
+fn a_result_closes_the_request_of_its_call_while_a_subagent_asks() {
+    for witness in [CallWitness::Hooks, CallWitness::Transcript] {
+        let (mut all, first) = one_open();
+        let id = first.session.clone();
+        assert_eq!(all.take_calls(&id, witness, |_| false), [], "it did not see the call yet");
+        all.take_calls(&id, witness, |request| &*request.tool == "Bash");
+        all.verdict(&id, true, at(1_000));
+        let closed = RequestEffect::Closed(id.clone(), first.id.clone(), Closing::Elsewhere);
+        assert_eq!(
+            all.take_calls(&id, witness, |_| false),
+            [RequestEffect::Release(first.id.clone()), closed]
+        );
+        let answered = request(2, "s", None, 2_000);
+        all.ask(answered.clone());
+        all.take_calls(&id, witness, |_| true);
+        assert_eq!(answer(&mut all, &answered, 3_000), Ok(true));
+        let effects = all.take_calls(&id, witness, |_| false);
+        assert_eq!(effects[0], RequestEffect::Outcome(answered.id, AnswerOutcome::Effect));
+    }
+}
+
+#[test]
 fn a_session_that_never_waits_asks_nothing_after_two_seconds() {
     let (mut all, request) = one_open();
     assert_eq!(all.deadline(&request.session, at(0)), Some(at(500)));
@@ -166,12 +187,30 @@ fn an_answer_without_effect_fails_after_five_seconds_and_is_not_sent_again() {
     let failed = all.verdict(&request.session, true, at(6_000));
     assert_eq!(failed, [RequestEffect::Outcome(request.id.clone(), AnswerOutcome::NoEffect)]);
     assert_eq!(answer(&mut all, &request, 6_001), Err(AnswerRefusal::Answered));
+    // The user decides in the terminal. That is no effect of the answer.
+    let closed = RequestEffect::Closed(request.session.clone(), request.id.clone(), Closing::Elsewhere);
+    assert_eq!(all.verdict(&request.session, false, at(9_000)), [closed]);
+}
+
+#[test]
+fn the_end_of_the_session_or_of_watchbill_says_nothing_of_an_answer_on_its_way() {
+    for is_printed in [false, true] {
+        for ends in [OpenRequests::session_ended, |all: &mut OpenRequests, _: &SessionId| all.release_all()] {
+            let (mut all, request) = one_open();
+            assert_eq!(answer(&mut all, &request, 1_000), Ok(true));
+            if is_printed {
+                all.printed(&request.id, at(1_010));
+            }
+            let closed = RequestEffect::Closed(request.session.clone(), request.id, Closing::Answered);
+            assert_eq!(ends(&mut all, &request.session), [closed]);
+        }
+    }
 }
 
 #[test]
 fn a_card_that_showed_something_else_is_refused() {
     let (all, request) = one_open();
-    let checked = all.check(&request.session, &request.id, Digest(request.digest.0 + 1), &Decision::Allow);
+    let checked = all.check(&request.session, &request.id, Digest::of(b"another"), &Decision::Allow);
     assert_eq!(checked.unwrap_err(), AnswerRefusal::Changed);
 }
 
@@ -183,109 +222,6 @@ fn the_next_request_of_a_turn_closes_the_one_before_and_a_subagents_does_not() {
     assert_eq!(effects[0], RequestEffect::Release(first.id));
     let open: Vec<_> = all.of(&first.session).iter().map(|one| one.request.id.to_string()).collect();
     assert_eq!(open, ["2", "3"], "oldest first");
-}
-
-#[derive(Debug, Clone)]
-enum Act {
-    Ask(usize, Option<u8>),
-    Answer(usize),
-    Printed(usize),
-    Gone(usize),
-    Verdict(usize, bool),
-    Ended(usize),
-    Undelivered(usize),
-    ReleaseAll,
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    prop_oneof![
-        4 => (0..3usize, prop::option::of(0..2u8)).prop_map(|(session, subagent)| Act::Ask(session, subagent)),
-        4 => (0..40usize).prop_map(Act::Answer),
-        3 => (0..40usize).prop_map(Act::Printed),
-        2 => (0..40usize).prop_map(Act::Gone),
-        4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
-        1 => (0..3usize).prop_map(Act::Ended),
-        1 => (0..40usize).prop_map(Act::Undelivered),
-        1 => Just(Act::ReleaseAll),
-    ]
-}
-
-proptest! {
-    /// In every order of events each request is answered at most once, closed at most once, and never answered after that.
-    /// A hook process that got no answer is released or ends by itself.
-    #[test]
-    fn each_request_is_decided_at_most_once(acts in prop::collection::vec((act(), 0..2_000i64), 1..120)) {
-        let mut all = OpenRequests::default();
-        let mut asked: Vec<Request> = Vec::new();
-        let (mut sent, mut closed, mut released, mut gone) =
-            (BTreeSet::new(), BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        let mut lost = BTreeSet::new();
-        let mut now = 0;
-        for (act, passed) in acts {
-            now += passed;
-            let of = |which: usize| asked.get(which % asked.len().max(1)).cloned();
-            let effects = match act {
-                Act::Ask(session, subagent) => {
-                    let subagent = subagent.map(|n| n.to_string());
-                    let one = request(asked.len(), &session.to_string(), subagent.as_deref(), now);
-                    asked.push(one.clone());
-                    all.ask(one)
-                }
-                Act::Answer(which) => {
-                    if let Some(one) = of(which) && answer(&mut all, &one, now) == Ok(true) {
-                        prop_assert!(sent.insert(one.id.clone()), "{} was answered twice", one.id);
-                        prop_assert!(!closed.contains_key(&one.id), "{} was answered after its end", one.id);
-                        prop_assert!(!released.contains(&one.id) && !gone.contains(&one.id));
-                    }
-                    Vec::new()
-                }
-                Act::Printed(which) => of(which).map(|one| all.printed(&one.id, at(now))).unwrap_or_default(),
-                Act::Gone(which) => of(which).map(|one| {
-                    gone.insert(one.id.clone());
-                    all.hook_gone(&one.id)
-                }).unwrap_or_default(),
-                Act::Verdict(session, waits) => all.verdict(&SessionId::new(&session.to_string()), waits, at(now)),
-                Act::Ended(session) => all.session_ended(&SessionId::new(&session.to_string())),
-                Act::Undelivered(which) => of(which).map(|one| {
-                    let effects = all.undelivered(&one.id);
-                    if !effects.is_empty() {
-                        // It can be answered again.
-                        sent.remove(&one.id);
-                        lost.insert(one.id.clone());
-                    }
-                    effects
-                }).unwrap_or_default(),
-                Act::ReleaseAll => all.release_all(),
-            };
-            for effect in effects {
-                match effect {
-                    RequestEffect::Release(id) => {
-                        prop_assert!(!sent.contains(&id), "{} has an answer on its way", id);
-                        prop_assert!(released.insert(id));
-                    }
-                    RequestEffect::Closed(_, id, closing) => {
-                        prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
-                        prop_assert!(closed.insert(id, closing).is_none());
-                    }
-                    RequestEffect::Expired(one) => prop_assert!(
-                        !sent.contains(&one.id) && !lost.contains(&one.id),
-                        "{} was answered", one.id
-                    ),
-                    RequestEffect::Outcome(id, _) => prop_assert!(
-                        sent.contains(&id) || lost.contains(&id),
-                        "{} was never answered", id
-                    ),
-                }
-            }
-        }
-        for one in &asked {
-            let is_open = all.of(&one.session).iter().any(|open| open.request.id == one.id);
-            prop_assert_eq!(is_open, !closed.contains_key(&one.id), "{} is open or closed", &one.id);
-            let is_answered = sent.contains(&one.id);
-            let ended_alone = gone.contains(&one.id);
-            prop_assert!(is_open || is_answered || ended_alone || released.contains(&one.id), "{} waits for ever", &one.id);
-        }
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::requests::caller::{Caller, check};
 use watchbill_core::requests::decision::Decision;
-use watchbill_core::requests::request::{Request, RequestId};
+use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
@@ -18,10 +18,14 @@ use watchbill_protocol::own::facts::split_request_id;
 use watchbill_protocol::request::{AnswerCall, AnswerGiven, RequestDecision};
 
 use super::Handle;
+use crate::engine::Engine;
+use crate::file_looks::AT_MOST;
 use crate::named_files;
+use crate::pressed::{self, Pressed};
 use crate::run::message::{AskSink, Message};
 use crate::socket::access::AccessError;
 use crate::socket::client::Client;
+use crate::source::HintSource;
 use crate::step::requests::{RefusedCaller, UserAnswer};
 
 impl Handle {
@@ -30,8 +34,8 @@ impl Handle {
         // If the loop has ended, the failed send drops the sink. This ends the connection, and then the hook process.
         let _ = self.inbox.send(Message::HookAsks(Box::new(request.clone()), message, sink));
         let (inbox, fs) = (self.inbox.clone(), Arc::clone(&self.fs));
-        // This thread may hang on a dead mount. The request is shown anyway.
-        std::thread::spawn(move || {
+        // The request is shown, and its process is listened to, while the look hangs on a dead mount.
+        self.file_looks.begin(move || {
             let files = named_files::of(&request, &*fs);
             if !files.is_empty() {
                 let _ = inbox.send(Message::FilesSeen(request.session, request.id, files));
@@ -58,12 +62,33 @@ impl Handle {
         let _ = self.inbox.send(Message::HookGone(request));
     }
 
-    /// Answers a request that this program or a socket client has shown to the user. On return, the answer is stored
-    /// and on its way to the hook process. If another program holds the store, that program is asked.
+    /// Answers a request that this program has shown to the user, who answers now. On return, the answer is stored and on its
+    /// way to the hook process. If another program holds the store, that program is asked.
     ///
     /// # Errors
-    /// When the request is no longer open, or when the answer does not fit or cannot be stored.
-    pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
+    /// When the request is no longer open, when the answer does not fit or cannot be stored, or when the engine does not take it
+    /// in time. Then it counts no more.
+    pub fn answer(
+        &self,
+        call: &AnswerCall,
+        surface: &'static str,
+        refusal: Option<String>,
+    ) -> Result<AnswerGiven, ApiError> {
+        let pressed = Pressed::now();
+        self.check_self(&call.session, refusal, pressed)?;
+        self.answer_pressed(call, surface, pressed)
+    }
+
+    /// The same for an answer that a socket client sends.
+    ///
+    /// # Errors
+    /// As [`Handle::answer`].
+    pub(crate) fn answer_pressed(
+        &self,
+        call: &AnswerCall,
+        surface: &'static str,
+        pressed: Pressed,
+    ) -> Result<AnswerGiven, ApiError> {
         let answer = UserAnswer {
             session: SessionId::new(&call.session),
             request: RequestId::new(&call.request_id),
@@ -72,22 +97,28 @@ impl Handle {
             surface,
         };
         if matches!(answer.decision, Decision::Allow | Decision::AllowAlways) {
-            self.check_files(&answer.session, &answer.request)?;
+            self.check_files(&answer.session, &answer.request, pressed)?;
         }
-        match self.wait_for(|reply| Message::Answer(answer, reply))?? {
+        let given = self.wait_at_most(pressed.wait(), |reply| Message::Answer(answer, pressed, reply))?;
+        match given.ok_or_else(pressed::too_late)?? {
             Some(given) => Ok(given),
-            None => self.answer_there(call, surface),
+            None => self.answer_there(call, surface, pressed),
         }
     }
 
     /// Sends an answer to the holder of the store, once. After a broken connection, the row shows the outcome.
-    fn answer_there(&self, call: &AnswerCall, surface: &str) -> Result<AnswerGiven, ApiError> {
+    fn answer_there(
+        &self,
+        call: &AnswerCall,
+        surface: &str,
+        pressed: Pressed,
+    ) -> Result<AnswerGiven, ApiError> {
         let client = self.settings().data_dir.as_deref().and_then(Client::connect);
         let gone = || {
             let message = "the Watchbill that shows this request does not answer; answer in the terminal";
             ApiError::new(ErrorCode::NotReady, message)
         };
-        client.ok_or_else(gone)?.answer_from(surface, call).map_err(AccessError::into_api)
+        client.ok_or_else(gone)?.answer_from(surface, call, pressed).map_err(AccessError::into_api)
     }
 
     /// Gives an answer to the host of its session, on a thread of its own.
@@ -96,7 +127,8 @@ impl Handle {
         let parts = split_request_id(request.as_str());
         let parts = parts.and_then(|(own, id)| Some((Folder::of(data_dir?, own).ok()?, id.to_owned())));
         let decision = RequestDecision::from(&answer.decision);
-        std::thread::spawn(move || {
+        let (unsent, unsent_to) = (answer.request.clone(), self.inbox.clone());
+        let deliver = move || {
             let sent = parts.ok_or_else(|| "its host is not known".to_owned()).and_then(|(folder, id)| {
                 let command = OwnCommand::Answer { request: id, decision };
                 // The request's id names the command: however often it is sent, it is carried out once.
@@ -110,18 +142,30 @@ impl Handle {
                     Message::Undelivered(request)
                 }
             });
-        });
+        };
+        if let Err(error) = std::thread::Builder::new().name("watchbill-deliver".into()).spawn(deliver) {
+            tracing::warn!(%error, "no thread for an answer to a session");
+            let _ = unsent_to.send(Message::Undelivered(unsent));
+        }
     }
 
     /// Looks again at the files that an open request names. If one changed, the request must be shown again.
-    fn check_files(&self, session: &SessionId, id: &RequestId) -> Result<(), ApiError> {
+    fn check_files(&self, session: &SessionId, id: &RequestId, pressed: Pressed) -> Result<(), ApiError> {
         let asked = session.clone();
-        let asked = self.ask_loop(move |engine, _| engine.asked(&asked))?;
+        let asked = self.wait_at_most(pressed.wait(), |reply| {
+            Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| reply(engine.asked(&asked))))
+        })?;
+        let asked = asked.ok_or_else(pressed::too_late)?;
         let Some(request) = asked.map(|asked| asked.request).filter(|request| request.id == *id) else {
             // The loop says why it cannot be answered.
             return Ok(());
         };
-        let Some(files) = named_files::changed(&request.files, &*self.fs) else { return Ok(()) };
+        if request.files.is_empty() {
+            return Ok(());
+        }
+        let (looked_at, fs) = (Arc::clone(&request), Arc::clone(&self.fs));
+        let looked = self.file_looks.result(move || named_files::changed(&looked_at.files, &*fs));
+        let Some(files) = looked.ok_or_else(|| unreadable(&request.files))? else { return Ok(()) };
         let changed = request.files.iter().zip(&files).filter(|(before, now)| before != now);
         let paths: Vec<_> = changed.map(|(file, _)| &*file.path).collect();
         let message = format!(
@@ -172,17 +216,18 @@ impl Handle {
         refused.map_or(Ok(()), |why| Err(self.refused(session, what, "command", why)))
     }
 
-    /// Checks that the window, which is this program, may answer. `refusal`: why it may not, as its start showed. A refusal is
-    /// listed with the answers.
-    ///
-    /// # Errors
-    /// When an agent started it.
-    pub fn check_self(&self, session: &str, refusal: Option<String>) -> Result<(), ApiError> {
+    /// Checks that the window, which is this program, may answer. A refusal is listed with the answers.
+    fn check_self(&self, session: &str, refusal: Option<String>, pressed: Pressed) -> Result<(), ApiError> {
         let refused = match refusal {
             Some(why) => Some(why),
             None if !cfg!(target_os = "linux") => None,
             None => {
-                let agents = agents(&self.ask_loop(|engine, _| engine.running_processes())?);
+                let running = self.wait_at_most(pressed.wait(), |reply| {
+                    Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| {
+                        reply(engine.running_processes())
+                    }))
+                })?;
+                let agents = agents(&running.ok_or_else(pressed::too_late)?);
                 check(&look_at_self(), &agents, true).err().map(|refused| refused.to_string())
             }
         };
@@ -201,4 +246,15 @@ impl Handle {
         // If the loop has ended, there is no list to note it in.
         let _ = self.inbox.send(Message::CallerRefused(attempt));
     }
+}
+
+/// The refusal to allow a request whose files do not show whether they were changed.
+fn unreadable(files: &[NamedFile]) -> ApiError {
+    let paths: Vec<_> = files.iter().map(|file| &*file.path).collect();
+    let message = format!(
+        "nothing was answered: {} cannot be read within {} seconds, so it may have been changed; answer in the terminal",
+        visible_line(&paths.join(", "), 400),
+        AT_MOST.as_secs()
+    );
+    ApiError::new(ErrorCode::Unreadable, message)
 }

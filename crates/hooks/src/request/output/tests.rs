@@ -12,7 +12,8 @@ use crate::request::read_request;
 fn request(tool: &str, input: Value, suggestions: Value) -> Request {
     let payload = json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "cwd": "/w", "tool_name": tool,
         "tool_input": input, "permission_suggestions": suggestions });
-    read_request(RequestId::new("r"), payload.to_string().as_bytes(), Timestamp::from_millis(0)).unwrap()
+    read_request(RequestId::new("r"), payload.to_string().as_bytes(), None, Timestamp::from_millis(0))
+        .unwrap()
 }
 
 fn decided(decision: &Decision, request: &Request) -> Result<Value, Mismatch> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 fn read(payload: &Value) -> Option<Request> {
-    read_request(RequestId::new("r1"), payload.to_string().as_bytes(), Timestamp::from_millis(5))
+    read_request(RequestId::new("r1"), payload.to_string().as_bytes(), None, Timestamp::from_millis(5))
 }
 
 fn payload(tool: &str, input: Value) -> Value {
@@ -69,8 +69,30 @@ fn a_rule_says_what_it_allows_and_where_it_is_kept() {
             "work in /srv in this session",
         ]
     );
+    // After `cd` the agent still writes where its project is.
+    asked["cwd"] = json!("/home/dev/work/sub");
+    let bytes = asked.to_string();
+    let request = read_request(
+        RequestId::new("r"),
+        bytes.as_bytes(),
+        Some("/home/dev/work"),
+        Timestamp::from_millis(0),
+    );
+    assert_eq!(&*request.unwrap().always[0].place, "/home/dev/work/.claude/settings.local.json");
     asked["permission_suggestions"][0]["destination"] = json!("somewhere");
     assert!(read(&asked).unwrap().always.is_empty(), "one rule that cannot be told hides all");
+}
+
+#[test]
+fn a_command_of_nothing_cannot_be_allowed() {
+    for input in [json!({}), json!({ "command": "" }), json!({ "command": " \n" })] {
+        assert_eq!(read(&payload("Bash", input)).unwrap().kind, RequestKind::Unknown);
+    }
+    assert_eq!(
+        read(&payload("mcp__a__b", json!({}))).unwrap().kind,
+        RequestKind::Permission,
+        "a tool without input"
+    );
 }
 
 #[test]
@@ -79,7 +101,7 @@ fn other_events_and_broken_bytes_are_no_requests() {
     other["hook_event_name"] = json!("PreToolUse");
     assert!(read(&other).is_none());
     for bytes in [&b""[..], b"{", b"[]", b"null", b"\xff{}"] {
-        assert!(read_request(RequestId::new("r"), bytes, Timestamp::from_millis(0)).is_none());
+        assert!(read_request(RequestId::new("r"), bytes, None, Timestamp::from_millis(0)).is_none());
     }
 }
 
