@@ -97,7 +97,7 @@ impl Desk {
     /// When this window may not answer, or as the engine says.
     pub async fn answer(&self, call: AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
         let refusal = self.refusal.clone();
-        self.ask(move |engine| engine.answer(&call, surface, refusal)).await
+        self.ask(move |engine| engine.answer_in_window(&call, surface, refusal)).await
     }
 
     /// Sends the roster to the window through this channel, and through no other, from now on. Starts an engine again

@@ -68,7 +68,16 @@ impl Handle {
     /// # Errors
     /// When the request is no longer open, when the answer does not fit or cannot be stored, or when the engine does not take it
     /// in time. Then it counts no more.
-    pub fn answer(
+    pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
+        self.answer_pressed(call, surface, Pressed::now())
+    }
+
+    /// The same for the window, which is this program, if no agent started it. `refusal`: why it may not answer, as its start
+    /// showed.
+    ///
+    /// # Errors
+    /// As [`Handle::answer`], and when the window may not answer.
+    pub fn answer_in_window(
         &self,
         call: &AnswerCall,
         surface: &'static str,
