@@ -9,7 +9,7 @@ use clap::Args;
 pub struct Answer {
     /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
-    /// Answer this request only, and none that came after it; needed for one that was asked less than a second ago
+    /// Answer this request only, and none that came after it
     #[arg(long, value_name = "ID")]
     pub request: Option<String>,
     /// Allow it this once; a plan: go on, and ask before each edit
