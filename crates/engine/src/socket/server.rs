@@ -312,8 +312,7 @@ impl<'s> Connection<'s> {
         let (stream, before) = (self.reader.stream(), self.asked.as_ref());
         let (request, message) = match shared.asking.admit(&shared.handle, stream, before, call) {
             Ok(Some(asked)) => asked,
-            Ok(None) => return self.reply(id, Ok(None::<String>)),
-            Err(error) => return self.error(id, &error),
+            not => return self.reply(id, not.map(|_| None::<String>).map_err(AccessError::from)),
         };
         let name = self.asked.insert(request.id.clone()).clone();
         shared.handle.ask(request, message, sink(self.writer.clone(), id));
