@@ -67,8 +67,7 @@ impl Asker {
     fn asks(desk: &Desk, command: &str) -> Self {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": command } });
-        let stream = UnixStream::connect(desk.home.data().join("run/engine.sock")).unwrap();
-        let mut asker = Self(BufReader::new(stream));
+        let mut asker = Self(BufReader::new(desk.connects_below_agent()));
         asker.line();
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let call = json!({ "id": "1", "request": "ask", "ask": format!("ask-{command}"), "payload": payload.to_string(),

@@ -1,6 +1,7 @@
 //! Answers to requests, through the real programs: a client's hook process waits, the user answers, the hook prints.
 
 use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -41,6 +42,12 @@ impl Client {
         client
     }
 
+    /// The agent starts a process, which this line for a shell names.
+    fn starts(&self, line: &str) {
+        let mut lines = self.process.stdin.as_ref().unwrap();
+        writeln!(lines, "{line}").unwrap();
+    }
+
     /// Writes the registry file as the agent does.
     fn write_status(&self, session: &str, status: &str) {
         let pid = self.process.id();
@@ -68,20 +75,19 @@ impl Drop for Client {
 pub struct Hook(PathBuf);
 
 impl Hook {
-    /// Starts `watchbill hook --answer` below a client.
-    fn start(home: &Home, client: &Client, payload: &Value) -> Self {
+    /// Starts a command of `watchbill hook` below a client.
+    fn start(home: &Home, client: &Client, words: &[&str], payload: &Value) -> Self {
         let hook = Self(home.folder("hook"));
         let folder = hook.0.display();
         std::fs::write(hook.0.join("in"), payload.to_string()).unwrap();
         let pid = client.process.id().to_string();
-        let line = line(&home.command(&["hook", "--answer"]), &[("CLAUDE_PID", &pid)]);
+        let line = line(&home.command(words), &[("CLAUDE_PID", &pid)]);
         let script = format!(
             "{line} <{folder}/in >{folder}/out & echo $! >{folder}/pid.part; mv {folder}/pid.part {folder}/pid\n\
              wait $!; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n"
         );
         std::fs::write(hook.0.join("script"), script).unwrap();
-        let mut lines = client.process.stdin.as_ref().unwrap();
-        writeln!(lines, "sh {folder}/script").unwrap();
+        client.starts(&format!("sh {folder}/script"));
         until("the hook process", || hook.0.join("pid").exists());
         hook
     }
@@ -98,8 +104,9 @@ impl Hook {
     }
 
     fn signal(&self, signal: Signal) {
-        let pid = std::fs::read_to_string(self.0.join("pid")).unwrap().trim().parse().unwrap();
-        // It may have ended.
+        // Its home may be gone, and the process too.
+        let Ok(pid) = std::fs::read_to_string(self.0.join("pid")) else { return };
+        let pid = pid.trim().parse().unwrap();
         let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
     }
 }
@@ -132,7 +139,7 @@ impl Desk {
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
         let before = self.request().map(|request| request["id"].clone());
-        let hook = Hook::start(&self.home, &self.client, &payload);
+        let hook = Hook::start(&self.home, &self.client, &["hook", "--answer"], &payload);
         self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
@@ -175,11 +182,34 @@ impl Desk {
 
     /// The agent runs an observer's hook.
     pub fn tells_hook(&self, payload: &Value) {
-        let mut hook = self.home.command(&["hook"]);
-        hook.env("CLAUDE_PID", self.client_pid().to_string());
-        let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
-        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        assert!(hook.wait().unwrap().success());
+        assert_eq!(Hook::start(&self.home, &self.client, &["hook"], payload).end().1, 0);
+    }
+
+    /// A connection to the socket from a process of the agent, which passes everything on.
+    pub fn connects_below_agent(&self) -> UnixStream {
+        const RELAY: &str = "import socket, sys, threading\n\
+            listener, there = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n\
+            listener.bind(sys.argv[2])\n\
+            listener.listen()\n\
+            here = listener.accept()[0]\n\
+            there.connect(sys.argv[1])\n\
+            def pass_on(source, target):\n\
+            \x20   while data := source.recv(65536):\n\
+            \x20       target.sendall(data)\n\
+            \x20   target.shutdown(socket.SHUT_WR)\n\
+            threading.Thread(target=pass_on, args=(here, there)).start()\n\
+            pass_on(there, here)\n";
+        let folder = self.home.folder("relay");
+        std::fs::write(folder.join("relay.py"), RELAY).unwrap();
+        let (relay, engine) = (folder.join("relay.sock"), self.home.data().join("run/engine.sock"));
+        let script = folder.join("relay.py");
+        self.client.starts(&format!("python3 {} {} {}", script.display(), engine.display(), relay.display()));
+        let mut stream = None;
+        until("the relay", || {
+            stream = UnixStream::connect(&relay).ok();
+            stream.is_some()
+        });
+        stream.unwrap()
     }
 
     /// A call at the socket from a script that no agent started. Gives the reply.
@@ -425,7 +455,7 @@ fn only_the_sessions_own_process_asks_for_it() {
     assert_eq!(ask(&desk.home, &printed).unwrap()["error"]["code"], "invalid");
     assert!(hook.waits());
     assert_eq!(desk.request().unwrap()["id"], request["id"], "the card stays");
-    assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 0);
+    assert_eq!(desk.answer(&["--allow"]).code, 0);
     assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
 }
 

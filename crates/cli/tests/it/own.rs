@@ -344,7 +344,10 @@ fn a_host_takes_answers_from_a_running_watchbill_alone() {
         place.noted("answers").is_empty() && place.row()["request"]["id"] == *asked,
         "nothing was decided"
     );
-    assert_eq!(place.json(&["answer", &own[..8], "--allow", "--json"])["decision"], "allowed once");
+    assert_eq!(
+        place.json(&["answer", &own[..8], "--allow", "--json", "--request", &asked])["decision"],
+        "allowed once"
+    );
     until("the answer to arrive", || place.noted("answers").len() == 1);
     drop(serve);
 }
