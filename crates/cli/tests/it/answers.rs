@@ -187,16 +187,18 @@ impl Desk {
 
     /// A connection to the socket from a process of the agent, which passes everything on.
     pub fn connects_below_agent(&self) -> UnixStream {
-        const RELAY: &str = "import socket, sys, threading\n\
+        const RELAY: &str = "import os, socket, sys, threading\n\
             listener, there = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n\
             listener.bind(sys.argv[2])\n\
             listener.listen()\n\
             here = listener.accept()[0]\n\
             there.connect(sys.argv[1])\n\
             def pass_on(source, target):\n\
-            \x20   while data := source.recv(65536):\n\
-            \x20       target.sendall(data)\n\
-            \x20   target.shutdown(socket.SHUT_WR)\n\
+            \x20   try:\n\
+            \x20       while data := source.recv(65536):\n\
+            \x20           target.sendall(data)\n\
+            \x20   finally:\n\
+            \x20       os._exit(0)\n\
             threading.Thread(target=pass_on, args=(here, there)).start()\n\
             pass_on(there, here)\n";
         let folder = self.home.folder("relay");
