@@ -176,10 +176,6 @@ impl Desk {
         self.client.write_status(SESSION, status);
     }
 
-    pub fn client_pid(&self) -> u32 {
-        self.client.process.id()
-    }
-
     /// The agent runs an observer's hook.
     pub fn tells_hook(&self, payload: &Value) {
         assert_eq!(Hook::start(&self.home, &self.client, &["hook"], payload).end().1, 0);
