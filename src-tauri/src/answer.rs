@@ -1,4 +1,4 @@
-//! Answers outside the window, in notifications and in the tray, on their way to the engine.
+//! Answers of the window and of notifications on their way to the engine.
 
 use tauri::{AppHandle, Manager, async_runtime};
 use watchbill_protocol::request::AnswerCall;
@@ -8,13 +8,13 @@ use crate::desk::Desk;
 use crate::window;
 use crate::window_messages::WindowMessages;
 
-/// Sends an answer to the request that was shown. If it is refused, nothing was answered: the window opens on the session
-/// and says why.
-pub fn send(app: &AppHandle, call: AnswerCall, surface: &'static str) {
+/// Sends an answer to the request that a notification showed. If it is refused, nothing was answered: the window opens on the
+/// session and says why.
+pub fn send(app: &AppHandle, call: AnswerCall) {
     let app = app.clone();
     async_runtime::spawn(async move {
         let session = call.session.clone();
-        if let Err(error) = app.state::<Desk>().ask(move |engine| engine.answer(&call, surface)).await {
+        if let Err(error) = app.state::<Desk>().answer(call, "notification").await {
             refuse(&app, session, error.to_string());
         }
     });

@@ -6,17 +6,15 @@ use zbus::{MatchRule, Message};
 /// The member of the signals that [`owner_changes`] asks for.
 pub const OWNER_CHANGED: &str = "NameOwnerChanged";
 
+/// The name of the bus itself. No other program can have it.
+pub const BUS: &str = "org.freedesktop.DBus";
+
 /// The match rule for signals about the name getting or losing its owner.
 ///
 /// # Errors
 /// When `name` is no valid bus name.
 pub fn owner_changes(name: &'static str) -> zbus::Result<MatchRule<'static>> {
-    Ok(MatchRule::builder()
-        .msg_type(Type::Signal)
-        .sender("org.freedesktop.DBus")?
-        .member(OWNER_CHANGED)?
-        .arg(0, name)?
-        .build())
+    Ok(MatchRule::builder().msg_type(Type::Signal).sender(BUS)?.member(OWNER_CHANGED)?.arg(0, name)?.build())
 }
 
 /// Whether this signal says that the name has an owner now.

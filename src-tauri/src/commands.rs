@@ -45,7 +45,7 @@ pub async fn session_head(desk: State<'_, Desk>, session_id: String) -> Result<T
 /// Answers a request that the window has shown. When it returns, the answer is stored and on its way.
 #[tauri::command]
 pub async fn answer_request(desk: State<'_, Desk>, call: AnswerCall) -> Result<AnswerGiven, ApiError> {
-    desk.ask(move |engine| engine.answer(&call, "window")).await
+    desk.answer(call, "window").await
 }
 
 /// The witnesses of a state.

@@ -11,6 +11,7 @@ use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, RosterSink, Subscription};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::request::{AnswerCall, AnswerGiven};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_service::HttpService;
 use watchbill_settings::{Settings, TrayColours};
@@ -49,6 +50,8 @@ pub struct Desk {
     http: HttpService,
     /// Raises the window when another program asks for it.
     opener: OnceLock<Opener>,
+    /// Why this window may not answer.
+    refusal: Option<String>,
 }
 
 /// Raises the window, with a session selected if one is given.
@@ -56,7 +59,7 @@ pub type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
 
 impl Desk {
     /// A desk with a running engine.
-    pub fn new(engine: Handle, demo: bool) -> Self {
+    pub fn new(engine: Handle, demo: bool, refusal: Option<String>) -> Self {
         Self {
             engine: Arc::new(RwLock::new(engine)),
             bridge: Arc::new(Bridge::default()),
@@ -67,6 +70,7 @@ impl Desk {
             restarted: Mutex::default(),
             http: HttpService::default(),
             opener: OnceLock::new(),
+            refusal,
         }
     }
 
@@ -80,6 +84,20 @@ impl Desk {
             tracing::error!(%error, "a question to the engine ended in a panic");
             Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
         })
+    }
+
+    /// Why this window may not answer.
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// Answers a request that was shown. When it returns, the answer is stored and on its way.
+    ///
+    /// # Errors
+    /// When this window may not answer, or as the engine says.
+    pub async fn answer(&self, call: AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
+        let refusal = self.refusal.clone();
+        self.ask(move |engine| engine.answer_in_window(&call, surface, refusal)).await
     }
 
     /// Sends the roster to the window through this channel, and through no other, from now on. Starts an engine again
@@ -218,11 +236,6 @@ impl Desk {
     /// Whether a panel shows the tray icon, as far as the shell knows.
     pub fn has_tray(&self) -> bool {
         self.tray.is_shown()
-    }
-
-    /// Whether the tray's menu has shown this request for long enough to be read.
-    pub fn tray_has_shown(&self, request_id: &str, seen: &str) -> bool {
-        self.tray.has_shown(request_id, seen)
     }
 
     /// Selects a session in the window, once its full id is known.

@@ -26,6 +26,7 @@ mod settings;
 mod short_request;
 mod shortcut;
 mod start_request;
+mod starter;
 mod surfaces;
 mod text;
 mod tray;
@@ -87,6 +88,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let context = tauri::generate_context!("../tauri.conf.json");
     let configuration = Arc::new(engine::configure(&options)?);
     let settings = (*configuration.settings()).clone();
+    let refusal = starter::refusal(settings.scripts_answer);
     // Comes first, so that a second start ends before it has opened anything.
     #[cfg(target_os = "linux")]
     let first = {
@@ -162,7 +164,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             own::open_link,
         ])
         .build(context)?;
-    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
+    let engine = if options.demo { engine::demo()? } else { engine::open(settings)? };
+    let desk = Desk::new(engine, options.demo, refusal);
     app.manage(desk);
     app.manage(WindowMessages::default());
     app.manage(own::Attachments::default());
@@ -231,6 +234,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     }
     match event {
         RunEvent::Ready => {
+            surfaces::say_refusal(app, &desk);
             surfaces::keep_tray(app, &desk);
             surfaces::keep_alerts(app, &desk);
             surfaces::open_on_request(app, &desk);

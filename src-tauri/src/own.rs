@@ -192,6 +192,7 @@ fn go_on(data: &Path, call: ResumeCall, row: &TrackedSession) -> Result<String, 
         command: Vec::new(),
         size: None,
         created_at: jiff::Timestamp::now().to_string(),
+        started_by_agent: false,
     };
     start_host(data, spec)?;
     Ok(opened)

@@ -1,10 +1,10 @@
-//! Requests that one line shows whole, so that a notification or a menu may answer them.
+//! Requests that one line shows whole, so that a notification may answer them.
 
 use std::time::Duration;
 
 use watchbill_protocol::request::Request;
 
-/// The longest request that a notification or a menu shows whole, in characters. Desktops cut longer lines.
+/// The longest request that a notification shows whole, in characters. Desktops cut longer lines.
 const WHOLE: usize = 100;
 
 /// A button must stand this long before its answer counts, as a card must in the window.

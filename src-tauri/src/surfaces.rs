@@ -2,10 +2,22 @@
 
 use std::sync::Arc;
 
-use tauri::{AppHandle, async_runtime};
+use tauri::{AppHandle, Manager, async_runtime};
+use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::{Desk, Opener};
-use crate::{alerts, tray, window};
+use crate::window_messages::WindowMessages;
+use crate::{alerts, starter, tray, window};
+
+/// Tells the user that this window may not answer.
+pub fn say_refusal(app: &AppHandle, desk: &Desk) {
+    let Some(text) = desk.refusal().map(str::to_owned) else { return };
+    tracing::warn!("{text}");
+    // A page that is controlled has no reader.
+    if !starter::is_controlled() {
+        app.state::<WindowMessages>().tell(ShellMessage::Says { text });
+    }
+}
 
 /// Shows the tray from now on.
 pub fn keep_tray(app: &AppHandle, desk: &Desk) {

@@ -26,7 +26,10 @@ impl Agent {
     /// Starts a client that keeps its files below `home`, with a working folder called `name`.
     pub fn start(home: &Path, name: &str, session: &str) -> Result<Self> {
         // Without an environment: the test must not find, ask or raise the developer's terminal.
-        let process = Command::new("sleep").arg("600").stdin(Stdio::null()).env_clear().spawn()?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "while read -r line; do sh -c \"$line\" & done"]).env_clear();
+        let process =
+            shell.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::piped()).spawn()?;
         let pid = process.id();
         Self::of(home, name, session, process, pid)
     }
@@ -64,6 +67,11 @@ impl Agent {
     /// The id of the process that the registry names.
     pub const fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// The client starts a process, which this line for a shell names.
+    pub fn starts(&mut self, line: &str) -> Result<()> {
+        Ok(writeln!(self.process.stdin.as_mut().context("a client in a terminal starts nothing")?, "{line}")?)
     }
 
     /// The user sends a prompt; a turn begins.

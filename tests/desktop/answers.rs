@@ -1,5 +1,4 @@
-//! Answers outside the window, in the real desktop. A button of a notification or an entry of the tray's menu answers exactly
-//! the request that it showed, once.
+//! Answers outside the window, in the real desktop. A button of a notification answers exactly the request that it showed, once.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -7,21 +6,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
-use tokio::process::Child;
 use watchbill_testkit::fantoccini::Locator;
 use watchbill_testkit::{
-    Desktop, Driver, MenuEntry, Notification, NotificationServer, ScreenReader, ScreenSaver, TrayHost,
-    TrayItem, until,
+    Desktop, Driver, MenuEntry, Notification, NotificationServer, ScreenReader, ScreenSaver, Stranger,
+    TrayHost, TrayItem, until,
 };
 
 use crate::agent::Agent;
-use crate::start;
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const WANTS: &str = "api-server wants to run `npm publish`";
 
-/// Longer than an entry must stand in the menu before its answer counts.
+/// Longer than a button must stand before its answer counts.
 const STANDS: Duration = Duration::from_millis(500);
 
 /// The command line program, beside the window's.
@@ -34,7 +30,25 @@ fn cli() -> Result<PathBuf> {
 /// A client whose hook process waits in a permission dialog.
 struct Asking {
     agent: Agent,
-    hook: Child,
+    hook: Hook,
+}
+
+/// A hook process, and the folder of its files. It ends with this value.
+struct Hook(PathBuf);
+
+impl Hook {
+    fn waits(&self) -> bool {
+        !self.0.join("ended").exists()
+    }
+}
+
+impl Drop for Hook {
+    fn drop(&mut self) {
+        if let (true, Ok(pid)) = (self.waits(), std::fs::read_to_string(self.0.join("pid"))) {
+            // It may have ended already.
+            let _ = std::process::Command::new("kill").arg(pid.trim()).status();
+        }
+    }
 }
 
 impl Asking {
@@ -43,15 +57,15 @@ impl Asking {
         let mut agent = Agent::start(desktop.home(), "api-server", API)?;
         agent.is_asked("Work on api-server")?;
         is_at_work(item).await?;
-        let hook = asks(desktop, &agent, "Bash", &json!({ "command": "npm publish" })).await?;
+        let hook = asks(desktop, &mut agent, "Bash", &json!({ "command": "npm publish" })).await?;
         agent.wants_to_run("npm publish")?;
         Ok(Self { agent, hook })
     }
 
     /// What the hook process has printed at its end: the behavior, or nothing.
     async fn decision(self) -> Result<(Agent, Option<String>)> {
-        let ended = tokio::time::timeout(Duration::from_secs(60), self.hook.wait_with_output());
-        let output = ended.await.context("the hook process waits on")??.stdout;
+        until("the hook process to end", 60, async || (!self.hook.waits()).then_some(())).await?;
+        let output = std::fs::read(self.hook.0.join("out"))?;
         if output.is_empty() {
             return Ok((self.agent, None));
         }
@@ -60,8 +74,8 @@ impl Asking {
         Ok((self.agent, behavior.map(str::to_owned)))
     }
 
-    fn still_waits(&mut self) -> Result<bool> {
-        Ok(self.hook.try_wait()?.is_none())
+    fn still_waits(&self) -> bool {
+        self.hook.waits()
     }
 }
 
@@ -71,14 +85,25 @@ async fn is_at_work(item: &TrayItem) -> Result<()> {
 }
 
 /// Starts the hook process that asks for permission, as the client does.
-async fn asks(desktop: &Desktop, agent: &Agent, tool: &str, input: &Value) -> Result<Child> {
+async fn asks(desktop: &Desktop, agent: &mut Agent, tool: &str, input: &Value) -> Result<Hook> {
     let payload = json!({ "session_id": API, "cwd": agent.cwd(), "permission_mode": "default",
         "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input });
-    let mut command = desktop.command(cli()?);
-    command.args(["hook", "--answer"]).env("CLAUDE_PID", agent.pid().to_string());
-    let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let mut input = hook.stdin.take().context("a pipe")?;
-    input.write_all(payload.to_string().as_bytes()).await?;
+    let hook = Hook(tempfile::Builder::new().prefix("hook-").tempdir_in(desktop.home())?.keep());
+    let folder = hook.0.display();
+    std::fs::write(hook.0.join("in"), payload.to_string())?;
+    let command = desktop.command(cli()?);
+    let set = command.as_std().get_envs();
+    let set = set.filter_map(|(name, value)| Some(format!("{}='{}'", name.to_str()?, value?.to_str()?)));
+    let script = format!(
+        "env -i {} CLAUDE_PID={} '{}' hook --answer <{folder}/in >{folder}/out &\n\
+         echo $! >{folder}/pid.part; mv {folder}/pid.part {folder}/pid; wait $!; touch {folder}/ended\n",
+        set.collect::<Vec<_>>().join(" "),
+        agent.pid(),
+        cli()?.display(),
+    );
+    std::fs::write(hook.0.join("script"), script)?;
+    agent.starts(&format!("sh {folder}/script"))?;
+    until("the hook process", 60, async || hook.0.join("pid").exists().then_some(())).await?;
     Ok(hook)
 }
 
@@ -99,7 +124,7 @@ struct Stage {
     screen: NotificationServer,
     item: TrayItem,
     _panel: TrayHost,
-    program: Option<Child>,
+    program: Detached,
     desktop: Desktop,
 }
 
@@ -111,7 +136,7 @@ impl Stage {
     async fn on(desktop: Desktop) -> Result<Self> {
         let screen = NotificationServer::start(&desktop).await?;
         let panel = TrayHost::start(&desktop).await?;
-        let program = Some(start(&desktop, &["--hidden"])?);
+        let program = Detached::start(&desktop, crate::PROGRAM, &["--hidden"]).await?;
         let item = panel.item().await?;
         let stage = Self { screen, item, _panel: panel, program, desktop };
         until("the first scan", 60, async || {
@@ -127,15 +152,6 @@ impl Stage {
         until(&what, 60, async || {
             let standing = self.screen.standing();
             standing.into_iter().find(|one| one.summary == WANTS && has_allow(one) == with_allow)
-        })
-        .await
-    }
-
-    /// The entries below the session in the tray's menu, once Allow is among them.
-    async fn offered(&self) -> Result<MenuEntry> {
-        until("Allow in the tray's menu", 60, async || {
-            let menu = self.item.menu().await.ok()?;
-            menu.children.iter().find(|entry| entry.find("Allow").is_some()).cloned()
         })
         .await
     }
@@ -196,7 +212,7 @@ async fn a_locked_screen_offers_no_answer_and_takes_none() -> Result<()> {
     let desktop = Desktop::start().await?;
     let saver = ScreenSaver::start(&desktop, true).await?;
     let stage = Stage::on(desktop).await?;
-    let mut api = Asking::start(&stage.desktop, &stage.item).await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
     stage.standing(false).await?;
     saver.lock(false).await?;
     let offered = stage.standing(true).await?;
@@ -208,17 +224,17 @@ async fn a_locked_screen_offers_no_answer_and_takes_none() -> Result<()> {
     stage.screen.press(shown.id, allow).await?;
     // The window opens and says why, so the press was handled.
     crate::window(&stage.desktop).await?;
-    assert!(api.still_waits()? && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    assert!(api.still_waits() && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_buttons_of_the_request_before_answer_nothing() -> Result<()> {
     let stage = Stage::set().await?;
-    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let mut api = Asking::start(&stage.desktop, &stage.item).await?;
     let first = stage.standing(true).await?;
     // The same command is asked once more: the session, the notification and its text are the same.
-    let _again = asks(&stage.desktop, &api.agent, "Bash", &json!({ "command": "npm publish" })).await?;
+    let _again = asks(&stage.desktop, &mut api.agent, "Bash", &json!({ "command": "npm publish" })).await?;
     let before = action(&first, "Allow")?;
     let second = until("the buttons of the other request", 60, async || {
         let shown = stage.standing(true).await.ok()?;
@@ -238,7 +254,7 @@ async fn the_buttons_of_the_request_before_answer_nothing() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_program_closes_its_notifications_when_it_starts_again() -> Result<()> {
-    let mut stage = Stage::set().await?;
+    let stage = Stage::set().await?;
     let _api = Asking::start(&stage.desktop, &stage.item).await?;
     let shown = stage.standing(true).await?;
     let list = stage.desktop.home().join("data/watchbill/run/notifications.json");
@@ -247,9 +263,9 @@ async fn a_killed_program_closes_its_notifications_when_it_starts_again() -> Res
         text.contains(&format!(",{}]", shown.id)).then_some(())
     })
     .await?;
-    stage.program.take().context("it runs")?.kill().await?;
+    stage.program.kill().await?;
     assert_eq!(stage.screen.standing().len(), 1, "a killed program closes nothing");
-    let _program = start(&stage.desktop, &["--hidden"])?;
+    let _program = Detached::start(&stage.desktop, crate::PROGRAM, &["--hidden"]).await?;
     until("the old notification to go", 60, async || {
         stage.screen.standing().iter().all(|one| one.id != shown.id).then_some(())
     })
@@ -257,33 +273,109 @@ async fn a_killed_program_closes_its_notifications_when_it_starts_again() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_trays_menu_answers_what_it_shows_whole_and_opens_the_rest() -> Result<()> {
+async fn the_trays_menu_answers_nothing_and_opens_the_request() -> Result<()> {
     let stage = Stage::set().await?;
     let api = Asking::start(&stage.desktop, &stage.item).await?;
-    let entry = stage.offered().await?;
-    assert!(entry.label.starts_with("▲ Work on api-server"), "{}", entry.label);
-    assert_eq!(entry.labels(), ["Bash: npm publish", "Allow", "Deny", "", "Open"]);
-    assert!(!entry.children[0].enabled);
-    let deny = entry.find("Deny").context("an entry")?;
-    tokio::time::sleep(STANDS).await;
-    stage.item.choose(deny).await?;
-    stage.item.choose(deny).await?;
-    let (mut agent, decision) = api.decision().await?;
-    assert_eq!(decision.as_deref(), Some("deny"));
-    assert_eq!(stored(&stage.desktop).await?, one("denied", "tray"), "the second press did nothing");
+    let entry = needs_the_user(&stage.item).await?;
+    assert_eq!(entry.children, [], "any program on the bus can choose an entry");
+    stage.item.choose(&entry).await?;
+    crate::window(&stage.desktop).await?;
+    assert!(api.still_waits() && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    Ok(())
+}
 
-    // Two lines do not fit an entry.
-    agent.is_asked("Something else")?;
-    is_at_work(&stage.item).await?;
-    let _hook = asks(&stage.desktop, &agent, "Bash", &json!({ "command": "make\nmake install" })).await?;
-    agent.wants_to_run("make")?;
-    let entry = until("the session to need the user", 60, async || {
-        stage.item.menu().await.ok()?.find("▲ Work on api-server").cloned()
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_server_that_shows_a_notification_presses_its_buttons() -> Result<()> {
+    let stage = Stage::set().await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let shown = stage.standing(true).await?;
+    let (allow, deny) = (action(&shown, "Allow")?, action(&shown, "Deny")?);
+    tokio::time::sleep(STANDS).await;
+    stage.screen.press_as_stranger(&stage.desktop, shown.id, allow).await?;
+    stage.screen.press(shown.id, deny).await?;
+    let (_agent, decision) = api.decision().await?;
+    assert_eq!(decision.as_deref(), Some("deny"));
+    assert_eq!(stored(&stage.desktop).await?, one("denied", "notification"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_action_that_the_notification_never_offered_answers_nothing() -> Result<()> {
+    let stage = Stage::set().await?;
+    let mut api = Asking::start(&stage.desktop, &stage.item).await?;
+    stage.standing(true).await?;
+    // Two lines do not fit a notification: it offers no answer. Any program can read the names of the request.
+    let _next =
+        asks(&stage.desktop, &mut api.agent, "Bash", &json!({ "command": "make\nmake install" })).await?;
+    let shown = stage.standing(false).await?;
+    let names = until("the names of the request", 60, async || {
+        let output = stage.desktop.command(cli().ok()?).args(["roster", "--json"]).output().await.ok()?;
+        let roster: Value = serde_json::from_slice(&output.stdout).ok()?;
+        let request = roster["sessions"][0]["request"].clone();
+        let (id, digest) = (request["id"].as_str()?, request["digest"].as_str()?);
+        request["shown"].as_str()?.contains("install").then(|| json!([id, digest]).to_string())
     })
     .await?;
-    assert_eq!(entry.children, []);
-    stage.item.choose(&entry).await?;
-    crate::window(&stage.desktop).await.map(drop)
+    tokio::time::sleep(STANDS).await;
+    stage.screen.press(shown.id, &format!("allow {names}")).await?;
+    // The window opens and says why, so the press was handled.
+    crate::window(&stage.desktop).await?;
+    assert!(stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_screen_saver_unlocks_the_screen() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let saver = ScreenSaver::start(&desktop, false).await?;
+    let stage = Stage::on(desktop).await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    let offered = stage.standing(true).await?;
+    saver.lock(true).await?;
+    let shown = stage.standing(false).await?;
+    let stranger = Stranger::to(&stage.desktop, &stage.screen.program()?).await?;
+    stranger
+        .signal("/org/freedesktop/ScreenSaver", "org.freedesktop.ScreenSaver", "ActiveChanged", &false)
+        .await?;
+    // The owner of another screen saver's name cannot unlock this one either.
+    let name = "org.mate.ScreenSaver";
+    stranger.owns(name).await?;
+    stranger.signal("/org/mate/ScreenSaver", name, "ActiveChanged", &false).await?;
+    tokio::time::sleep(STANDS).await;
+    stage.screen.press(shown.id, action(&offered, "Allow")?).await?;
+    crate::window(&stage.desktop).await?;
+    assert!(api.still_waits() && stored(&stage.desktop).await?.is_empty(), "nothing was answered");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_an_agent_started_answers_nothing() -> Result<()> {
+    let mut desktop = Desktop::start().await?;
+    desktop.set("CLAUDECODE", "1");
+    let stage = Stage::on(desktop).await?;
+    let api = Asking::start(&stage.desktop, &stage.item).await?;
+    // It offers none, and refuses one that the engine would take.
+    stage.standing(false).await?;
+    stage.item.choose(&needs_the_user(&stage.item).await?).await?;
+    until("the window in front", 60, async || {
+        stage.desktop.focused().await.ok()?.filter(|name| name == crate::TITLE)
+    })
+    .await?;
+    until("the refusal to be listed", 60, async || {
+        stage.desktop.press(&["a"]).await.ok()?;
+        let stored = stored(&stage.desktop).await.ok()?;
+        stored.iter().any(|(decision, _)| decision.contains("this window answers nothing")).then_some(())
+    })
+    .await?;
+    assert!(api.still_waits() && stored(&stage.desktop).await?.len() == 1, "nothing was answered");
+    Ok(())
+}
+
+async fn needs_the_user(item: &TrayItem) -> Result<MenuEntry> {
+    until("the session to need the user", 60, async || {
+        item.menu().await.ok()?.find("▲ Work on api-server").cloned()
+    })
+    .await
 }
 
 /// A program that no agent started: its parent is gone. It ends with this value.
@@ -306,6 +398,18 @@ impl Detached {
     }
 }
 
+impl Detached {
+    /// Kills it, and waits until it is gone.
+    async fn kill(&self) -> Result<()> {
+        ensure!(
+            std::process::Command::new("kill").args(["-KILL", &self.0]).status()?.success(),
+            "it has ended"
+        );
+        let entry = PathBuf::from(format!("/proc/{}/exe", self.0));
+        until("its end", 60, async || std::fs::read_link(&entry).is_err().then_some(())).await
+    }
+}
+
 impl Drop for Detached {
     fn drop(&mut self) {
         // It may have ended already.
@@ -316,6 +420,7 @@ impl Drop for Detached {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_beside_serve_shows_and_answers_the_requests_that_serve_holds() -> Result<()> {
     let desktop = Desktop::start().await?;
+    let screen = NotificationServer::start(&desktop).await?;
     let panel = TrayHost::start(&desktop).await?;
     let _serve = desktop.command(cli()?).arg("serve").stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let socket = desktop.home().join("data/watchbill/run/engine.sock");
@@ -323,14 +428,14 @@ async fn a_window_beside_serve_shows_and_answers_the_requests_that_serve_holds()
     let _window = Detached::start(&desktop, crate::PROGRAM, &["--hidden"]).await?;
     let item = panel.item().await?;
     let api = Asking::start(&desktop, &item).await?;
-    let allow =
-        until("Allow in the tray's menu", 60, async || item.menu().await.ok()?.find("Allow").cloned())
+    let shown =
+        until("Allow in the notification", 60, async || screen.standing().into_iter().find(has_allow))
             .await?;
     tokio::time::sleep(STANDS).await;
-    item.choose(&allow).await?;
+    screen.press(shown.id, action(&shown, "Allow")?).await?;
     let (_agent, decision) = api.decision().await?;
     assert_eq!(decision.as_deref(), Some("allow"));
-    assert_eq!(stored(&desktop).await?, one("allowed once", "tray"));
+    assert_eq!(stored(&desktop).await?, one("allowed once", "notification"));
     Ok(())
 }
 
@@ -342,7 +447,7 @@ async fn a_request_that_comes_after_its_notification_brings_the_buttons() -> Res
     is_at_work(&stage.item).await?;
     agent.wants_to_run("npm publish")?;
     stage.standing(false).await?;
-    let hook = asks(&stage.desktop, &agent, "Bash", &json!({ "command": "npm publish" })).await?;
+    let hook = asks(&stage.desktop, &mut agent, "Bash", &json!({ "command": "npm publish" })).await?;
     stage.standing(true).await?;
     drop(hook);
     stage.standing(false).await.map(drop)
@@ -353,7 +458,7 @@ struct Window {
     reader: ScreenReader,
     item: TrayItem,
     _panel: TrayHost,
-    _program: Child,
+    _program: Detached,
     desktop: Desktop,
 }
 
@@ -362,7 +467,7 @@ impl Window {
         let desktop = Desktop::with_accessibility().await?;
         let reader = ScreenReader::start(&desktop).await?;
         let panel = TrayHost::start(&desktop).await?;
-        let _program = start(&desktop, &[])?;
+        let _program = Detached::start(&desktop, crate::PROGRAM, &[]).await?;
         let item = panel.item().await?;
         until("the window in front", 60, async || {
             desktop.focused().await.ok()?.filter(|name| name == crate::TITLE)
@@ -382,8 +487,7 @@ impl Window {
 async fn a_card_is_read_aloud_and_answered_by_the_keyboard_alone() -> Result<()> {
     let window = Window::open().await?;
     let api = Asking::start(&window.desktop, &window.item).await?;
-    until("Allow in the tray's menu", 60, async || window.item.menu().await.ok()?.find("Allow").map(drop))
-        .await?;
+    needs_the_user(&window.item).await?;
     window.desktop.press(&["n", "Return"]).await?;
     let words = "Work on api-server wants to run npm publish, a allows, d denies.";
     window.reader.wait_for_announcement(words).await?;
@@ -418,19 +522,14 @@ async fn each_request_of_a_session_in_front_is_painted_as_a_card() -> Result<()>
         opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
     })
     .await?;
-    let socket = desktop.home().join("data/watchbill/run/engine.sock");
     let mut took = Vec::new();
     // For a measurement by hand: WATCHBILL_CARDS=60 and --nocapture.
     let rounds = std::env::var("WATCHBILL_CARDS").ok().and_then(|number| number.parse().ok()).unwrap_or(2);
     for round in 0..rounds {
         let command = format!("echo round-{round}-");
         opened.page.execute(PAINTED, vec![json!(command)]).await?;
-        let payload = json!({ "session_id": API, "cwd": agent.cwd(), "permission_mode": "default",
-            "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": command } });
-        let call = json!({ "id": "1", "request": "ask", "ask": format!("ask-{round}"), "payload": payload.to_string() });
-        let mut hook = tokio::net::UnixStream::connect(&socket).await?;
         let asked = jiff::Timestamp::now().as_millisecond();
-        hook.write_all(format!("{call}\n").as_bytes()).await?;
+        let _hook = asks(&desktop, &mut agent, "Bash", &json!({ "command": command })).await?;
         let painted = until("the card", 60, async || {
             opened.page.execute("return window.painted", vec![]).await.ok()?.as_i64().filter(|at| *at > 0)
         })
@@ -444,7 +543,7 @@ async fn each_request_of_a_session_in_front_is_painted_as_a_card() -> Result<()>
     #[allow(clippy::print_stdout, reason = "the result of the measurement")]
     {
         println!(
-            "from a request at the socket to its card painted: p50 {half} ms, p95 {most} ms, of {}",
+            "from the start of a hook process to its card painted: p50 {half} ms, p95 {most} ms, of {}",
             took.len()
         );
     }

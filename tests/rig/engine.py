@@ -6,6 +6,7 @@ The engine's local socket is asked a hundred times a second, so the time at whic
 import itertools
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -18,9 +19,11 @@ LOOK = 0.01
 CONFIGURATION = "[answers]\nscripts = true\n"
 # The shell stays above the program, and writes the exit code when everything else is written.
 SCRIPT = """
-    folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null
-    echo $? >"$folder/part"; mv "$folder/part" "$folder/code"
+    cd {root}; env -i {words} >{folder}/out 2>{folder}/err </dev/null
+    echo $? >{folder}/part; mv {folder}/part {folder}/code
 """
+# The system counts the starts of processes in ticks of 10 ms.
+TICK = 0.02
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,20 @@ class Engine:
         # What the client and the engine said, for the record of a failure: (time, who, what).
         self.said = []
         self.last = {}
+        self.shell = self.begin()
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.look, daemon=True)
         self.thread.start()
+
+    def begin(self):
+        """The user's shell, which no agent started: its parent has ended, and it is older than the clients. Gives its input."""
+        pipe = self.sandbox.root / "lines"
+        os.mkfifo(pipe)
+        command = ["setsid", "--fork", "/bin/sh", "-c", 'exec /bin/sh <"$0"', str(pipe)]
+        subprocess.run(command, env=self.environment(), cwd=self.sandbox.root, check=True, stdin=subprocess.DEVNULL)
+        lines = open(pipe, "w", buffering=1, encoding="utf-8")
+        time.sleep(TICK)
+        return lines
 
     def words(self, *words):
         """A command line of Watchbill in this sandbox."""
@@ -90,6 +104,7 @@ class Engine:
         """Ends everything."""
         self.over.set()
         self.thread.join()
+        self.shell.close()
         if self.process:
             self.end(signal.SIGKILL)
         # A host ends its session in order. Only a cell that failed has one.
@@ -175,13 +190,15 @@ class Engine:
     # The user's commands.
 
     def say(self, *words, patience=30, environment=None):
-        """Runs `watchbill` as a process that no agent started: its parent has ended, and its environment is its own."""
+        """Runs `watchbill` in the user's shell, with an environment of its own."""
         folder = self.sandbox.root / f"said-{next(self.numbers)}"
         folder.mkdir()
-        command = ["setsid", "--fork", "/bin/sh", "-c", SCRIPT, "script", str(folder), *self.words(*words)]
+        variables = [f"{name}={value}" for name, value in (environment or self.environment()).items()]
+        words = shlex.join([*variables, *self.words(*words)])
+        root = shlex.quote(str(self.sandbox.root))
+        (folder / "script").write_text(SCRIPT.format(root=root, words=words, folder=shlex.quote(str(folder))))
         began = time.monotonic()
-        environment = environment or self.environment()
-        subprocess.run(command, env=environment, cwd=self.sandbox.root, check=True, stdin=subprocess.DEVNULL)
+        os.write(self.shell.fileno(), f"/bin/sh {shlex.quote(str(folder / 'script'))} &\n".encode())
         while not (folder / "code").exists():
             if time.monotonic() > began + patience:
                 raise RuntimeError(f"`watchbill {' '.join(map(str, words))}` does not end within {patience} s")

@@ -101,6 +101,11 @@ impl Folder {
         self.0.join("host.log")
     }
 
+    /// Exists if an agent started the session, or went on with it.
+    fn by_agent(&self) -> PathBuf {
+        self.0.join("started-by-agent")
+    }
+
     /// The transcript, for an agent that writes none that Watchbill reads. The folder of all sessions has the layout of Claude
     /// Code's folder in this.
     pub fn transcript(&self) -> PathBuf {
@@ -126,6 +131,23 @@ impl Folder {
     /// The last screen of a terminal that has ended, as bytes that draw it.
     pub fn screen(&self) -> PathBuf {
         self.0.join("screen")
+    }
+
+    /// Whether an agent started the session, or went on with it. Unknown counts as yes.
+    pub fn is_by_agent(&self) -> bool {
+        self.by_agent().try_exists().unwrap_or(true)
+    }
+
+    /// Notes, durably and for good, that an agent starts the session or goes on with it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn note_agent(&self) -> Result<(), FolderError> {
+        let path = self.by_agent();
+        let failed = |error| FolderError::Io { act: "write", path: path.clone(), error };
+        private_dir(&self.0).map_err(failed)?;
+        write_private(&path, b"").map_err(failed)?;
+        File::open(&self.0).and_then(|folder| folder.sync_all()).map_err(failed)
     }
 
     /// Writes what the session runs, durably. Gives `false`, and changes nothing, if the session exists.
@@ -169,7 +191,9 @@ impl Folder {
             path: path.clone(),
             error,
         })?;
-        serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })
+        let spec: OwnSpec =
+            serde_json::from_slice(&bytes).map_err(|error| FolderError::Spec { path, error })?;
+        Ok(OwnSpec { started_by_agent: self.is_by_agent(), ..spec })
     }
 }
 

@@ -20,6 +20,7 @@ mod fold;
 pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod host;
+mod host_process;
 pub mod log;
 pub mod replay;
 pub mod sessions;

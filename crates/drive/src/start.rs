@@ -11,6 +11,7 @@ use watchbill_protocol::own::spec::OwnSpec;
 
 use crate::client::{HostClient, HostError};
 use crate::folder::{Folder, FolderError, unique};
+use crate::socket::caller::why_no_person_started_this;
 
 /// The program of a host.
 const PROGRAM: &str = if cfg!(windows) { "watchbill-host.exe" } else { "watchbill-host" };
@@ -100,6 +101,15 @@ pub fn resume(data_dir: &Path, program: &Path, session: &str) -> Result<Folder, 
     run(data_dir, program, folder)
 }
 
+/// Notes an agent above this program before anything starts: nothing in the session may answer then. The host leaves the
+/// processes above it, and its environment has no marks.
+fn note_agent(folder: &Folder) -> Result<(), StartError> {
+    if why_no_person_started_this().is_some() {
+        folder.note_agent()?;
+    }
+    Ok(())
+}
+
 /// A host whose session has ended keeps the lock until its readers have read the end.
 fn wait_for_lock(folder: &Folder) {
     let begun = Instant::now();
@@ -115,6 +125,7 @@ fn run(data_dir: &Path, program: &Path, folder: Folder) -> Result<Folder, StartE
     if !cfg!(target_os = "linux") {
         return Err(StartError::Unsupported);
     }
+    note_agent(&folder)?;
     let failed = |error| StartError::Program { program: program.to_owned(), error };
     let copy = own_copy(data_dir, program).map_err(failed)?;
     let mut command = Command::new(&copy);

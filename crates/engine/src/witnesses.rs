@@ -152,6 +152,15 @@ impl Witnesses {
         processes_of(&self.registry, self.hooks.of(id).filter(|_| live), id)
     }
 
+    /// The processes of a session that run, as the registry names them.
+    pub fn alive_processes_of(&self, id: &SessionId) -> Vec<u32> {
+        let known = self.processes_of(id, false).into_iter();
+        known
+            .filter(|witness| witness.liveness == Liveness::Alive)
+            .map(|witness| witness.entry.instance.pid)
+            .collect()
+    }
+
     /// Whether a process is known to run the session.
     pub fn lives(&self, id: &SessionId, live: bool) -> bool {
         let alive = |witness: &InstanceWitness| witness.liveness == Liveness::Alive;

@@ -65,13 +65,6 @@ pub fn look(signs: &ClientSigns) -> Ancestry {
     found
 }
 
-/// The process that started another one. `None`: it is gone.
-#[cfg(target_os = "linux")]
-pub fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    Some(Process::parse(&stat)?.parent)
-}
-
 /// The controlling terminal of a process.
 #[cfg(target_os = "linux")]
 pub fn terminal_of(pid: u32) -> Option<String> {

@@ -46,6 +46,7 @@ impl From<&Row> for TrackedSession {
             source: own.map_or("watcher", |own| own.way.word()).into(),
             own: own.map(|own| own.way.word().into()),
             own_id: own.map(|own| own.id.to_string()),
+            started_by_agent: own.and_then(|own| own.by_agent.then_some(true)),
             agent: own.map_or("claude", |own| &*own.agent).into(),
             status: coarse(row.state).into(),
             state: row.state.word().into(),

@@ -196,8 +196,7 @@ pub struct AnswerRecord {
     pub shown: String,
     /// The decision in words.
     pub decision: String,
-    /// `window`, `notification`, `tray` or `command`; `none` for a request that expired. A refused attempt
-    /// has `command`.
+    /// `window`, `notification` or `command`; `none` for a request that expired.
     pub surface: String,
     /// When it was given.
     pub at: String,

@@ -22,6 +22,9 @@ pub struct TrackedSession {
     /// The id by which the host of a session of your own is reached. After a `/clear` or a resume the session has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_id: Option<String>,
+    /// An agent started this session of your own, or went on with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_by_agent: Option<bool>,
     /// `claude`, `codex`, ….
     pub agent: String,
     /// The coarse status of the source document: `working`, `waiting`, `idle`.

@@ -122,12 +122,21 @@ pub enum Request {
         /// The answer.
         #[serde(flatten)]
         call: AnswerCall,
-        /// `window`, `notification` or `tray`; only Watchbill's own window may say so. Absent: `command`.
+        /// `window` or `notification`; only Watchbill's own window may say so. Absent: `command`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         surface: Option<String>,
         /// The clock since boot when the user answered, in nanoseconds. An answer counts for five seconds. Absent: now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pressed: Option<u64>,
+    },
+    /// The host of an own session has refused a program. Reply: `null`. Only for that host.
+    Refused {
+        /// The own session.
+        session: String,
+        /// `answer`, or `prompt` for any other command.
+        what: String,
+        /// Why.
+        why: String,
     },
     /// The answers that were given. Reply: a list of [`crate::request::AnswerRecord`].
     Answers {

@@ -20,6 +20,7 @@ mod program;
 mod screen_reader;
 mod screen_saver;
 mod skipped;
+mod stranger;
 mod tray;
 
 pub use accessible::Accessible;
@@ -34,6 +35,7 @@ pub use portal::{Scheme, SettingsPortal};
 pub use screen_reader::ScreenReader;
 pub use screen_saver::ScreenSaver;
 pub use skipped::skipped;
+pub use stranger::Stranger;
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 
 use std::time::{Duration, Instant};

@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use zbus::message::Header;
 use zbus::object_server::{ResponseDispatchNotifier, SignalEmitter};
 use zbus::zvariant::OwnedValue;
 use zbus::{Connection, connection, interface};
 
+use crate::stranger::Stranger;
 use crate::{Desktop, until};
 
 const PATH: &str = "/org/freedesktop/Notifications";
+const NAME: &str = "org.freedesktop.Notifications";
 
 /// The capabilities of a server that can show everything.
 const ABILITIES: &[&str] = &["actions", "body", "body-markup", "persistence"];
@@ -46,6 +49,8 @@ struct Screen {
     answering: Vec<u32>,
     /// Whether it takes calls and answers none.
     hangs: bool,
+    /// The unique name of the program that showed the newest.
+    program: Option<String>,
 }
 
 type Shared = Arc<Mutex<Screen>>;
@@ -71,8 +76,13 @@ impl Server {
         actions: Vec<String>,
         hints: HashMap<String, OwnedValue>,
         _expires: i32,
+        #[zbus(header)] header: Header<'_>,
     ) -> ResponseDispatchNotifier<u32> {
-        let hangs = lock(&self.screen).hangs;
+        let hangs = {
+            let mut screen = lock(&self.screen);
+            screen.program = header.sender().map(ToString::to_string);
+            screen.hangs
+        };
         if hangs {
             std::future::pending::<()>().await;
         }
@@ -160,11 +170,8 @@ impl NotificationServer {
         let screen = Shared::default();
         let (hold, held) = watch::channel(false);
         let server = Server { screen: Arc::clone(&screen), held, abilities, runtime: Handle::current() };
-        let connection = connection::Builder::address(desktop.bus()?)?
-            .serve_at(PATH, server)?
-            .name("org.freedesktop.Notifications")?
-            .build()
-            .await?;
+        let connection =
+            connection::Builder::address(desktop.bus()?)?.serve_at(PATH, server)?.name(NAME)?.build().await?;
         Ok(Self { connection, screen, hold })
     }
 
@@ -186,6 +193,26 @@ impl NotificationServer {
     /// The number of notifications so far, replacements included.
     pub fn shown(&self) -> usize {
         lock(&self.screen).shown
+    }
+
+    /// Another program than this server sends the signals of a press and of the closing, to the program alone. On return the bus
+    /// has passed them on.
+    ///
+    /// # Errors
+    /// When the bus has ended, or nothing was shown yet.
+    pub async fn press_as_stranger(&self, desktop: &Desktop, id: u32, action: &str) -> Result<()> {
+        let program = lock(&self.screen).program.clone().context("nothing was shown")?;
+        let stranger = Stranger::to(desktop, &program).await?;
+        stranger.signal(PATH, NAME, "ActionInvoked", &(id, action)).await?;
+        stranger.signal(PATH, NAME, "NotificationClosed", &(id, 2_u32)).await
+    }
+
+    /// The unique name of the program that showed the newest notification.
+    ///
+    /// # Errors
+    /// When nothing was shown yet.
+    pub fn program(&self) -> Result<String> {
+        lock(&self.screen).program.clone().context("nothing was shown")
     }
 
     /// Presses a button of a notification that stays on the screen after it, or that has gone by now.

@@ -23,11 +23,12 @@ use zbus::{Connection, MatchRule, Message, MessageStream};
 use super::actions::{Button, NotificationEvent};
 use super::board::Card;
 use super::notice::Notice;
-use crate::bus::{OWNER_CHANGED, owner_changes};
+use crate::bus::{BUS, OWNER_CHANGED, owner_changes};
 use crate::desk::Desk;
 use cards::{Cards, NotificationCall, NotificationContent};
 pub use health::health;
 use left_behind::LeftBehind;
+use lock::Lock;
 use message::{Abilities, ENTRY, NAME, call, notify};
 use tauri::Manager;
 
@@ -51,8 +52,7 @@ pub struct Screen {
     asks_abilities: Option<(NonZeroU32, Instant)>,
     /// The log already says that notifications are refused or late.
     complained: bool,
-    /// The screen is locked.
-    locked: bool,
+    locked: Lock,
     left_behind: LeftBehind,
 }
 
@@ -77,7 +77,7 @@ impl Screen {
         bus.add_match_rule(of_server).await?;
         bus.add_match_rule(owner_changes(NAME)?).await?;
         bus.add_match_rule(lock::changes()?).await?;
-        let locked = lock::is_locked(&connection).await;
+        let locked = Lock::look(&connection).await;
         let data_dir = app.state::<Desk>().data_dir();
         let (left_behind, ids) = LeftBehind::find(data_dir.as_deref(), &connection).await;
         let screen = Self {
@@ -98,7 +98,7 @@ impl Screen {
 
     /// Whether the screen is locked.
     pub fn is_locked(&self) -> bool {
-        self.locked
+        self.locked.is_locked()
     }
 
     /// Shows a notification; replaces the one that the card had before.
@@ -179,22 +179,25 @@ impl Screen {
             return None;
         }
         let body = message.body();
+        // A match rule does not stop what is sent to this program alone.
+        let by = header.sender().map(|sender| sender.as_str()).unwrap_or_default();
         match header.member().map(|member| member.as_str()) {
             Some("ActionInvoked") => {
                 let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
-                self.cards.of(id).map(|card| NotificationEvent::Chosen(card, action.to_owned()))
+                self.cards.of(id, by).map(|card| NotificationEvent::Chosen(card, action.to_owned()))
             }
             Some("NotificationClosed") => {
                 let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                let gone = self.cards.closed(id, reason).map(NotificationEvent::Gone);
+                let gone = self.cards.closed(id, by, reason).map(NotificationEvent::Gone);
                 self.left_behind.note(self.cards.standing());
                 gone
             }
             Some(lock::CHANGED) => {
-                let locked = lock::said(&message)?;
-                (std::mem::replace(&mut self.locked, locked) != locked).then_some(NotificationEvent::Locked)
+                let before = self.locked.is_locked();
+                self.locked.hear(&self.connection, &message).await;
+                (before != self.locked.is_locked()).then_some(NotificationEvent::Locked)
             }
-            Some(OWNER_CHANGED) => {
+            Some(OWNER_CHANGED) if by == BUS => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
                 self.exchange(old, new).await
             }

@@ -51,7 +51,7 @@ use terminals::Terminals;
 const LOCKED: &str =
     "Nothing was answered: Watchbill takes no answers from notifications while the screen is locked.";
 
-/// Why a button that has just come takes no answer.
+/// Why a button that has just come, or that is not there any more, takes no answer.
 const CHANGED: &str = "Nothing was answered: the notification had just changed. Look at the request again.";
 
 /// How long "Snooze" on a notification snoozes the session.
@@ -290,12 +290,12 @@ impl Showing {
     /// The text of the session's request, and its names, if the notification can show all of it. On a locked screen any passer-by
     /// could press the button.
     async fn whole_request(&self, screen: &Screen, notice: &Notice) -> Option<(Whole, RequestNames)> {
-        if !notice.single || !notice.urgent || screen.is_locked() {
+        let desk = self.app.state::<Desk>();
+        if !notice.single || !notice.urgent || screen.is_locked() || desk.refusal().is_some() {
             return None;
         }
         let session = notice.session_id.clone();
-        let request =
-            self.app.state::<Desk>().ask(move |engine| engine.request(&session)).await.ok().flatten()?;
+        let request = desk.ask(move |engine| engine.request(&session)).await.ok().flatten()?;
         let text = whole(&request)?;
         Some(((request.tool, text), (request.id, request.digest)))
     }
@@ -323,13 +323,14 @@ impl Showing {
             return;
         }
         let session = lead.notice.session_id.clone();
-        let is_new = |(shown, since): &(RequestNames, Instant)| *shown == names && since.elapsed() < STANDS;
-        if lead.request.as_ref().is_some_and(is_new) {
+        // Also an action that this notification never had: it would answer what was not shown.
+        let stands = |(shown, since): &(RequestNames, Instant)| *shown == names && since.elapsed() >= STANDS;
+        if !lead.request.as_ref().is_some_and(stands) {
             return answer::refuse(&self.app, session, CHANGED.to_owned());
         }
         lead.answered = Some(names.clone());
         let (request_id, seen) = names;
-        answer::send(&self.app, AnswerCall { session, request_id, seen, decision }, "notification");
+        answer::send(&self.app, AnswerCall { session, request_id, seen, decision });
     }
 
     fn gone(&mut self, card: Card) {

@@ -44,7 +44,7 @@ fn settings_of(home: &Path) -> Settings {
 async fn an_engine_that_ends_by_itself_is_started_again_and_the_second_time_after_a_pause() {
     let home = tempfile::tempdir().expect("a folder");
     let first = engine::open(settings_of(home.path())).expect("a thread");
-    let desk = Desk::new(first.clone(), false);
+    let desk = Desk::new(first.clone(), false, None);
     let begun = tokio::time::Instant::now();
     first.stop();
     desk.engine_ended(first.clone()).await;
@@ -69,7 +69,7 @@ fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
     let home = tempfile::tempdir().expect("a folder");
     let settings = settings_of(home.path());
     let engine = engine::open(settings.clone()).expect("a thread");
-    let desk = Desk::new(engine.clone(), false);
+    let desk = Desk::new(engine.clone(), false, None);
     let (line, seen) = window();
     desk.show_roster(line, false).expect("an engine");
     hears(&seen, "snapshot");
@@ -90,7 +90,7 @@ fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
 
 #[test]
 fn a_mute_for_an_hour_ends_in_an_hour_of_the_engines_clock() {
-    let desk = Desk::new(engine::demo().expect("a thread"), true);
+    let desk = Desk::new(engine::demo().expect("a thread"), true, None);
     let engine = current(&desk.engine);
     let at = |text: &str| Timestamp::parse(text).expect("a time");
     let before = at(&engine.roster(false).expect("it runs").generated_at);
@@ -107,7 +107,7 @@ fn after_a_change_of_roots_the_service_over_http_asks_the_new_engine() {
     let home = tempfile::tempdir().expect("a folder");
     let mut settings = settings_of(home.path());
     settings.service.http = true;
-    let desk = Desk::new(engine::open(settings.clone()).expect("a thread"), false);
+    let desk = Desk::new(engine::open(settings.clone()).expect("a thread"), false, None);
     desk.serve_http();
     let before = desk.http().state().token.expect("it serves");
     settings.roots = vec![home.path().join("elsewhere")];

@@ -5,7 +5,6 @@ use jiff::tz::TimeZone;
 use watchbill_protocol::roster::{Group, TrackedSession};
 use watchbill_settings::TrayColours;
 
-use crate::short_request::whole;
 use crate::text::{cut, one_line};
 
 /// A title in the menu is cut to this many characters.
@@ -51,19 +50,6 @@ pub struct Entry {
     pub session_id: String,
     /// Glyph, title and age.
     pub label: String,
-    /// What it asks, if the menu shows all of it.
-    pub offer: Option<Offer>,
-}
-
-/// A request that can be answered in the menu.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// The tool and the whole text.
-    pub text: String,
-    /// Names the request.
-    pub request_id: String,
-    /// The digest of the shown request.
-    pub seen: String,
 }
 
 impl Face {
@@ -140,11 +126,7 @@ fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
         format!(" · {}", age_words(now.as_second().saturating_sub(since.as_second())))
     });
     let label = format!("{glyph} {}{age}", title(row));
-    let offer = row.request.as_ref().filter(|_| row.group == Group::NeedsYou).and_then(|request| {
-        let text = format!("{}: {}", one_line(&request.tool), whole(request)?);
-        Some(Offer { text, request_id: request.id.clone(), seen: request.digest.clone() })
-    });
-    Entry { session_id: row.session_id.clone(), label, offer }
+    Entry { session_id: row.session_id.clone(), label }
 }
 
 /// The best available name, on one line, without characters that would disturb that line.

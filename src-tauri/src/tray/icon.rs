@@ -1,20 +1,21 @@
 //! The tray icon itself. Everything here runs on the main thread.
+//!
+//! The menu answers nothing: on Linux it is an object on the session bus, and the library does not tell which program clicked.
 
 use tauri::async_runtime;
 use tauri::image::Image;
-use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder, Submenu, SubmenuBuilder};
+use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, Wry};
 use watchbill_engine::Millis;
-use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::shell::ShellMessage;
 use watchbill_settings::TrayColours;
 
 use super::badge;
-use super::face::{Entry, Face, Look, Offer};
+use super::face::{Face, Look};
 use crate::desk::Desk;
+use crate::window;
 use crate::window_messages::WindowMessages;
-use crate::{answer, window};
 
 const ID: &str = "watchbill";
 const SHOW: &str = "show";
@@ -25,9 +26,6 @@ const QUIT: &str = "quit";
 const MUTE_SPAN: Millis = Millis::from_secs(3_600);
 /// Prefix of a session's id in the id of its menu item.
 const SESSION: &str = "session:";
-/// Prefixes of the session, the request and its digest, as JSON, in the ids of the items that answer.
-const ALLOW: &str = "allow:";
-const DENY: &str = "deny:";
 
 /// Builds an icon for an empty roster. On Linux this fails while no program on the bus shows icons.
 pub fn build(app: &AppHandle) -> tauri::Result<()> {
@@ -74,10 +72,7 @@ fn menu(app: &AppHandle, face: &Face) -> tauri::Result<Menu<Wry>> {
         .item(&MenuItemBuilder::with_id("counts", escaped(counts)).enabled(false).build(app)?)
         .separator();
     for entry in &face.entries {
-        builder = match &entry.offer {
-            None => builder.text(format!("{SESSION}{}", entry.session_id), escaped(&entry.label)),
-            Some(offer) => builder.item(&answers(app, entry, offer)?),
-        };
+        builder = builder.text(format!("{SESSION}{}", entry.session_id), escaped(&entry.label));
     }
     if face.unlisted > 0 {
         builder = builder.text(SHOW, format!("{} more in the window", face.unlisted));
@@ -91,19 +86,6 @@ fn menu(app: &AppHandle, face: &Face) -> tauri::Result<Menu<Wry>> {
         Some(until) => builder.text(UNMUTE, format!("Unmute (muted until {until})")),
     };
     builder.text(QUIT, "Quit").build()
-}
-
-/// The entries below a session whose request the menu shows whole.
-fn answers(app: &AppHandle, entry: &Entry, offer: &Offer) -> tauri::Result<Submenu<Wry>> {
-    let Entry { session_id, label, .. } = entry;
-    let named = |prefix: &str| {
-        let names = serde_json::to_string(&(session_id, &offer.request_id, &offer.seen));
-        format!("{prefix}{}", names.unwrap_or_default())
-    };
-    let text = MenuItemBuilder::new(escaped(&offer.text)).enabled(false).build(app)?;
-    let menu = SubmenuBuilder::new(app, escaped(label)).item(&text);
-    let menu = menu.text(named(ALLOW), "Allow").text(named(DENY), "Deny");
-    menu.separator().text(format!("{SESSION}{session_id}"), "Open").build()
 }
 
 /// A single ampersand marks the item's access key; two of them show one ampersand.
@@ -120,26 +102,8 @@ fn chosen(app: &AppHandle, id: &str) {
         _ => {
             if let Some(session) = id.strip_prefix(SESSION) {
                 window::open_on(app, session.to_owned());
-            } else if let Some(names) = id.strip_prefix(ALLOW) {
-                give_answer(app, names, RequestDecision::Allow);
-            } else if let Some(names) = id.strip_prefix(DENY) {
-                give_answer(app, names, RequestDecision::Deny { reason: String::new() });
             }
         }
-    }
-}
-
-/// Answers the request that the entry names, unless the menu has just changed to it: the panel keeps an entry's place when
-/// one request follows another.
-fn give_answer(app: &AppHandle, names: &str, decision: RequestDecision) {
-    let Ok((session, request_id, seen)) = serde_json::from_str::<(String, String, String)>(names) else {
-        return;
-    };
-    if app.state::<Desk>().tray_has_shown(&request_id, &seen) {
-        answer::send(app, AnswerCall { session, request_id, seen, decision }, "tray");
-    } else {
-        let reason = "Nothing was answered: the menu had just changed. Look at the request again.";
-        answer::refuse(app, session, reason.to_owned());
     }
 }
 

@@ -34,7 +34,6 @@ pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(RosterSink
         }
         let (face, stays) = tray.face();
         if face != shown {
-            tray.note_offers(&face);
             let (app_, next, before) = (app.clone(), face.clone(), shown);
             if let Err(error) = app.run_on_main_thread(move || icon::redraw(&app_, &before, &next)) {
                 tracing::debug!(%error, "the event loop has ended, and the tray with it");

@@ -9,9 +9,8 @@ use tokio::sync::Notify;
 use watchbill_engine::publish::RosterSink;
 use watchbill_settings::TrayColours;
 
-use super::face::{Face, Offer};
+use super::face::Face;
 use crate::roster_copy::RosterCopy;
-use crate::short_request::STANDS;
 
 /// The handle of the tray for the rest of the program.
 #[derive(Default)]
@@ -20,8 +19,6 @@ pub struct Tray {
     pub(super) changed: Notify,
     pub(super) unreachable: AtomicBool,
     pub(super) shown: AtomicBool,
-    /// What the menu offers to answer, the place of the entry, and since when it stands there.
-    offers: Mutex<Vec<(Offer, usize, Instant)>>,
 }
 
 #[derive(Default)]
@@ -76,27 +73,6 @@ impl Tray {
     /// not find it.
     pub fn is_unreachable(&self) -> bool {
         self.unreachable.load(Ordering::Relaxed)
-    }
-
-    /// The menu shows this face from now on.
-    pub(super) fn note_offers(&self, face: &Face) {
-        let mut offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let before = std::mem::take(&mut *offers);
-        let shown =
-            face.entries.iter().enumerate().filter_map(|(place, entry)| Some((place, entry.offer.as_ref()?)));
-        // An open menu keeps its places: one that moves to another place counts as new there.
-        offers.extend(shown.map(|(place, offer)| {
-            let known = before.iter().find(|(known, at, _)| known == offer && *at == place);
-            (offer.clone(), place, known.map_or_else(Instant::now, |(_, _, since)| *since))
-        }));
-    }
-
-    /// Whether the menu has shown this request for long enough to be read.
-    pub fn has_shown(&self, request_id: &str, seen: &str) -> bool {
-        let offers = self.offers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let of = |offer: &Offer| offer.request_id == request_id && offer.seen == seen;
-        // One that the menu no longer shows is answered or gone, and the engine says so.
-        offers.iter().find(|(offer, ..)| of(offer)).is_none_or(|(.., since)| since.elapsed() >= STANDS)
     }
 
     /// The sink for the engine, if a new subscription is needed.

@@ -67,8 +67,7 @@ impl Asker {
     fn asks(desk: &Desk, command: &str) -> Self {
         let payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": command } });
-        let stream = UnixStream::connect(desk.home.data().join("run/engine.sock")).unwrap();
-        let mut asker = Self(BufReader::new(stream));
+        let mut asker = Self(BufReader::new(desk.connects_below_agent()));
         asker.line();
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let call = json!({ "id": "1", "request": "ask", "ask": format!("ask-{command}"), "payload": payload.to_string(),
@@ -112,7 +111,7 @@ fn a_request_that_was_asked_just_now_is_answered_by_its_id_alone() {
     for words in [&["--allow"][..], &["--always"], &["--deny", "no"], &["--stop"]] {
         // As the next one of a turn whose request before was just decided in the terminal.
         let desk = Desk::new();
-        let (mut hook, command, output) = answers_at_once(&desk, words);
+        let (hook, command, output) = answers_at_once(&desk, words);
         let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
         assert_eq!((output.code, &*output.out), (1, &*format!("{command}\n")), "{words:?}: {}", output.err);
         assert!(output.err.contains(&format!("--request {id}")), "{}", output.err);
@@ -139,7 +138,7 @@ fn a_request_that_was_there_for_a_second_is_answered_without_its_id() {
 #[test]
 fn an_answer_that_comes_late_counts_no_more() {
     let desk = Desk::new();
-    let mut hook = desk.runs("rm -rf build");
+    let hook = desk.runs("rm -rf build");
     let request = desk.request().unwrap();
     let call = |pressed: Value| {
         json!({ "id": "1", "request": "answer", "session": SESSION, "requestId": request["id"], "seen": request["digest"],
@@ -227,7 +226,7 @@ fn a_changed_file_is_shown_though_nothing_else_happens() {
 #[test]
 fn a_result_closes_the_card_while_a_subagents_dialog_is_open() {
     let desk = Desk::new();
-    let mut hook = desk.runs("echo hi");
+    let hook = desk.runs("echo hi");
     let tell = |event: &str, command: &str, agent: Option<&str>| {
         let mut payload = json!({ "session_id": SESSION, "cwd": "/home/dev/work", "hook_event_name": event,
             "tool_name": "Bash", "tool_input": { "command": command } });
@@ -330,7 +329,7 @@ fn a_hook_ends_with_its_client_while_the_engine_hangs() {
 #[test]
 fn a_command_of_nothing_is_left_to_the_terminal() {
     let desk = Desk::new();
-    let mut hook = desk.runs("");
+    let hook = desk.runs("");
     assert_eq!(desk.request().unwrap()["answerable"], "no");
     let output = desk.answer(&["--allow"]);
     assert_eq!(output.code, 1);

@@ -1,15 +1,16 @@
 //! Answers to requests, through the real programs: a client's hook process waits, the user answers, the hook prints.
 
-use std::io::{Read, Write};
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::until;
-use crate::home::Home;
+use crate::home::{Home, line};
+use crate::people::{self, detached, detached_program};
 use crate::program::Finished;
 use crate::with_serve::{Serve, ask};
 
@@ -22,7 +23,7 @@ pub struct Desk {
     serve: Option<Serve>,
 }
 
-/// A client: a process that runs, and its registry file.
+/// A client: a process that runs, and its registry file. It is a shell, which starts the hook processes.
 struct Client {
     process: Child,
     file: PathBuf,
@@ -30,12 +31,21 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, session: &str) -> Self {
-        let process = Command::new("sleep").arg("600").spawn().unwrap();
+        let lines = "while read -r line; do sh -c \"$line\" & done";
+        let mut command = Command::new("sh");
+        command.args(["-c", lines]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        let process = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let file = home.claude().join(format!("sessions/{}.json", process.id()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let client = Self { process, file };
         client.write_status(session, "busy");
         client
+    }
+
+    /// The agent starts a process, which this line for a shell names.
+    fn starts(&self, line: &str) {
+        let mut lines = self.process.stdin.as_ref().unwrap();
+        writeln!(lines, "{line}").unwrap();
     }
 
     /// Writes the registry file as the agent does.
@@ -61,27 +71,51 @@ impl Drop for Client {
     }
 }
 
-/// A hook process that waits.
-pub struct Hook(Child);
+/// A hook process that waits, and the folder of its files.
+pub struct Hook(PathBuf);
 
 impl Hook {
-    /// What it printed, when it has ended.
-    pub fn end(mut self) -> (String, i32) {
-        until("the hook process to end", || self.0.try_wait().unwrap().is_some());
-        let mut out = String::new();
-        self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        (out, self.0.wait().unwrap().code().unwrap_or(-1))
+    /// Starts a command of `watchbill hook` below a client.
+    fn start(home: &Home, client: &Client, words: &[&str], payload: &Value) -> Self {
+        let hook = Self(home.folder("hook"));
+        let folder = hook.0.display();
+        std::fs::write(hook.0.join("in"), payload.to_string()).unwrap();
+        let pid = client.process.id().to_string();
+        let line = line(&home.command(words), &[("CLAUDE_PID", &pid)]);
+        let script = format!(
+            "{line} <{folder}/in >{folder}/out & echo $! >{folder}/pid.part; mv {folder}/pid.part {folder}/pid\n\
+             wait $!; echo $? >{folder}/rc.part; mv {folder}/rc.part {folder}/rc\n"
+        );
+        std::fs::write(hook.0.join("script"), script).unwrap();
+        client.starts(&format!("sh {folder}/script"));
+        until("the hook process", || hook.0.join("pid").exists());
+        hook
     }
 
-    pub fn waits(&mut self) -> bool {
-        self.0.try_wait().unwrap().is_none()
+    /// What it printed, when it has ended.
+    pub fn end(self) -> (String, i32) {
+        until("the hook process to end", || self.0.join("rc").exists());
+        let read = |name: &str| std::fs::read_to_string(self.0.join(name)).unwrap();
+        (read("out"), read("rc").trim().parse().unwrap())
+    }
+
+    pub fn waits(&self) -> bool {
+        !self.0.join("rc").exists()
+    }
+
+    fn signal(&self, signal: Signal) {
+        // Its home may be gone, and the process too.
+        let Ok(pid) = std::fs::read_to_string(self.0.join("pid")) else { return };
+        let pid = pid.trim().parse().unwrap();
+        let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
     }
 }
 
 impl Drop for Hook {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        if self.waits() {
+            self.signal(Signal::KILL);
+        }
     }
 }
 
@@ -91,6 +125,7 @@ impl Desk {
     }
 
     pub fn with_settings(settings: &str) -> Self {
+        people::begin();
         let folder = tempfile::tempdir().unwrap().keep();
         let home = Home::with(folder.join("data"), settings);
         let client = Client::start(&home, SESSION);
@@ -104,10 +139,7 @@ impl Desk {
             "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input,
             "permission_suggestions": suggestions });
         let before = self.request().map(|request| request["id"].clone());
-        let mut command = self.home.command(&["hook", "--answer"]);
-        command.env("CLAUDE_PID", self.client.process.id().to_string());
-        let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
-        hook.0.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        let hook = Hook::start(&self.home, &self.client, &["hook", "--answer"], &payload);
         self.client.write_status(SESSION, "waiting");
         until("the request to be shown", || {
             self.request().is_some_and(|request| Some(&request["id"]) != before.as_ref())
@@ -144,17 +176,38 @@ impl Desk {
         self.client.write_status(SESSION, status);
     }
 
-    pub fn client_pid(&self) -> u32 {
-        self.client.process.id()
-    }
-
     /// The agent runs an observer's hook.
     pub fn tells_hook(&self, payload: &Value) {
-        let mut hook = self.home.command(&["hook"]);
-        hook.env("CLAUDE_PID", self.client_pid().to_string());
-        let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
-        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        assert!(hook.wait().unwrap().success());
+        assert_eq!(Hook::start(&self.home, &self.client, &["hook"], payload).end().1, 0);
+    }
+
+    /// A connection to the socket from a process of the agent, which passes everything on.
+    pub fn connects_below_agent(&self) -> UnixStream {
+        const RELAY: &str = "import os, socket, sys, threading\n\
+            listener, there = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n\
+            listener.bind(sys.argv[2])\n\
+            listener.listen()\n\
+            here = listener.accept()[0]\n\
+            there.connect(sys.argv[1])\n\
+            def pass_on(source, target):\n\
+            \x20   try:\n\
+            \x20       while data := source.recv(65536):\n\
+            \x20           target.sendall(data)\n\
+            \x20   finally:\n\
+            \x20       os._exit(0)\n\
+            threading.Thread(target=pass_on, args=(here, there)).start()\n\
+            pass_on(there, here)\n";
+        let folder = self.home.folder("relay");
+        std::fs::write(folder.join("relay.py"), RELAY).unwrap();
+        let (relay, engine) = (folder.join("relay.sock"), self.home.data().join("run/engine.sock"));
+        let script = folder.join("relay.py");
+        self.client.starts(&format!("python3 {} {} {}", script.display(), engine.display(), relay.display()));
+        let mut stream = None;
+        until("the relay", || {
+            stream = UnixStream::connect(&relay).ok();
+            stream.is_some()
+        });
+        stream.unwrap()
     }
 
     /// A call at the socket from a script that no agent started. Gives the reply.
@@ -187,43 +240,6 @@ impl Desk {
             .map(|row| (text(row, "shown"), text(row, "decision"), text(row, "outcome")))
             .collect()
     }
-}
-
-/// Runs `watchbill` as a script of the user that no agent started: a process of its own, whose parent is gone. With environment
-/// variables, and below a shell of another name.
-pub fn detached(home: &Home, words: &[&str], variables: &[(&str, &str)], shell: Option<&str>) -> Finished {
-    detached_program(home, &home.command(words), variables, shell)
-}
-
-fn detached_program(
-    home: &Home,
-    program: &Command,
-    variables: &[(&str, &str)],
-    shell: Option<&str>,
-) -> Finished {
-    static RUN: AtomicUsize = AtomicUsize::new(0);
-    let folder = home.path().join(format!("run{}", RUN.fetch_add(1, Ordering::Relaxed)));
-    std::fs::create_dir(&folder).unwrap();
-    let shell = match shell {
-        Some(name) => {
-            std::fs::copy("/bin/sh", folder.join(name)).unwrap();
-            folder.join(name)
-        }
-        None => PathBuf::from("/bin/sh"),
-    };
-    // The shell stays above the program, and writes the exit code when everything else is written.
-    let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>"$folder/err" </dev/null; echo $? >"$folder/rc.part"; mv "$folder/rc.part" "$folder/rc""#;
-    let mut command = Command::new("setsid");
-    command.arg("--fork").arg(shell).args(["-c", script, "script"]).arg(&folder).arg(program.get_program());
-    command
-        .args(program.get_args())
-        .env_clear()
-        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.envs(variables.iter().copied()).current_dir(home.path());
-    assert!(command.status().unwrap().success());
-    until("the command to end", || folder.join("rc").exists());
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    Finished { out: read("out"), err: read("err"), code: read("rc").trim().parse().unwrap() }
 }
 
 /// The decision in a hook's output.
@@ -307,7 +323,7 @@ fn each_decision_is_said_in_the_clients_words() {
 fn an_answer_that_does_not_fit_changes_nothing() {
     let desk = Desk::new();
     let question = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "Red" }] }] });
-    let mut hook = desk.asks("AskUserQuestion", question, Value::Null);
+    let hook = desk.asks("AskUserQuestion", question, Value::Null);
     for words in [
         &["--allow"][..],
         &["--always"],
@@ -338,7 +354,7 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
     let desk = Desk::new();
     let file = desk.home.path().join("script.sh");
     std::fs::write(&file, "echo harmless").unwrap();
-    let mut hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
+    let hook = desk.asks("Write", json!({ "file_path": file, "content": "x" }), Value::Null);
     let seen = desk.request().unwrap();
     std::fs::write(&file, "rm -rf build").unwrap();
     let output = desk.answer(&["--allow"]);
@@ -357,16 +373,17 @@ fn a_file_that_was_changed_after_the_request_is_shown_anew() {
 fn without_a_running_watchbill_the_hook_says_nothing() {
     let home = Home::empty();
     let mut command = home.command(&["hook", "--answer"]);
-    let mut hook = Hook(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // It may have ended before it reads.
-    let _ = hook.0.stdin.take().unwrap().write_all(b"{}");
-    assert_eq!(hook.end(), (String::new(), 0));
+    let _ = hook.stdin.take().unwrap().write_all(b"{}");
+    let ended = hook.wait_with_output().unwrap();
+    assert_eq!((ended.stdout, ended.status.code()), (Vec::new(), Some(0)));
 }
 
 #[test]
 fn a_decision_in_the_terminal_ends_the_hook_with_nothing() {
     let desk = Desk::new();
-    let mut hook = desk.runs("ls");
+    let hook = desk.runs("ls");
     // After a second of waiting the row needs the user. By then the dialog takes keys, which it does after half a second.
     until("the need to have lasted", || desk.row().unwrap()["needs"] == "approval");
     assert!(hook.waits());
@@ -396,7 +413,7 @@ fn a_client_that_dies_takes_its_request_along() {
 fn a_hook_that_the_client_ends_takes_its_request_along() {
     let desk = Desk::new();
     let hook = desk.runs("ls");
-    kill_process(Pid::from_child(&hook.0), Signal::TERM).unwrap();
+    hook.signal(Signal::TERM);
     assert_eq!(hook.end().0, "");
     until("the card to go", || desk.request().is_none());
     assert_eq!(desk.run(&["answer", SESSION, "--allow"]).code, 1);
@@ -413,9 +430,37 @@ fn the_end_of_watchbill_lets_every_hook_go() {
 }
 
 #[test]
+fn only_the_sessions_own_process_asks_for_it() {
+    let desk = Desk::new();
+    let hook = desk.runs("npm publish");
+    let request = desk.request().unwrap();
+    let payload = |session: &str| {
+        json!({ "session_id": session, "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash", "tool_input": { "command": "ls" } })
+        .to_string()
+    };
+    let call = |ask: &Value, session| json!({ "id": "1", "request": "ask", "ask": ask, "payload": payload(session) });
+    // It would withdraw the card, and take the answer.
+    let stranger = ask(&desk.home, &call(&json!("new"), SESSION)).unwrap();
+    assert_eq!(stranger, json!({ "id": "1", "reply": null }));
+    // The process of this session is not known, so only the id speaks.
+    let other = "eeeeeeee-0000-4000-8000-000000000005";
+    for id in [request["id"].clone(), json!("own/request")] {
+        let taken = ask(&desk.home, &call(&id, other)).unwrap();
+        assert_eq!(taken["error"]["code"], "invalid", "{id}: {taken}");
+    }
+    let printed = json!({ "id": "1", "request": "printed", "requestId": request["id"] });
+    assert_eq!(ask(&desk.home, &printed).unwrap()["error"]["code"], "invalid");
+    assert!(hook.waits());
+    assert_eq!(desk.request().unwrap()["id"], request["id"], "the card stays");
+    assert_eq!(desk.answer(&["--allow"]).code, 0);
+    assert_eq!(decision(&hook.end().0), json!({ "behavior": "allow" }));
+}
+
+#[test]
 fn an_agent_may_not_answer() {
     let desk = Desk::new();
-    let mut hook = desk.runs("rm -rf build");
+    let hook = desk.runs("rm -rf build");
     let id = desk.request().unwrap()["id"].as_str().unwrap().to_owned();
     let words = ["answer", SESSION, "--allow", "--request", &id];
     let cases = [
@@ -441,7 +486,7 @@ fn an_agent_may_not_answer() {
 #[test]
 fn a_script_without_a_terminal_needs_the_setting() {
     let desk = Desk::with_settings("");
-    let mut hook = desk.runs("ls");
+    let hook = desk.runs("ls");
     let output = desk.answer(&["--allow"]);
     assert_eq!(output.code, 1);
     assert!(output.err.contains("no terminal") && output.err.contains("[answers]"), "{}", output.err);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -52,6 +53,14 @@ impl Home {
         command
     }
 
+    /// A new folder in it.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let folder = self.path().join(format!("{name}{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    }
+
     pub fn run_watchbill(&self, words: &[&str]) -> Finished {
         run(&mut self.command(words))
     }
@@ -66,4 +75,17 @@ impl Home {
     pub fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.out(words)).unwrap()
     }
+}
+
+/// A command without its inherited environment, as a line for a shell, with additional variables.
+pub fn line(command: &Command, variables: &[(&str, &str)]) -> String {
+    let own = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)));
+    let set = own.chain(variables.iter().copied()).map(|(name, value)| quoted(&format!("{name}={value}")));
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let words = words.map(|word| quoted(word.to_str().unwrap()));
+    ["env".to_owned(), "-i".to_owned()].into_iter().chain(set).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

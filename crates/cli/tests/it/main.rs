@@ -28,6 +28,7 @@ mod memory;
 #[cfg(target_os = "linux")]
 mod own;
 mod pages;
+mod people;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/live/faults/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]

@@ -10,6 +10,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 use watchbill_drive::client::HostClient;
 use watchbill_drive::folder::Folder;
+use watchbill_protocol::own::command::OwnCommand;
+use watchbill_protocol::request::RequestDecision;
 
 use crate::forget::until;
 use crate::home::Home;
@@ -23,7 +25,7 @@ struct Place {
 }
 
 /// The program of hosts. It lies beside the command line, and belongs to another package.
-fn build_host() {
+pub fn build_host() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
         let built =
@@ -227,7 +229,7 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
     let place = Place::new();
     let own = place.starts("slow work");
     let serve = Serve::of(&place.home);
-    until("it to be found", || place.row()["state"] == "working");
+    until("it to be found", || place.rows().iter().any(|row| row["state"] == "working"));
     drop(serve);
     let doctor = place.json(&["doctor", "--json"]);
     assert_eq!(doctor["own"], json!({ "running": 1, "ended": 0 }));
@@ -236,7 +238,7 @@ fn a_watchbill_that_starts_later_finds_the_session_and_follows_it() {
     );
     assert_eq!(place.say(&["interrupt", &own]).code, 0, "no Watchbill has to run");
     let serve = Serve::of(&place.home);
-    until("it to be found again", || place.row()["stateKind"] == "interrupted");
+    until("it to be found again", || place.rows().iter().any(|row| row["stateKind"] == "interrupted"));
     assert_eq!(place.say(&["prompt", &own, "--wait", "echo on"]).code, 0);
     until("the new turn to be seen", || place.row()["stateKind"] == "turn_ended");
     assert_eq!(place.say(&["stop", &own]).code, 0);
@@ -310,6 +312,46 @@ fn nothing_of_an_excluded_folder_is_kept_after_the_end() {
     drop(serve);
 }
 
+/// The program in a session of its own, whose controlling terminal is standard input, or none.
+fn in_session(place: &Place, options: &[&str], words: &[&str]) -> Command {
+    let program = place.command(words);
+    let mut command = Command::new("setsid");
+    command.args(options).arg("--wait").arg(program.get_program()).args(program.get_args()).env_clear();
+    command
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(place.work());
+    command
+}
+
+#[test]
+fn a_host_takes_answers_from_a_running_watchbill_alone() {
+    let place = Place::new();
+    let serve = Serve::of(&place.home);
+    let own = place.starts("ask me");
+    until("it to ask", || place.row()["request"]["answerable"] == "stream");
+    let asked = place.row()["request"]["id"].as_str().unwrap().to_owned();
+    let folder = Folder::of(&place.home.data(), &own).unwrap();
+    let request = asked.split_once('/').unwrap().1.to_owned();
+    let answer = OwnCommand::Answer { request, decision: RequestDecision::Allow };
+    let refused = HostClient::connect(&folder).unwrap().command("around", &answer);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("only a running Watchbill gives answers"), "{refused}");
+    until("the attempt to be listed", || {
+        let answers = place.json(&["answers", "--json"]);
+        answers.as_array().is_some_and(|answers| answers.len() == 1 && answers[0]["outcome"] == "refused")
+    });
+    assert!(
+        place.noted("answers").is_empty() && place.row()["request"]["id"] == *asked,
+        "nothing was decided"
+    );
+    assert_eq!(
+        place.json(&["answer", &own[..8], "--allow", "--json", "--request", &asked])["decision"],
+        "allowed once"
+    );
+    until("the answer to arrive", || place.noted("answers").len() == 1);
+    drop(serve);
+}
+
 #[test]
 fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     let place = Place::new();
@@ -318,7 +360,7 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     unlockpt(&master).unwrap();
     let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
     let open = || std::fs::OpenOptions::new().read(true).write(true).open(&slave).unwrap();
-    let mut command = place.command(&["run", "--pty", "--agent", "shell", "--", "sh"]);
+    let mut command = in_session(&place, &["--ctty"], &["run", "--pty", "--agent", "shell", "--", "sh"]);
     let mut attached = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
     let mut keys = std::fs::File::from(master.try_clone().unwrap());
     let mut screen = std::fs::File::from(master);
@@ -341,8 +383,16 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     let row = place.row();
     assert_eq!((&row["own"], &row["agent"], &row["title"]), (&json!("pty"), &json!("shell"), &json!("sh")));
     assert!(row["state"] == "idle" && row["pid"].is_u64(), "{row:#}");
-    let said = place.say(&["attach", row["ownId"].as_str().unwrap()]);
+    let own = row["ownId"].as_str().unwrap();
+    let said = place.say(&["attach", own]);
     assert!(said.err.contains("attach to it from one"), "{}", said.err);
+    // A program that feeds the terminal of no person.
+    let mut unseen = in_session(&place, &[], &["attach", own]);
+    let unseen = unseen.stdin(open()).stdout(open()).stderr(Stdio::piped()).spawn().unwrap();
+    keys.write_all(b"echo never\r").unwrap();
+    let unseen = unseen.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&unseen.stderr).into_owned();
+    assert!(unseen.status.code() == Some(1) && words.contains("the caller has no terminal"), "{words}");
 }
 
 /// A stand-in for `codex app-server` 0.169.0: each turn runs a command and says one thing.

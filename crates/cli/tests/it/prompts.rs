@@ -6,9 +6,9 @@ use std::process::Command;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::answers::detached;
 use crate::forget::until;
 use crate::home::Home;
+use crate::people::{self, detached};
 use crate::program::Finished;
 use crate::skipped::skipped;
 use crate::with_serve::{Serve, ask};
@@ -30,6 +30,7 @@ impl Room {
                 return None;
             }
         }
+        people::begin();
         let home = Home::empty().configured("[answers]\nscripts = true\n");
         let script = home.path().join("stand_in.py");
         std::fs::write(&script, include_str!("stand_in.py")).unwrap();

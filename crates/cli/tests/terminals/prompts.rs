@@ -10,16 +10,29 @@ use crate::{PROGRAM, agent, is_there, output};
 
 const SESSION: &str = "eeeeeeee-0000-4000-8000-000000000005";
 
-/// Runs a command line as a script that no agent started: its parent is gone. Gives its exit code and output.
-async fn detached(desktop: &Desktop, words: &[&str]) -> Result<(i32, String)> {
-    let folder = tempfile::tempdir_in(desktop.home())?;
-    let script = r#"folder=$1; shift; "$@" >"$folder/out" 2>&1 </dev/null; echo $? >"$folder/part"; mv "$folder/part" "$folder/code""#;
-    let mut command = desktop.command("setsid");
-    command.args(["--fork", "sh", "-c", script, "script"]).arg(folder.path()).args(words);
-    anyhow::ensure!(command.status().await?.success(), "setsid");
-    let code = folder.path().join("code");
-    let code = until("the command to end", 60, async || std::fs::read_to_string(&code).ok()).await?;
-    Ok((code.trim().parse()?, std::fs::read_to_string(folder.path().join("out"))?))
+/// A command line that waits, as a script that no agent started: its parent is gone, and it is older than the client.
+struct Detached(tempfile::TempDir);
+
+impl Detached {
+    async fn new(desktop: &Desktop, words: &[&str]) -> Result<Self> {
+        let folder = tempfile::tempdir_in(desktop.home())?;
+        let script = r#"folder=$1; shift; until [ -e "$folder/go" ]; do sleep 0.05; done
+            "$@" >"$folder/out" 2>&1 </dev/null; echo $? >"$folder/part"; mv "$folder/part" "$folder/code""#;
+        let mut command = desktop.command("setsid");
+        command.args(["--fork", "sh", "-c", script, "script"]).arg(folder.path()).args(words);
+        anyhow::ensure!(command.status().await?.success(), "setsid");
+        Ok(Self(folder))
+    }
+
+    /// Its exit code and output.
+    async fn run(self) -> Result<(i32, String)> {
+        let folder = self.0.path();
+        std::fs::write(folder.join("go"), "")?;
+        let code =
+            until("the command to end", 60, async || std::fs::read_to_string(folder.join("code")).ok())
+                .await?;
+        Ok((code.trim().parse()?, std::fs::read_to_string(folder.join("out"))?))
+    }
 }
 
 #[tokio::test]
@@ -37,6 +50,9 @@ async fn kitty_takes_a_prompt_as_one_paste_and_one_enter() -> Result<()> {
     std::fs::write(path("config.toml"), "[answers]\nscripts = true\n")?;
     let (data, config) = (path("data"), path("config.toml"));
     let folders = ["--claude-dir", &claude, "--data-dir", &data, "--config", &config];
+
+    let prompt = [&[PROGRAM, "prompt", SESSION, "one\n\ttwo 日本", "--json"][..], &folders].concat();
+    let prompt = Detached::new(&desktop, &prompt).await?;
 
     let mut kitty = desktop.command("kitty");
     kitty.env("LIBGL_ALWAYS_SOFTWARE", "1").stdout(Stdio::null()).stderr(Stdio::null());
@@ -63,8 +79,7 @@ async fn kitty_takes_a_prompt_as_one_paste_and_one_enter() -> Result<()> {
     until("the session to be seen", 60, is_there).await?;
     until("the socket", 60, async || home.join("data/run/engine.sock").exists().then_some(())).await?;
 
-    let prompt = [&[PROGRAM, "prompt", SESSION, "one\n\ttwo 日本", "--json"][..], &folders].concat();
-    let (code, said) = detached(&desktop, &prompt).await?;
+    let (code, said) = prompt.run().await?;
     assert_eq!(code, 0, "{said}");
     let sent: Value = serde_json::from_str(&said).context(said)?;
     assert_eq!(

@@ -1,32 +1,85 @@
 //! Decides who may answer and send prompts: a person at a terminal may, an agent may not.
+//!
+//! Each fact comes from the system. A fact that is missing counts against the caller.
 
 use std::sync::Arc;
 
+use super::marks::{is_agents_program, is_agents_variable};
 use super::visible::visible_line;
 
 /// How old a key press in tmux may be, in seconds: the one that sent the command.
 pub const KEY_PRESS: i64 = 10;
 
-/// A process above the caller, or the caller itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A process.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallerProcess {
     /// Its process id.
     pub pid: u32,
-    /// The file names of its program and of the script that it runs, as far as they can be read.
+    /// When it was started, in clock ticks since boot.
+    pub start: u64,
+    /// The file names of its program and of the script that it runs, as far as they can be read. The last is its name in the
+    /// process table.
     pub programs: Vec<Arc<str>>,
     /// The names of its environment's variables. Empty where they cannot be read.
     pub variables: Vec<Arc<str>>,
+    /// Its control group.
+    pub cgroup: Option<Arc<str>>,
+    /// It is the host of a session of your own that runs an agent, or that an agent started.
+    pub keeps_agent: bool,
 }
+
+/// A process, then those above it up to the first process of the system. Empty: the system does not show all of them.
+pub type Line = Vec<CallerProcess>;
 
 /// The known facts about the program at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Caller {
-    /// The caller first, then its ancestors.
-    pub processes: Vec<CallerProcess>,
+    /// The caller and those above it.
+    pub line: Line,
+    /// Its controlling terminal.
+    pub terminal: Option<Terminal>,
+    /// In tmux: the clients of the server that show the caller's pane.
+    pub tmux: Option<Vec<TmuxClient>>,
+}
+
+/// A terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Terminal {
+    /// Its path.
+    pub path: Arc<str>,
+    /// The processes that have its other end, such as a terminal emulator. Empty where the system does not show them.
+    pub keepers: Vec<Keeper>,
+}
+
+/// A process that has the other end of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Keeper {
+    /// The keeper and those above it.
+    pub line: Line,
+    /// Its own terminal.
+    pub terminal: Option<Terminal>,
+}
+
+/// A client of tmux.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TmuxClient {
+    /// Seconds since its last key press.
+    pub pressed: i64,
+    /// The program of the agent.
+    pub caller: Caller,
+}
+
+/// The process of an agent whose session runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunningAgent {
+    /// Its process id.
+    pub pid: u32,
+    /// When it was started, in clock ticks since boot.
+    pub start: u64,
+    /// Its control group.
+    pub cgroup: Option<Arc<str>>,
     /// The path of its controlling terminal.
     pub terminal: Option<Arc<str>>,
-    /// In tmux: the seconds since the last key press there. `None`: no client shows that pane.
-    pub tmux: Option<Option<i64>>,
 }
 
 /// Why a caller may not answer or send prompts.
@@ -43,6 +96,12 @@ pub enum NotAllowed {
         "an agent may not answer or send prompts: the caller runs in the terminal of an agent; use another terminal"
     )]
     AgentsTerminal,
+    /// It has left the processes above it, in the control group of an agent that was there before.
+    #[error(
+        "an agent may not answer or send prompts: {0} is in the control group of an agent, began after it, and its parent \
+         has ended; use another terminal"
+    )]
+    Detached(String),
     /// No key was pressed lately in its tmux pane.
     #[error(
         "no key was pressed in this tmux pane in the last {KEY_PRESS} seconds: answer from a pane that you look at"
@@ -55,140 +114,130 @@ pub enum NotAllowed {
     )]
     NoTerminal,
     /// The system gives no facts about the caller.
-    #[error("this system does not tell who the caller is; answer in the window or in the terminal")]
+    #[error(
+        "this system does not tell who the caller is: not all processes above it can be seen; answer in the window or in the \
+         terminal"
+    )]
     Unknown,
 }
 
-/// Programs of coding agents, by their file names.
-const AGENTS: [&str; 9] =
-    ["claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"];
+/// Programs that keep a terminal without showing it, by their names in the process table.
+const UNSEEN_KEEPERS: [&str; 10] =
+    ["script", "expect", "unbuffer", "socat", "python", "perl", "ruby", "tclsh", "asciinema", "systemd-run"];
 
-/// Variables that agents set for what they start. Source: environments of hooks and tool calls of agents 2.1.329 and
-/// 2.1.330, and the agents' documents.
-const MARKERS: [&str; 7] =
-    ["CLAUDECODE", "CLAUDE_PID", "AI_AGENT", "GEMINI_CLI", "COPILOT_CLI", "OPENCODE", "CURSOR_AGENT"];
+/// The manager of a user's services. It takes over processes whose parent has ended.
+const SERVICE_MANAGER: &str = "systemd";
 
-/// Beginnings of such variables.
-const MARKER_BEGINNINGS: [&str; 2] = ["CLAUDE_CODE_SESSION", "CODEX_SANDBOX"];
+/// The name of tmux's server in the process table.
+const TMUX_SERVER: &str = "tmux: server";
 
-/// Whether a caller may answer. `is_agent` knows the processes of running sessions, `agents_terminal` their terminals.
+impl CallerProcess {
+    /// Whether it is tmux's server.
+    pub fn is_tmux_server(&self) -> bool {
+        self.name() == TMUX_SERVER
+    }
+
+    fn name(&self) -> &str {
+        self.programs.last().map_or("", |name| name)
+    }
+
+    fn keeps_unseen(&self) -> bool {
+        let name = self.name().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        UNSEEN_KEEPERS.contains(&name)
+    }
+}
+
+/// Whether a caller may answer. `agents`: the processes of sessions that run. `scripts`: it needs no terminal.
 ///
 /// # Errors
 /// When it may not.
-pub fn check(
-    caller: &Caller,
-    is_agent: &dyn Fn(u32) -> bool,
-    agents_terminal: &dyn Fn(&str) -> bool,
-    scripts: bool,
-) -> Result<(), NotAllowed> {
-    if caller.processes.is_empty() {
+pub fn check(caller: &Caller, agents: &[RunningAgent], scripts: bool) -> Result<(), NotAllowed> {
+    let in_tmux = caller.tmux.as_ref().filter(|_| !scripts);
+    check_line(&caller.line, agents, in_tmux.is_some())?;
+    match &caller.terminal {
+        None if !scripts => return Err(NotAllowed::NoTerminal),
+        None => {}
+        Some(terminal) => check_terminal(terminal, agents, in_tmux.is_some())?,
+    }
+    in_tmux.map_or(Ok(()), |clients| check_tmux(clients, agents))
+}
+
+/// Checks a process and those above it. A server of tmux has no parent; its clients are checked instead.
+fn check_line(line: &Line, agents: &[RunningAgent], in_tmux: bool) -> Result<(), NotAllowed> {
+    if line.is_empty() {
         return Err(NotAllowed::Unknown);
     }
-    for process in &caller.processes {
-        let agent = process.programs.iter().find(|program| AGENTS.contains(&agent_name(program)));
-        if let Some(name) = agent {
+    for process in line {
+        if let Some(name) = process.programs.iter().find(|program| is_agents_program(program)) {
             return Err(NotAllowed::Agent(format!("{} (process {})", visible_line(name, 40), process.pid)));
         }
-        if is_agent(process.pid) {
+        if process.keeps_agent || agents.iter().any(|agent| agent.pid == process.pid) {
             return Err(NotAllowed::Agent(format!("process {}", process.pid)));
         }
-        if let Some(marker) = process.variables.iter().find(|name| is_marker(name)) {
-            return Err(NotAllowed::Environment(marker.to_string()));
+        if let Some(mark) = process.variables.iter().find(|name| is_agents_variable(name)) {
+            return Err(NotAllowed::Environment(mark.to_string()));
         }
     }
-    match &caller.terminal {
-        Some(terminal) if agents_terminal(terminal) => return Err(NotAllowed::AgentsTerminal),
-        None if !scripts => return Err(NotAllowed::NoTerminal),
-        _ => {}
-    }
-    match caller.tmux {
-        Some(pressed) if !scripts && pressed.is_none_or(|ago| ago > KEY_PRESS) => Err(NotAllowed::NoKeyPress),
+    match top(line) {
+        Some(top) if in_tmux && top.is_tmux_server() => Ok(()),
+        Some(top) if top.cgroup.as_deref().is_some_and(is_of_one_program) => not_left(top, agents),
         _ => Ok(()),
     }
 }
 
-/// The name without what a package adds: `claude.exe`, `codex-linux-x64`, `gemini.js`.
-fn agent_name(program: &str) -> &str {
-    let name = program.split(['.', '_']).next().unwrap_or(program);
-    ["-linux", "-darwin", "-x86", "-win"]
-        .iter()
-        .find_map(|system| name.split_once(system))
-        .map_or(name, |(name, _)| name)
+/// Checks the terminal, and the programs that have its other end.
+fn check_terminal(terminal: &Terminal, agents: &[RunningAgent], in_tmux: bool) -> Result<(), NotAllowed> {
+    if agents.iter().any(|agent| agent.terminal.as_ref() == Some(&terminal.path)) {
+        return Err(NotAllowed::AgentsTerminal);
+    }
+    for keeper in &terminal.keepers {
+        check_line(&keeper.line, agents, in_tmux)?;
+        if !keeper.line.first().is_some_and(CallerProcess::keeps_unseen) {
+            continue;
+        }
+        match (&keeper.terminal, top(&keeper.line)) {
+            (Some(outer), _) => check_terminal(outer, agents, in_tmux)?,
+            (None, Some(top)) => not_left(top, agents)?,
+            (None, None) => return Err(NotAllowed::Unknown),
+        }
+    }
+    Ok(())
 }
 
-fn is_marker(name: &str) -> bool {
-    MARKERS.contains(&name) || MARKER_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+/// One of the agents that show the pane must belong to a person who pressed a key there.
+fn check_tmux(clients: &[TmuxClient], agents: &[RunningAgent]) -> Result<(), NotAllowed> {
+    let mut refused = NotAllowed::NoKeyPress;
+    for client in clients.iter().filter(|client| client.pressed <= KEY_PRESS) {
+        match check(&client.caller, agents, false) {
+            Ok(()) => return Ok(()),
+            Err(why) => refused = why,
+        }
+    }
+    Err(refused)
+}
+
+/// The uppermost process of a line that is no part of the system.
+fn top(line: &Line) -> Option<&CallerProcess> {
+    line.iter().rev().find(|process| process.name() != SERVICE_MANAGER)
+}
+
+/// A process whose parent has ended may be an agent's if it is in the control group of one that was there before it. What a
+/// person started in the same terminal has the person's shell above it, or is older.
+fn not_left(top: &CallerProcess, agents: &[RunningAgent]) -> Result<(), NotAllowed> {
+    let is_of = |agent: &RunningAgent| agent.cgroup == top.cgroup && agent.start <= top.start;
+    if top.cgroup.is_some() && agents.iter().any(is_of) {
+        return Err(NotAllowed::Detached(format!("{} (process {})", visible_line(top.name(), 40), top.pid)));
+    }
+    Ok(())
+}
+
+/// Whether a control group holds one program, one tab or one service. In the group of a login or of a container, programs that
+/// a desktop starts have no parent either.
+fn is_of_one_program(cgroup: &str) -> bool {
+    let name = cgroup.rsplit('/').next().unwrap_or_default();
+    let is_unit = name.ends_with(".scope") || name.ends_with(".service");
+    is_unit && !name.starts_with("session-") && !name.starts_with("user@") && name != "init.scope"
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn process(pid: u32, program: &str, variables: &[&str]) -> CallerProcess {
-        let variables = variables.iter().map(|name| Arc::from(*name)).collect();
-        CallerProcess { pid, programs: vec![Arc::from(program)], variables }
-    }
-
-    fn person() -> Caller {
-        let processes = vec![
-            process(9, "watchbill", &["HOME", "TERM"]),
-            process(8, "bash", &[]),
-            process(7, "kitty", &[]),
-        ];
-        Caller { processes, terminal: Some("/dev/pts/3".into()), tmux: None }
-    }
-
-    fn checked(caller: &Caller) -> Result<(), NotAllowed> {
-        check(caller, &|pid| pid == 66, &|terminal| terminal == "/dev/pts/66", false)
-    }
-
-    #[test]
-    fn a_person_in_a_terminal_may() {
-        assert_eq!(checked(&person()), Ok(()));
-        let in_tmux = Caller { tmux: Some(Some(1)), ..person() };
-        assert_eq!(checked(&in_tmux), Ok(()));
-    }
-
-    #[test]
-    fn a_program_that_an_agent_started_may_not() {
-        for program in
-            ["claude", "codex", "codex-linux-x64", "gemini.js", "opencode", "copilot", "claude.exe"]
-        {
-            let mut caller = person();
-            caller.processes.push(process(6, program, &[]));
-            assert!(matches!(checked(&caller), Err(NotAllowed::Agent(_))), "{program}");
-        }
-        let mut caller = person();
-        caller.processes.push(process(66, "node", &[]));
-        assert!(matches!(checked(&caller), Err(NotAllowed::Agent(_))), "a session that runs");
-    }
-
-    #[test]
-    fn an_agents_environment_gives_a_daemon_away() {
-        for marker in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX_NETWORK_DISABLED", "AI_AGENT"] {
-            let mut caller = person();
-            caller.processes = vec![process(9, "watchbill", &["HOME", marker])];
-            assert_eq!(checked(&caller), Err(NotAllowed::Environment(marker.to_owned())));
-        }
-    }
-
-    #[test]
-    fn a_caller_needs_a_terminal_that_is_no_agents_and_that_a_person_uses() {
-        assert_eq!(checked(&Caller { terminal: None, ..person() }), Err(NotAllowed::NoTerminal));
-        let agents = Caller { terminal: Some("/dev/pts/66".into()), ..person() };
-        assert_eq!(checked(&agents), Err(NotAllowed::AgentsTerminal));
-        for pressed in [None, Some(11)] {
-            assert_eq!(checked(&Caller { tmux: Some(pressed), ..person() }), Err(NotAllowed::NoKeyPress));
-        }
-        assert_eq!(checked(&Caller::default()), Err(NotAllowed::Unknown));
-    }
-
-    #[test]
-    fn allowed_scripts_need_no_terminal_and_are_still_no_agents() {
-        let script = Caller { terminal: None, ..person() };
-        assert_eq!(check(&script, &|_| false, &|_| false, true), Ok(()));
-        let mut agents = script;
-        agents.processes.push(process(6, "claude", &[]));
-        assert!(check(&agents, &|_| false, &|_| false, true).is_err());
-    }
-}
+mod tests;

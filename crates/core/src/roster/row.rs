@@ -112,6 +112,8 @@ pub struct OwnRow {
     pub agent: Arc<str>,
     /// Why queued prompts wait for the user.
     pub held: Option<Arc<str>>,
+    /// An agent started it, or went on with it.
+    pub by_agent: bool,
 }
 
 impl Row {

@@ -18,9 +18,9 @@ use super::conversation::Conversation;
 use super::environment::environment;
 use super::exec;
 use super::input::Input;
-use super::process_names::NAME;
 use super::processes::{self, Process};
 use crate::agents::Launch;
+use crate::host_process::NAME;
 use crate::log::{Direction, MAX_CONTENT_BYTES};
 
 /// The most bytes of output of a terminal at once.

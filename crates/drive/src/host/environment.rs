@@ -1,25 +1,14 @@
 //! The environment for the processes of a host: the user's, without variables of agents, other terminals and Watchbill.
 //!
-//! A host gets the environment of the program that started it, which may itself run inside an agent. Sources: environments of
-//! tool calls and hooks of Claude Code 2.1.329, Codex CLI 0.169.0, Gemini CLI 0.61.0.
+//! A host gets the environment of the program that started it, which may itself run inside an agent.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Variables that say "you run inside an agent", "you run inside this terminal" or "this is a service".
+use watchbill_core::requests::marks::is_agents_variable;
+
+/// Variables that say "you run inside this terminal" or "this is a service". Those of agents are in `core`.
 const NAMES: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_PID",
-    "CLAUDE_EFFORT",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_PLUGIN_DATA",
-    "CLAUDE_ENV_FILE",
-    "AI_AGENT",
-    "GEMINI_CLI",
-    "COPILOT_CLI",
-    "OPENCODE",
-    "CURSOR_AGENT",
     "STY",
     "WINDOW",
     "WINDOWID",
@@ -47,8 +36,6 @@ const NAMES: &[&str] = &[
 /// The same by how they begin.
 const BEGINNINGS: &[&str] = &[
     "WATCHBILL_",
-    "CODEX_SANDBOX",
-    "CODEX_INTERNAL_",
     "TMUX",
     "ZELLIJ",
     "KITTY_",
@@ -60,23 +47,6 @@ const BEGINNINGS: &[&str] = &[
     "ITERM_",
     "VSCODE_",
     "APPIMAGE",
-];
-
-/// `CLAUDE_CODE_…` is for what the agent starts, but for these, which users set in their profiles.
-const CLAUDE_CODE: &str = "CLAUDE_CODE_";
-const OF_USERS: &[&str] = &[
-    "API_KEY_HELPER_TTL_MS",
-    "CERT_STORE",
-    "CLIENT_",
-    "DISABLE_",
-    "ENABLE_",
-    "GIT_BASH_PATH",
-    "MAX_",
-    "OAUTH_TOKEN",
-    "SHELL",
-    "SKIP_",
-    "SUBAGENT_MODEL",
-    "USE_",
 ];
 
 /// The environment of an agent or a shell, from that of the host. `extra` is what the agent's driver adds. A terminal gets the
@@ -100,10 +70,9 @@ pub fn environment(
 }
 
 fn is_mark(name: &str) -> bool {
-    if let Some(rest) = name.strip_prefix(CLAUDE_CODE) {
-        return !OF_USERS.iter().any(|beginning| rest.starts_with(beginning));
-    }
-    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    is_agents_variable(name)
+        || NAMES.contains(&name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 #[cfg(test)]

@@ -38,9 +38,9 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::input::Input;
-use self::process_names::{KEEP, NAME};
 use self::session::Session;
 use crate::folder::Folder;
+use crate::host_process::{KEEP, NAME};
 use crate::socket::address::Address;
 
 /// How long a host may take to listen.

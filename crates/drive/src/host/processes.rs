@@ -11,7 +11,7 @@ use watchbill_core::requests::visible::visible_line;
 use watchbill_hooks::ancestors;
 use watchbill_protocol::own::event::OwnProcess;
 
-use super::process_names::{KEEP, NAME};
+use crate::host_process::folder_of;
 
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;
@@ -52,7 +52,7 @@ pub fn descendants(root: u32) -> Vec<Process> {
     let mut open = vec![root];
     while let Some(parent) = open.pop() {
         for pid in children.remove(&parent).unwrap_or_default() {
-            if host_folder(pid).is_some() {
+            if folder_of(pid).is_some() {
                 continue;
             }
             open.push(pid);
@@ -62,17 +62,6 @@ pub fn descendants(root: u32) -> Vec<Process> {
         }
     }
     below
-}
-
-/// The folder of the session that a process keeps, if the process is a host.
-pub fn host_folder(pid: u32) -> Option<std::path::PathBuf> {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let mut words = line.split(|byte| *byte == 0);
-    let program = words.next()?;
-    if !program.ends_with(NAME.as_bytes()) || words.next()? != KEEP.as_bytes() {
-        return None;
-    }
-    Some(String::from_utf8_lossy(words.next()?).into_owned().into())
 }
 
 /// Sends a signal to this process, and to no other one that has got its id meanwhile. A process that has ended is no error.

@@ -1,6 +1,7 @@
 //! The socket of a host: one thread accepts, each reader has one, and one more while it is attached.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -9,21 +10,22 @@ use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
 use watchbill_core::requests::caller::check;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
     HOST_VERSION, HostCall, HostHello, HostMessage, HostRequest, MAX_HOST_LINE_BYTES,
 };
-use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
+use watchbill_protocol::own::spec::OwnSpec;
 use watchbill_protocol::socket::{Reply, ReplyBody};
 
 use super::input::{Call, Input};
 use super::mailbox::{Mailbox, Next};
-use super::processes;
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
 use crate::socket::address::is_ours;
 use crate::socket::caller;
 use crate::socket::connection::{Reader, Writer, halves};
+use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
 
 /// The most open connections: windows, command lines, the engine.
 const MAX_CONNECTIONS: usize = 64;
@@ -43,6 +45,13 @@ pub struct Shared {
     pub next: Arc<AtomicU64>,
     /// Readers that are attached, and commands without an answer. The host ends when they have everything.
     pub owed: AtomicUsize,
+}
+
+impl Shared {
+    /// The data folder, which holds the folders of sessions two levels down.
+    fn data_dir(&self) -> &Path {
+        self.folder.path().ancestors().nth(2).unwrap_or(Path::new("/"))
+    }
 }
 
 /// Accepts readers on a thread, as long as the process runs.
@@ -105,12 +114,14 @@ struct Connection {
     mailbox: Option<Arc<Mailbox>>,
     /// Whether this caller may steer, once it was looked at.
     may_steer: Option<Result<(), ApiError>>,
+    /// Whether it may do what can answer a dialog.
+    may_type: Option<Result<(), ApiError>>,
 }
 
 impl Connection {
     fn new(stream: Stream, shared: Arc<Shared>) -> Self {
         let (reader, writer) = halves(stream);
-        Self { reader, writer, shared, mailbox: None, may_steer: None }
+        Self { reader, writer, shared, mailbox: None, may_steer: None, may_type: None }
     }
 
     /// Answers calls until the reader closes the connection.
@@ -137,7 +148,7 @@ impl Connection {
                     let line = line.to_vec();
                     // The command may end the session: the host stays until the answer is written.
                     let _owed = Owed::new(&self.shared);
-                    let answer = self.may_steer().and_then(|()| {
+                    let answer = self.allowed(&command).and_then(|()| {
                         let (reply, answered) = sync_channel(1);
                         let call = Call { id: id.clone(), command, line, reply };
                         let over = || ApiError::new(ErrorCode::NotReady, "the session has ended");
@@ -162,14 +173,32 @@ impl Connection {
         self.writer.send(&Reply::<()> { id, body: ReplyBody::Error(error) })
     }
 
-    /// A program that an agent started cannot send prompts, to its own session or to another one.
-    fn may_steer(&mut self) -> Result<(), ApiError> {
-        let stream = self.reader.stream();
-        let looked = self.may_steer.get_or_insert_with(|| {
-            check(&caller::look(stream), &keeps_an_agent, &|_| false, true)
-                .map_err(|not| ApiError::new(ErrorCode::Refused, not.to_string()))
+    /// A program that an agent started cannot steer its own session or another one. Answers come from the engine alone, which
+    /// keeps the list of them. What can also answer, such as a key, needs a person: the window, or a terminal.
+    fn allowed(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
+        let (stream, data) = (self.reader.stream(), self.shared.data_dir());
+        let refused = |why: String| ApiError::new(ErrorCode::Refused, why);
+        let look =
+            |scripts| check(&caller::look(stream), &[], scripts).map_err(|not| refused(not.to_string()));
+        let may_steer = self.may_steer.get_or_insert_with(|| look(true)).clone();
+        let allowed = may_steer.and_then(|()| match command {
+            OwnCommand::Answer { .. } if is_engine(stream, data) => Ok(()),
+            OwnCommand::Answer { .. } => {
+                Err(refused("only a running Watchbill gives answers; ask it".to_owned()))
+            }
+            OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
+                let may = || if is_engine_or_window(stream, data) { Ok(()) } else { look(false) };
+                self.may_type.get_or_insert_with(may).clone()
+            }
+            _ => Ok(()),
         });
-        looked.clone()
+        if let Err(refusal) = &allowed {
+            let what = if matches!(command, OwnCommand::Answer { .. }) { "answer" } else { "prompt" };
+            if let Err(error) = tell_refused(data, &self.shared.spec.session, what, &refusal.message) {
+                tracing::debug!(%error, "no engine lists the refusal");
+            }
+        }
+        allowed
     }
 
     /// Sends all events from a record on, on a thread of its own.
@@ -192,12 +221,6 @@ impl Connection {
             drop(owed);
         })
     }
-}
-
-/// Whether a process is a host whose program is an agent. In a shell of ours the user types.
-fn keeps_an_agent(pid: u32) -> bool {
-    processes::host_folder(pid)
-        .is_some_and(|folder| Folder::at(&folder).spec().map_or(true, |spec| spec.agent != OwnAgent::Shell))
 }
 
 /// An attached reader.

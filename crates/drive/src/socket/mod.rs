@@ -5,3 +5,4 @@ pub mod address;
 mod bounded;
 pub mod caller;
 pub mod connection;
+pub mod engine;

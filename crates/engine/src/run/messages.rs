@@ -174,7 +174,12 @@ impl Loop {
                 // Makes the row anew, so that a card shows the change.
                 self.step(Input::Deadline);
             }
-            Message::CallerRefused(attempt) => self.engine.requests().note_refused(&attempt),
+            Message::CallerRefused(attempt) => {
+                // The list is the holder's, which refuses the same program.
+                if self.persist.as_ref().is_none_or(|persist| persist.writes()) {
+                    self.engine.requests().note_refused(&attempt);
+                }
+            }
             Message::CommandsStored => self.read_commands(),
             Message::HolderRequests(asked) => self.step(Input::HolderRequests(asked)),
             Message::HolderGone => self.take_place_of_holder(),

@@ -1,18 +1,98 @@
-//! Converts the message of a waiting hook process for the engine.
+//! The requests of waiting hook processes: which program may ask, and its message for the engine.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use interprocess::local_socket::Stream;
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
+use watchbill_drive::socket::caller;
+use watchbill_drive::socket::connection::Writer;
 use watchbill_hooks::clock::since_boot;
 use watchbill_hooks::request::read_request;
-use watchbill_protocol::socket::AskCall;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::own::facts::split_request_id;
+use watchbill_protocol::socket::{AskCall, Reply, ReplyBody};
 
 use crate::clock::{Clock, SystemClock};
+use crate::handle::Handle;
+use crate::run::message::AskSink;
+
+/// The requests of the hook processes that are connected, by their ids.
+#[derive(Default)]
+pub(super) struct Asking(Mutex<BTreeSet<RequestId>>);
+
+impl Asking {
+    /// The request of a hook process. `None`: it is not to wait. `before`: what its connection has asked.
+    ///
+    /// A program that is no hook process of the session would withdraw the session's request, and one with a known id would take
+    /// the answer.
+    ///
+    /// # Errors
+    /// When the id is another one's.
+    pub fn admit(
+        &self,
+        handle: &Handle,
+        stream: &Stream,
+        before: Option<&RequestId>,
+        call: AskCall,
+    ) -> Result<Option<(Request, HookMessage)>, ApiError> {
+        let Some((request, message)) = asked(call) else { return Ok(None) };
+        if before.is_some() {
+            return Err(ApiError::new(ErrorCode::Invalid, "a connection asks once"));
+        }
+        if !handle.may_ask(&request.session, &caller::processes(stream)) {
+            tracing::warn!(session = %request.session, "a program asked that the session did not start");
+            return Ok(None);
+        }
+        // An id with a slash is one of an own session's host.
+        let is_of_host = split_request_id(request.id.as_str()).is_some();
+        if is_of_host || !self.lock().insert(request.id.clone()) {
+            return Err(ApiError::new(ErrorCode::Invalid, "this id is the request of another process"));
+        }
+        Ok(Some((request, message)))
+    }
+
+    /// The hook process is gone.
+    pub fn forget(&self, id: &RequestId) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<RequestId>> {
+        // No code panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The request that was printed, if it is the one that the same connection has asked.
+///
+/// # Errors
+/// When it is another one.
+pub(super) fn own(asked: Option<&RequestId>, printed: &str) -> Result<RequestId, ApiError> {
+    let is_own = asked.filter(|asked| asked.as_str() == printed).cloned();
+    let message = "only the connection that asked has printed the answer";
+    is_own.ok_or_else(|| ApiError::new(ErrorCode::Invalid, message))
+}
+
+/// Replies to a hook process. One that does not read must not stop the loop.
+pub(super) fn sink(writer: Writer, id: &str) -> AskSink {
+    let id = id.to_owned();
+    Box::new(move |output: Option<String>| {
+        let closing = writer.clone();
+        let tell = move || writer.send(&Reply { id: &id, body: ReplyBody::Reply(&output) });
+        if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
+            tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
+            // So the hook process ends, and the answer is listed as lost.
+            closing.close();
+        }
+    })
+}
 
 /// The request of a hook process, and the same as a hook message. `None`: the hook process is not to wait, as that of a
 /// subagent.
-pub(super) fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
+fn asked(call: AskCall) -> Option<(Request, HookMessage)> {
     let at = started_at(call.order);
     let payload = call.payload.into_bytes();
     let request = read_request(RequestId::new(&call.ask), &payload, call.project.as_deref(), at)?;

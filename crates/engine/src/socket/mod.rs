@@ -12,11 +12,4 @@ pub mod server;
 mod surface;
 mod unreadable_call;
 
-use std::path::Path;
-
-use watchbill_drive::socket::address::Address;
-
-/// The engine's socket of a data folder. It need not exist.
-fn address_of(data_dir: &Path) -> Address {
-    Address::at(&data_dir.join("run").join("engine.sock"))
-}
+use watchbill_drive::socket::engine::address_of;

@@ -26,7 +26,7 @@ use watchbill_protocol::socket::{
 
 use super::access::{AccessError, CommandId, EngineAccess};
 use super::address_of;
-use super::ask::asked;
+use super::ask::{Asking, own, sink};
 use super::mailbox::{self, Closed, Closer, mailbox};
 use super::surface;
 use super::unreadable_call::{id_of, unknown_request};
@@ -57,6 +57,7 @@ struct Shared {
     connections: Counter,
     /// Clients that keep their own roster; they get an event after each stored command.
     followers: Mutex<Vec<mailbox::Sender<()>>>,
+    asking: Asking,
     /// The open connections' writers. The server closes them when it ends.
     writers: Mutex<Vec<Writer>>,
 }
@@ -76,6 +77,7 @@ impl Server {
             is_closing: AtomicBool::new(false),
             connections: Counter::default(),
             followers: Mutex::default(),
+            asking: Asking::default(),
             writers: Mutex::default(),
         });
         let (accepting, listens) = (Arc::clone(&shared), Arc::clone(&listener));
@@ -170,6 +172,8 @@ struct Connection<'s> {
     shared: &'s Arc<Shared>,
     /// Callbacks that end its subscriptions.
     closers: Vec<Box<dyn FnOnce() + Send>>,
+    /// The request that the hook process at the other end has asked.
+    asked: Option<RequestId>,
 }
 
 impl Drop for Connection<'_> {
@@ -185,7 +189,7 @@ impl<'s> Connection<'s> {
     fn new(stream: Stream, shared: &'s Arc<Shared>) -> Self {
         let (reader, writer) = halves(stream);
         lock(&shared.writers).push(writer.clone());
-        Self { reader, writer, shared, closers: Vec::new() }
+        Self { reader, writer, shared, closers: Vec::new(), asked: None }
     }
 
     /// Answers requests until the client closes the connection or the engine ends.
@@ -250,8 +254,12 @@ impl<'s> Connection<'s> {
             }
             Request::Ask(call) => self.ask(&id, call),
             Request::Printed { request_id } => {
-                self.shared.handle.printed(RequestId::new(&request_id));
-                self.reply(&id, Ok(()))
+                let told = own(self.asked.as_ref(), &request_id).map(|request| engine.printed(request));
+                self.reply(&id, told.map_err(AccessError::from))
+            }
+            Request::Refused { session, what, why } => {
+                let noted = surface::note_refused(&engine, self.reader.stream(), &session, &what, &why);
+                self.reply(&id, noted.map_err(AccessError::from))
             }
             Request::Answer { call, surface, pressed } => {
                 let pressed = pressed.map_or_else(Pressed::now, Pressed::at);
@@ -300,21 +308,18 @@ impl<'s> Connection<'s> {
 
     /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
     fn ask(&mut self, id: &str, call: AskCall) -> io::Result<()> {
-        let Some((request, message)) = asked(call) else { return self.reply(id, Ok(None::<String>)) };
-        let (name, handle) = (request.id.clone(), self.shared.handle.clone());
-        self.closers.push(Box::new(move || handle.hook_gone(name)));
-        let (writer, id) = (self.writer.clone(), id.to_owned());
-        let sink = Box::new(move |output: Option<String>| {
-            let closing = writer.clone();
-            // A hook process that does not read must not stop the loop.
-            let tell = move || writer.send(&Reply { id: &id, body: ReplyBody::Reply(&output) });
-            if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
-                tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
-                // So the hook process ends, and the answer is listed as lost.
-                closing.close();
-            }
-        });
-        self.shared.handle.ask(request, message, sink);
+        let shared = Arc::clone(self.shared);
+        let (stream, before) = (self.reader.stream(), self.asked.as_ref());
+        let (request, message) = match shared.asking.admit(&shared.handle, stream, before, call) {
+            Ok(Some(asked)) => asked,
+            not => return self.reply(id, not.map(|_| None::<String>).map_err(AccessError::from)),
+        };
+        let name = self.asked.insert(request.id.clone()).clone();
+        shared.handle.ask(request, message, sink(self.writer.clone(), id));
+        self.closers.push(Box::new(move || {
+            shared.handle.hook_gone(name.clone());
+            shared.asking.forget(&name);
+        }));
         Ok(())
     }
 

@@ -189,6 +189,11 @@ impl Engine {
         running
     }
 
+    /// The running processes of a session, as the registry names them.
+    pub(crate) fn processes_of(&self, session: &SessionId) -> Vec<u32> {
+        self.rooms.witnesses.alive_processes_of(session)
+    }
+
     /// Whether a hook is of a session whose host answers its requests.
     pub(crate) fn is_hosted(&self, session: &SessionId, message: &HookMessage) -> bool {
         own::is_hosted(&self.rooms, session, message)

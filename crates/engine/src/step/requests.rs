@@ -32,7 +32,7 @@ pub struct UserAnswer {
     pub seen: Digest,
     /// The user's decision.
     pub decision: Decision,
-    /// Where: `window`, `notification`, `tray` or `command`.
+    /// Where: `window`, `notification` or `command`.
     pub surface: &'static str,
 }
 
@@ -52,6 +52,8 @@ pub struct RefusedCaller {
     pub session: SessionId,
     /// `answer` or `prompt`.
     pub what: &'static str,
+    /// Where: `command` or `window`.
+    pub surface: &'static str,
     /// Why it was refused.
     pub why: String,
 }
@@ -83,7 +85,10 @@ impl UserAnswers<'_> {
     /// and again fills nothing.
     pub fn note_refused(&mut self, attempt: &RefusedCaller) {
         let rooms = &mut *self.0;
-        let RefusedCaller { session, what, why } = attempt;
+        let RefusedCaller { session, what, surface, why } = attempt;
+        // A host knows its own session, and not the row that shows it.
+        let row = rooms.own.row_of(session.as_str());
+        let session = row.as_ref().unwrap_or(session);
         let asked = rooms.requests.asked(session);
         if asked.is_none() && rooms.sessions.get(session).is_none() {
             return;
@@ -92,7 +97,7 @@ impl UserAnswers<'_> {
         let (id, decision) = (format!("refused-{what}-{session}"), format!("refused: {why}"));
         let row = match request {
             Some(request) => {
-                AnswerRow { request_id: id, ..row_of(rooms, request, &decision, "command", "refused") }
+                AnswerRow { request_id: id, ..row_of(rooms, request, &decision, surface, "refused") }
             }
             None => AnswerRow {
                 request_id: id,
@@ -100,7 +105,7 @@ impl UserAnswers<'_> {
                 tool: (*what).to_owned(),
                 shown: String::new(),
                 decision,
-                surface: "command".to_owned(),
+                surface: (*surface).to_owned(),
                 at: rooms.env.now(),
                 outcome: "refused".to_owned(),
                 outcome_at: None,

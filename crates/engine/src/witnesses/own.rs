@@ -65,6 +65,7 @@ impl OwnWitness {
             way: self.spec.kind.into(),
             agent: self.spec.agent.word().into(),
             held: self.fold.held.clone(),
+            by_agent: self.spec.started_by_agent,
         }
     }
 

@@ -18,6 +18,16 @@ use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, p
 use crate::records::{SessionWriter, registry};
 use crate::subscriber::{Folder, Subscriber, now, row};
 
+/// Writes the registry file of a process, and gives its path.
+pub fn register(folder: &Folder, author: &SessionWriter, status: &str, pid: u32) -> std::path::PathBuf {
+    let file = folder.root.join(format!("sessions/{pid}.json"));
+    let text = registry(pid, &proc_start(pid).unwrap(), author, status, now(), now());
+    let domain = pid_domain().map(|domain| format!(r#""pidDomain":"{domain}","kind""#));
+    let text = domain.map_or(text.clone(), |domain| text.replace(r#""kind""#, &domain));
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
 /// A process that does nothing, and its registry file.
 pub struct StandIn {
     child: Child,
@@ -27,13 +37,7 @@ pub struct StandIn {
 impl StandIn {
     pub fn start(folder: &Folder, author: &SessionWriter, status: &str) -> Self {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
-        let pid = child.id();
-        let file = folder.root.join(format!("sessions/{pid}.json"));
-        let start = proc_start(pid).unwrap();
-        let text = registry(pid, &start, author, status, now(), now());
-        let domain = pid_domain().map(|domain| format!(r#""pidDomain":"{domain}","kind""#));
-        let text = domain.map_or(text.clone(), |domain| text.replace(r#""kind""#, &domain));
-        std::fs::write(&file, text).unwrap();
+        let file = register(folder, author, status, child.id());
         Self { child, file }
     }
 

@@ -17,7 +17,7 @@ use watchbill_protocol::request::{AnswerCall, RequestDecision};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_settings::Settings;
 
-use crate::processes::StandIn;
+use crate::processes::register;
 use crate::records::SessionWriter;
 use crate::subscriber::{Folder, Subscriber, TIMEOUT, now, row};
 use crate::user_commands::engine_with_store;
@@ -226,20 +226,18 @@ fn a_connection_ends_with_its_client() {
     }
 }
 
-/// A client in its permission dialog.
-pub fn waiting_client(folder: &Folder, author: &SessionWriter) -> StandIn {
-    let process = StandIn::start(folder, author, "waiting");
-    let file = std::fs::read_dir(folder.root.join("sessions")).unwrap().next().unwrap().unwrap().path();
+/// This process is a client whose dialog is open, so it may ask.
+pub fn waiting_client(folder: &Folder, author: &SessionWriter) {
+    let file = register(folder, author, "waiting", std::process::id());
     let text = std::fs::read_to_string(&file).unwrap();
     let waiting = r#""status":"waiting","waitingFor":"permission prompt""#;
     std::fs::write(&file, text.replace(r#""status":"waiting""#, waiting)).unwrap();
-    process
 }
 
 #[test]
 fn an_engine_that_does_not_hold_the_store_shows_the_holders_requests_and_lets_it_answer() {
     let (folder, author, data, mut holder) = engine_with_store();
-    let _process = waiting_client(&folder, &author);
+    waiting_client(&folder, &author);
     let mut other = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     holder.until_state(&author, "waiting_for_approval");
     other.until_state(&author, "waiting_for_approval");

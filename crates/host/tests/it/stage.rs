@@ -1,5 +1,7 @@
 //! A data folder with sessions, and a reader that keeps what it was told.
 
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -49,7 +51,17 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 impl Stage {
+    /// This process listens at the engine's socket, so hosts take its answers and keys.
     pub fn new() -> Self {
+        let stage = Self::without_engine();
+        let run = stage.data().join("run");
+        std::fs::DirBuilder::new().mode(0o700).create(&run).unwrap();
+        let engine = UnixListener::bind(run.join("engine.sock")).unwrap();
+        std::thread::spawn(move || engine.incoming().for_each(drop));
+        stage
+    }
+
+    pub fn without_engine() -> Self {
         Self { data: tempfile::tempdir().unwrap() }
     }
 
@@ -74,6 +86,7 @@ impl Stage {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             size: Some(OwnSize { rows: 24, cols: 80 }),
             created_at: "2026-11-25T04:00:00.000Z".to_owned(),
+            started_by_agent: false,
         }
     }
 

@@ -58,6 +58,10 @@ pub struct OwnSpec {
     pub size: Option<OwnSize>,
     /// When the user asked for it, RFC 3339.
     pub created_at: String,
+    /// An agent started the session, or went on with it. Nothing in it may answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub started_by_agent: bool,
 }
 
 /// The session that an own session goes on with.

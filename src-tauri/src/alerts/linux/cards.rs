@@ -157,16 +157,17 @@ impl Cards {
         shown.map(|standing| (standing.by.clone(), standing.id)).collect()
     }
 
-    /// The card of a notification.
-    pub fn of(&self, id: u32) -> Option<Card> {
-        self.0.iter().find(|(_, standing)| standing.id == id && id != NONE).map(|(card, _)| *card)
+    /// The card of a notification, if `by` is the server that shows it: any program can send us a signal.
+    pub fn of(&self, id: u32, by: &str) -> Option<Card> {
+        let is_it = |standing: &Standing| standing.id == id && id != NONE && standing.by == by;
+        self.0.iter().find(|(_, standing)| is_it(standing)).map(|(card, _)| *card)
     }
 
-    /// A notification was closed, for one of the specification's reasons. Returns its card if the card goes too. It
+    /// The server `by` says that a notification was closed, for one of the specification's reasons. Returns its card if the card goes too. It
     /// stays in two cases: the card has news, which the user cannot have seen yet; or the server closed it only to
     /// replace it.
-    pub fn closed(&mut self, id: u32, reason: u32) -> Option<Card> {
-        let card = self.of(id)?;
+    pub fn closed(&mut self, id: u32, by: &str, reason: u32) -> Option<Card> {
+        let card = self.of(id, by)?;
         let standing = self.0.get_mut(&card)?;
         standing.id = NONE;
         let asked = standing.asked.as_ref();
@@ -199,6 +200,8 @@ mod tests {
     use super::*;
     use crate::alerts::notice::tests::episode;
 
+    const SERVER: &str = ":1.5";
+
     fn content(quiet: bool) -> NotificationContent {
         let notice = Notice::of(&[episode("a", "approval", "wants to run `ls`")], quiet).expect("an episode");
         NotificationContent { notice, buttons: Vec::new(), sound: false }
@@ -218,7 +221,7 @@ mod tests {
     }
 
     fn answer(id: u32) -> Option<(u32, String)> {
-        Some((id, ":1.5".to_owned()))
+        Some((id, SERVER.to_owned()))
     }
 
     /// A card that is shown as id 42, with a pending change, serial 2.
@@ -251,7 +254,7 @@ mod tests {
         assert_eq!((cards.next(7), cards.waiting()), (None, vec![]));
         cards.answered(serial(1), answer(42));
         assert_eq!(cards.next(7), Some(NotificationCall::Show(42, content(false))));
-        assert_eq!(cards.of(42), Some(7));
+        assert_eq!(cards.of(42, SERVER), Some(7));
     }
 
     #[test]
@@ -263,31 +266,31 @@ mod tests {
 
         let mut cards = changing(false);
         cards.answered(serial(2), None);
-        assert_eq!((cards.next(7), cards.of(42)), (None, Some(7)));
+        assert_eq!((cards.next(7), cards.of(42, SERVER)), (None, Some(7)));
     }
 
     #[test]
     fn a_card_dismissed_during_a_change_stays_closed_unless_the_change_is_news() {
         let mut cards = changing(false);
-        assert_eq!(cards.closed(42, DISMISSED), Some(7));
+        assert_eq!(cards.closed(42, SERVER, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
         assert_eq!(cards.next(7), Some(NotificationCall::Close(43)), "the server has shown it again");
 
         let mut cards = changing(true);
-        assert_eq!(cards.closed(42, DISMISSED), None);
+        assert_eq!(cards.closed(42, SERVER, DISMISSED), None);
         cards.answered(serial(2), answer(43));
-        assert_eq!((cards.next(7), cards.of(43)), (None, Some(7)));
-        assert_eq!(cards.closed(43, DISMISSED), Some(7));
+        assert_eq!((cards.next(7), cards.of(43, SERVER)), (None, Some(7)));
+        assert_eq!(cards.closed(43, SERVER, DISMISSED), Some(7));
         assert!(cards.is_empty());
     }
 
     #[test]
     fn a_close_by_the_server_during_a_replacement_keeps_the_card() {
         let mut cards = changing(false);
-        assert_eq!(cards.closed(42, 4), None);
+        assert_eq!(cards.closed(42, SERVER, 4), None);
         cards.answered(serial(2), answer(43));
-        assert_eq!((cards.next(7), cards.of(43)), (None, Some(7)));
-        assert_eq!(cards.closed(43, 4), Some(7), "now it is not being replaced");
+        assert_eq!((cards.next(7), cards.of(43, SERVER)), (None, Some(7)));
+        assert_eq!(cards.closed(43, SERVER, 4), Some(7), "now it is not being replaced");
     }
 
     #[test]
@@ -304,6 +307,14 @@ mod tests {
         assert!(cards.has(7), "the bus will answer with an error");
         cards.answered(serial(2), None);
         assert_eq!((cards.next(7), cards.has(7)), (None, false));
+    }
+
+    #[test]
+    fn only_the_server_that_shows_a_card_speaks_of_it() {
+        let mut cards = asked(true);
+        cards.answered(serial(1), answer(42));
+        assert_eq!((cards.of(42, ":1.9"), cards.closed(42, ":1.9", DISMISSED)), (None, None));
+        assert_eq!(cards.of(42, SERVER), Some(7));
     }
 
     #[test]

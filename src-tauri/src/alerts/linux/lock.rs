@@ -3,8 +3,10 @@
 //! GNOME, KDE, Cinnamon, MATE and Xfce have one, each with the same two members. Lockers that are no service of the
 //! session bus, such as i3lock or swaylock, are not seen.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use zbus::fdo::DBusProxy;
 use zbus::message::Type;
 use zbus::proxy::{CacheProperties, MethodFlags};
 use zbus::{Connection, MatchRule, Message};
@@ -32,25 +34,54 @@ pub fn changes() -> zbus::Result<MatchRule<'static>> {
     Ok(MatchRule::builder().msg_type(Type::Signal).member(CHANGED)?.build())
 }
 
-/// What a signal says; `None`: it is of no screen saver.
-pub fn said(signal: &Message) -> Option<bool> {
-    let header = signal.header();
-    let interface = header.interface()?;
-    SAVERS.iter().any(|(name, _)| *name == interface.as_str()).then_some(())?;
-    signal.body().deserialize().ok()
+/// The screen savers that say that the screen is locked. One that does not run says nothing.
+#[derive(Debug, Default)]
+pub struct Lock(BTreeSet<&'static str>);
+
+impl Lock {
+    /// Asks each screen saver. None is started for it.
+    pub async fn look(connection: &Connection) -> Self {
+        let mut lock = Self::default();
+        let asked = async {
+            for (name, path) in SAVERS {
+                lock.note(name, is_active(connection, name, path).await == Ok(Some(true)));
+            }
+        };
+        if tokio::time::timeout(TIMEOUT, asked).await.is_err() {
+            tracing::debug!("a screen saver does not answer");
+        }
+        lock
+    }
+
+    /// Whether one of them says so.
+    pub fn is_locked(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Takes a signal in, if its sender is the screen saver: any program can send one.
+    pub async fn hear(&mut self, connection: &Connection, signal: &Message) {
+        let header = signal.header();
+        let of = |interface: &str| SAVERS.into_iter().find(|(name, _)| *name == interface);
+        let Some((name, _)) = header.interface().and_then(|interface| of(interface.as_str())) else { return };
+        let Ok(active) = signal.body().deserialize::<bool>() else { return };
+        if header.sender().map(|sender| sender.as_str()) == owner(connection, name).await.as_deref() {
+            self.note(name, active);
+        }
+    }
+
+    fn note(&mut self, name: &'static str, active: bool) {
+        if active {
+            self.0.insert(name);
+        } else {
+            self.0.remove(name);
+        }
+    }
 }
 
-/// Whether a screen saver says so now. One that does not run is not started, and says nothing.
-pub async fn is_locked(connection: &Connection) -> bool {
-    let asked = async {
-        for (name, path) in SAVERS {
-            if is_active(connection, name, path).await == Ok(Some(true)) {
-                return true;
-            }
-        }
-        false
-    };
-    tokio::time::timeout(TIMEOUT, asked).await.unwrap_or(false)
+/// The unique name of the program that has this name.
+async fn owner(connection: &Connection, name: &'static str) -> Option<String> {
+    let bus = DBusProxy::new(connection).await.ok()?;
+    bus.get_name_owner(name.try_into().ok()?).await.ok().map(|owner| owner.to_string())
 }
 
 async fn is_active(connection: &Connection, name: &str, path: &str) -> zbus::Result<Option<bool>> {

@@ -25,8 +25,7 @@ shown: string,
  */
 decision: string, 
 /**
- * `window`, `notification`, `tray` or `command`; `none` for a request that expired. A refused attempt
- * has `command`.
+ * `window`, `notification` or `command`; `none` for a request that expired.
  */
 surface: string, 
 /**

@@ -47,4 +47,8 @@ size?: OwnSize,
 /**
  * When the user asked for it, RFC 3339.
  */
-createdAt: string, };
+createdAt: string, 
+/**
+ * An agent started the session, or went on with it. Nothing in it may answer.
+ */
+startedByAgent?: boolean, };

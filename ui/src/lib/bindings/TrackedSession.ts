@@ -27,6 +27,10 @@ own?: string,
  */
 ownId?: string, 
 /**
+ * An agent started this session of your own, or went on with it.
+ */
+startedByAgent?: boolean, 
+/**
  * `claude`, `codex`, ….
  */
 agent: string, 

@@ -101,6 +101,7 @@ fn new_spec(
         command: Vec::new(),
         size: None,
         created_at: SystemClock.now().to_string(),
+        started_by_agent: false,
     })
 }
 

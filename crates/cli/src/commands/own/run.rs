@@ -128,6 +128,7 @@ fn spec(wanted: &Run) -> anyhow::Result<(OwnSpec, Option<String>)> {
             .filter(|_| wanted.pty)
             .map(|(cols, rows)| OwnSize { rows: rows.0, cols: cols.0 }),
         created_at: SystemClock.now().to_string(),
+        started_by_agent: false,
     };
     Ok((spec, prompt))
 }

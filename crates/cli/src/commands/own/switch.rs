@@ -50,6 +50,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
         command: Vec::new(),
         size: None,
         created_at: SystemClock.now().to_string(),
+        started_by_agent: false,
     };
     let folder = start(&target::data_dir(global)?, &program()?, &spec)?;
     let id = first_prompt_id(&spec.session);

@@ -8,8 +8,9 @@ use std::thread;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use watchbill_drive::client::{HostClient, follow};
+use watchbill_drive::client::{HostClient, HostError, follow};
 use watchbill_drive::folder::Folder;
+use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSize;
@@ -59,15 +60,21 @@ pub fn attach(folder: &Folder) -> anyhow::Result<()> {
     let detached = Arc::new(AtomicBool::new(false));
     // The end of either side ends the other: the keys, or the output.
     let (over, ended) = mpsc::channel();
-    let (keys_over, is_detached) = (over.clone(), Arc::clone(&detached));
+    let (keys_over, refused, is_detached) = (over.clone(), over.clone(), Arc::clone(&detached));
     thread::spawn(move || {
         read_keys(&commands, &is_detached);
         let _ = keys_over.send(None);
     });
     thread::spawn(move || {
         for command in received {
-            if keys.command(&new_id(), &command).is_err() {
-                return;
+            match keys.command(&new_id(), &command) {
+                Ok(()) => {}
+                Err(HostError::Refused(why)) if why.code == ErrorCode::Refused => {
+                    let _ = refused.send(Some(why.into()));
+                    return;
+                }
+                // Its session ends, and the output with it.
+                Err(_) => return,
             }
         }
     });

@@ -11,7 +11,7 @@ use watchbill_core::requests::request::{NamedFile, Request, RequestId};
 use watchbill_core::requests::visible::visible_line;
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
-use watchbill_hooks::ancestors::terminal_of;
+use watchbill_drive::socket::caller::{agents, look_at_self};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::facts::split_request_id;
@@ -43,6 +43,15 @@ impl Handle {
         });
     }
 
+    /// Whether a program may ask for a session. `line`: its process and those above it. The session's process is among them,
+    /// where it is known.
+    pub(crate) fn may_ask(&self, session: &SessionId, line: &[u32]) -> bool {
+        let session = session.clone();
+        // If the loop has ended, nothing shows a request.
+        let known = self.ask_loop(move |engine, _| engine.processes_of(&session)).unwrap_or_default();
+        known.is_empty() || known.iter().any(|pid| line.contains(pid))
+    }
+
     /// Reports that a hook process has printed its answer.
     pub(crate) fn printed(&self, request: RequestId) {
         let _ = self.inbox.send(Message::Printed(request));
@@ -61,6 +70,22 @@ impl Handle {
     /// in time. Then it counts no more.
     pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
         self.answer_pressed(call, surface, Pressed::now())
+    }
+
+    /// The same for the window, which is this program, if no agent started it. `refusal`: why it may not answer, as its start
+    /// showed.
+    ///
+    /// # Errors
+    /// As [`Handle::answer`], and when the window may not answer.
+    pub fn answer_in_window(
+        &self,
+        call: &AnswerCall,
+        surface: &'static str,
+        refusal: Option<String>,
+    ) -> Result<AnswerGiven, ApiError> {
+        let pressed = Pressed::now();
+        self.check_self(&call.session, refusal, pressed)?;
+        self.answer_pressed(call, surface, pressed)
     }
 
     /// The same for an answer that a socket client sends.
@@ -195,20 +220,38 @@ impl Handle {
     ) -> Result<(), ApiError> {
         // A window needs no terminal either.
         let scripts = is_window || self.settings().scripts_answer;
-        let agents = self.ask_loop(|engine, _| engine.running_processes())?;
-        let is_agents =
-            |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
-        check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
-            let why = refused.to_string();
-            self.caller_refused(session, what, &why);
-            ApiError::new(ErrorCode::Refused, why)
-        })
+        let agents = agents(&self.ask_loop(|engine, _| engine.running_processes())?);
+        let refused = check(caller, &agents, scripts).err().map(|refused| refused.to_string());
+        refused.map_or(Ok(()), |why| Err(self.refused(session, what, "command", why)))
+    }
+
+    /// Checks that the window, which is this program, may answer. A refusal is listed with the answers.
+    fn check_self(&self, session: &str, refusal: Option<String>, pressed: Pressed) -> Result<(), ApiError> {
+        let refused = match refusal {
+            Some(why) => Some(why),
+            None if !cfg!(target_os = "linux") => None,
+            None => {
+                let running = self.wait_at_most(pressed.wait(), |reply| {
+                    Message::Ask(Box::new(move |engine: &Engine, _: &dyn HintSource| {
+                        reply(engine.running_processes())
+                    }))
+                })?;
+                let agents = agents(&running.ok_or_else(pressed::too_late)?);
+                check(&look_at_self(), &agents, true).err().map(|refused| refused.to_string())
+            }
+        };
+        refused.map_or(Ok(()), |why| Err(self.refused(session, "answer", "window", why)))
+    }
+
+    fn refused(&self, session: &str, what: &'static str, surface: &'static str, why: String) -> ApiError {
+        self.caller_refused(session, what, surface, &why);
+        ApiError::new(ErrorCode::Refused, why)
     }
 
     /// Lists an attempt of a program that may not answer or send prompts.
-    pub(crate) fn caller_refused(&self, session: &str, what: &'static str, why: &str) {
+    pub(crate) fn caller_refused(&self, session: &str, what: &'static str, surface: &'static str, why: &str) {
         tracing::warn!(why, session, what, "a caller was refused");
-        let attempt = RefusedCaller { session: SessionId::new(session), what, why: why.to_owned() };
+        let attempt = RefusedCaller { session: SessionId::new(session), what, surface, why: why.to_owned() };
         // If the loop has ended, there is no list to note it in.
         let _ = self.inbox.send(Message::CallerRefused(attempt));
     }

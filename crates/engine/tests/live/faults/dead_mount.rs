@@ -17,7 +17,6 @@ use watchbill_protocol::socket::AskCall;
 use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, WalkChoice};
 
-use crate::processes::StandIn;
 use crate::records::SessionWriter;
 use crate::socket::waiting_client;
 use crate::subscriber::{Folder, Subscriber, now};
@@ -94,7 +93,6 @@ struct Desk {
     folder: Folder,
     author: SessionWriter,
     subscriber: Subscriber,
-    _client: StandIn,
     file: PathBuf,
     asks: JoinHandle<Option<String>>,
 }
@@ -117,7 +115,7 @@ impl Desk {
         let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
         let handle = start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new())).unwrap();
         let mut subscriber = Subscriber::of(handle);
-        let client = waiting_client(&folder, &author);
+        waiting_client(&folder, &author);
         subscriber.until_state(&author, "waiting_for_approval");
         let payload = json!({ "session_id": author.session, "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
             "tool_name": "Write", "tool_input": { "file_path": file, "content": "x" } });
@@ -136,7 +134,7 @@ impl Desk {
         });
         let mut connection = connection.unwrap();
         let asks = std::thread::spawn(move || connection.ask(call).ok().flatten());
-        let desk = Self { mount, folder, author, subscriber, _client: client, file, asks };
+        let desk = Self { mount, folder, author, subscriber, file, asks };
         until("the request to be shown", || desk.request().is_some());
         until("its file to be looked at", || desk.mount.was_opened(&desk.file));
         // The look reads a few bytes more and reports them. Nothing shows when the loop has them.
