@@ -13,7 +13,8 @@ use crate::names::beside;
 use crate::tables::meta_names::{EXCLUDE_MARK, SALVAGED};
 use crate::{DATABASE, Store, StoreError, folder, forgotten_list, removal};
 
-/// Tables whose rows name a session by its id, or no session, with their columns.
+/// Tables whose rows name a session by its id, or no session, with their columns. Rows of `memory_edits` that have a
+/// session are copied as those of the next list.
 const TABLES_BY_SESSION_ID: [(&str, &str); 9] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
@@ -27,10 +28,11 @@ const TABLES_BY_SESSION_ID: [(&str, &str); 9] = [
 ];
 
 /// Tables whose rows name a session by its row number, which differs in the new database.
-const TABLES_BY_SESSION_KEY: [(&str, &str); 3] = [
+const TABLES_BY_SESSION_KEY: [(&str, &str); 4] = [
     ("hook_events", "at, event, tool, call, prompt, detail"),
     ("hook_folders", "cwd"),
     ("transitions", "at, state, kind, source, detail, confidence"),
+    ("memory_edits", "memory, project, what, at, text, path, batch, byte, record_at"),
 ];
 
 /// Suffixes of the files beside a database: its log and the log's companions.
@@ -200,8 +202,13 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
     let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
-    for (table, columns) in TABLES_BY_SESSION_ID.into_iter().chain(TABLES_BY_SESSION_KEY) {
-        let is_owned = TABLES_BY_SESSION_KEY.iter().any(|(owned, _)| *owned == table);
+    let by_id = TABLES_BY_SESSION_ID.map(|table| (table, false));
+    for ((table, columns), is_owned) in by_id.into_iter().chain(TABLES_BY_SESSION_KEY.map(|table| (table, true))) {
+        let has_session_key = has_column(&from, table, "session");
+        if is_owned && has_session_key == Ok(false) {
+            // An older schema has no such rows.
+            continue;
+        }
         let marks = vec!["?"; columns.split(',').count()].join(", ");
         let (select, insert) = if is_owned {
             // The same folder may have come from a newer database already.
@@ -213,7 +220,8 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
             (format!("SELECT s.session_id, t.{} FROM {from}", columns.replace(", ", ", t.")), insert)
         } else {
             let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
-            (format!("SELECT {columns} FROM {table}"), insert)
+            let without_session = if has_session_key == Ok(true) { " WHERE session IS NULL" } else { "" };
+            (format!("SELECT {columns} FROM {table}{without_session}"), insert)
         };
         // The first table is the list of forgotten sessions itself.
         let forgotten = if table == "forgotten" { HashSet::new() } else { forgotten(&step)? };
@@ -260,6 +268,11 @@ fn names_one_of(sessions: &HashSet<String>, value: &Value) -> bool {
 fn is_there(sql: &Connection, table: &str) -> rusqlite::Result<bool> {
     let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)";
     sql.query_row(there, [table], |row| row.get(0))
+}
+
+fn has_column(sql: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let has = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
+    sql.query_row(has, [table, column], |row| row.get(0))
 }
 
 /// Hands each readable row to `take`. Skips a row that the new database refuses. Returns whether all rows were
@@ -313,7 +326,8 @@ mod tests {
         let (sql, _) = connect::connect_writer(&folder.path().join("watchbill.db"), false).unwrap();
         let owned = TABLES_BY_SESSION_KEY.map(|(table, columns)| (table, format!("session, {columns}")));
         let named = TABLES_BY_SESSION_ID.map(|(table, columns)| (table, columns.to_owned()));
-        for (table, columns) in named.into_iter().chain(owned) {
+        let is_owned = |table: &str| TABLES_BY_SESSION_KEY.iter().any(|(owned, _)| *owned == table);
+        for (table, columns) in named.into_iter().filter(|(table, _)| !is_owned(table)).chain(owned) {
             let all = "SELECT name FROM pragma_table_info(?1) WHERE name != 'id'";
             let mut all: Vec<String> = sql
                 .prepare(all)
@@ -327,6 +341,65 @@ mod tests {
             ours.sort_unstable();
             assert_eq!(ours, all, "{table}");
         }
+    }
+
+    #[test]
+    fn a_marked_memory_keeps_its_record_and_goes_with_its_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watchbill.db");
+        let open = || connect::connect_writer(&path, false).unwrap().0;
+        let old = open();
+        old.execute_batch(
+            "INSERT INTO sessions (id, session_id) VALUES (7, 'kept'), (8, 'private');
+             INSERT INTO forgotten (session_id, at) VALUES ('private', 1);
+             INSERT INTO memory_edits (memory, project, what, at, text, session, batch, byte, record_at) VALUES
+                (1, 1, 'added', 1, 'without a record', NULL, NULL, NULL, NULL),
+                (2, 1, 'added', 1, 'with a record', 7, 'b', 5, 9),
+                (3, 1, 'added', 1, 'of a forgotten session', 8, 'b', 5, 9);",
+        )
+        .unwrap();
+        drop(old);
+        let left = [set_aside_database(&path).unwrap()];
+        let mut new = open();
+        copy_rows(&path, &left, &mut new).unwrap();
+        let edits: Vec<(String, Option<String>, Option<i64>)> = new
+            .prepare(
+                "SELECT e.text, s.session_id, e.byte FROM memory_edits e LEFT JOIN sessions s ON s.id = e.session
+                 ORDER BY e.memory",
+            )
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(
+            edits,
+            [
+                ("without a record".to_owned(), None, None),
+                ("with a record".to_owned(), Some("kept".to_owned()), Some(5))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_decision_of_an_older_schema_is_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watchbill.db");
+        let open = || connect::connect_writer(&path, false).unwrap().0;
+        let old = open();
+        old.execute_batch(
+            "DROP TABLE memory_edits;
+             CREATE TABLE memory_edits (memory INTEGER PRIMARY KEY, project INTEGER NOT NULL, what TEXT NOT NULL,
+                at INTEGER NOT NULL, text TEXT, path TEXT) STRICT;
+             INSERT INTO memory_edits VALUES (1, 1, 'edited', 1, 'new words', NULL);",
+        )
+        .unwrap();
+        drop(old);
+        let left = [set_aside_database(&path).unwrap()];
+        let mut new = open();
+        assert_eq!(copy_rows(&path, &left, &mut new).unwrap(), 1);
+        let text = "SELECT text FROM memory_edits";
+        assert_eq!(new.query_row(text, [], |row| row.get::<_, String>(0)).unwrap(), "new words");
     }
 
     #[test]

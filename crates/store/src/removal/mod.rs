@@ -238,8 +238,7 @@ mod tests {
         }
         rest.retain(|table| !table.starts_with("texts_fts"));
         rest.sort();
-        // Chain names, engine facts and the user's texts of memories are removed by their contents; of a forgotten session its
-        // id stays.
-        assert_eq!(rest, ["chains", "engine_facts", "forgotten", "memory_edits", "meta"]);
+        // Chain names and engine facts are removed by their contents; of a forgotten session its id stays.
+        assert_eq!(rest, ["chains", "engine_facts", "forgotten", "meta"]);
     }
 }
