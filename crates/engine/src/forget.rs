@@ -63,7 +63,7 @@ pub fn forget(
         removal_preview(&store, &removal)?
     } else {
         let done = remove_here_or_at_holder(data_dir, store, &removal, now, TIMEOUT, tell)?;
-        // What the hosts of sessions of your own have logged is in folders beside the store.
+        // What the hosts of own sessions have logged is in folders beside the store.
         remove_unwanted(data_dir, &settings.history.exclude);
         done.ok_or_else(|| {
             ApiError::new(

@@ -53,7 +53,7 @@ pub enum Input {
     HolderRequests(BTreeMap<SessionId, Asked>),
     /// Every waiting hook process must end and print nothing.
     ReleaseAll,
-    /// News of sessions of your own.
+    /// News of own sessions.
     Own(Vec<OwnInput>),
     /// All current problems of the watcher.
     Watching(Vec<Problem>),

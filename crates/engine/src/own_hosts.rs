@@ -1,4 +1,4 @@
-//! Reads sessions of your own: once for a single look, or on threads of its own while the engine runs.
+//! Reads own sessions: once for a single look, or on threads of its own while the engine runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -167,7 +167,7 @@ impl Finder {
         let found = match session(folder) {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "a session of your own is passed over");
+                tracing::warn!(%error, "an own session is passed over");
                 self.known.insert(Arc::clone(id), Known::Ended(BTreeSet::new()));
                 return true;
             }
@@ -185,7 +185,7 @@ impl Finder {
             }
             FoundHost::Ended(_) => HostState::Gone,
             FoundHost::Unreachable(error) => {
-                tracing::warn!(%error, session = %id, "the host of a session of your own cannot be followed");
+                tracing::warn!(%error, session = %id, "the host of an own session cannot be followed");
                 HostState::Runs
             }
         };
@@ -219,7 +219,7 @@ impl Finder {
             if let Err(error) = follow(&folder, 0, &mut sink)
                 && !matches!(error, HostError::NotRunning)
             {
-                tracing::warn!(%error, session = spec.session, "a session of your own is no longer followed");
+                tracing::warn!(%error, session = spec.session, "an own session is no longer followed");
             }
             let state = gone(told.last_at.as_deref());
             tell(match before {
@@ -263,7 +263,7 @@ fn news_of_log(folder: &Folder, spec: OwnSpec, state: HostState) -> (Vec<OwnInpu
         true
     };
     if let Err(error) = replay::read(folder, &spec, 0, &mut sink) {
-        tracing::warn!(%error, session = spec.session, "the log of a session of your own cannot be read");
+        tracing::warn!(%error, session = spec.session, "the log of an own session cannot be read");
     }
     let state = match state {
         HostState::Runs => state,

@@ -99,7 +99,7 @@ pub(crate) struct Loop {
     /// A user command or a removal changed the user edits here. Other programs must learn of it after it is stored.
     followers_pending: bool,
     waiting_hooks: waiting_hooks::WaitingHooks,
-    /// Follows sessions of your own, if there is a data folder.
+    /// Follows own sessions, if there is a data folder.
     own_hosts: Option<OwnHosts>,
     stopped: bool,
 }
@@ -256,7 +256,7 @@ impl Loop {
 
     /// Applies new settings, except the watched folders: a change of these needs another engine.
     fn take_settings(&mut self, settings: Settings) {
-        let other_history = settings.changes_the_history(self.engine.settings());
+        let other_history = settings.changes_history_settings(self.engine.settings());
         // Exclude the new paths before the journal is searched for them, so that no more excluded text arrives.
         if let Ok(Some(hook_listener)) = &self.hook_listener {
             hook_listener.leave_out(settings.history.exclude.clone());

@@ -41,7 +41,7 @@ pub struct Doctor {
     pub problems: Vec<Problem>,
 }
 
-/// How many sessions of your own there are.
+/// How many own sessions there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct OwnSessionCounts {
     /// Whose hosts run.

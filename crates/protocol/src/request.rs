@@ -15,7 +15,7 @@ use crate::error::{ApiError, ErrorCode};
 pub struct Request {
     /// Names the request. An answer repeats it.
     pub id: String,
-    /// The hash of everything that is shown, 16 hexadecimal digits. An answer repeats it as `seen`.
+    /// The hash of everything that is shown, 64 hexadecimal digits. An answer repeats it as `seen`.
     pub digest: String,
     /// `permission`, `question`, `plan`, or `unknown` for a shape that this version does not know.
     pub kind: String,
@@ -70,6 +70,9 @@ pub struct Request {
     #[serde(default = "once", skip_serializing_if = "is_once")]
     #[ts(as = "Option<u32>", optional)]
     pub times: u32,
+    /// A program that may not answer has tried to answer it; why it may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 fn once() -> u32 {

@@ -16,13 +16,13 @@ pub struct TrackedSession {
     pub session_id: String,
     /// `watcher`, `pty`, `stream`.
     pub source: String,
-    /// `stream` or `pty`, if it is a session of your own.
+    /// `stream` or `pty`, if it is an own session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
-    /// The id by which the host of a session of your own is reached. After a `/clear` or a resume the session has another.
+    /// The id by which the host of an own session is reached. After a `/clear` or a resume the session has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_id: Option<String>,
-    /// An agent started this session of your own, or went on with it.
+    /// An agent started this own session, or went on with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_by_agent: Option<bool>,
     /// `claude`, `codex`, ….
@@ -110,7 +110,7 @@ pub struct TrackedSession {
     pub background_tasks: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queued_prompts: Option<u32>,
-    /// Why the prompts in the queue of a session of your own wait for the user: `interrupted`, `error`, `limit`, `login`.
+    /// Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -156,7 +156,7 @@ impl Settings {
     }
 
     /// Whether the thread of the history has to know of the change from `before`.
-    pub fn changes_the_history(&self, before: &Self) -> bool {
+    pub fn changes_history_settings(&self, before: &Self) -> bool {
         (&self.history, self.recovery, self.archive, &self.memory)
             != (&before.history, before.recovery, before.archive, &before.memory)
     }

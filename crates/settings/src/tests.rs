@@ -48,7 +48,7 @@ fn a_change_of_each_part_of_the_history_is_told_to_its_thread() {
     let changed = |change: &dyn Fn(&mut Settings)| {
         let mut after = before.clone();
         change(&mut after);
-        after.changes_the_history(&before)
+        after.changes_history_settings(&before)
     };
     assert!(changed(&|settings| settings.history.cut += 1));
     assert!(changed(&|settings| settings.recovery.stuck = Millis(1)));

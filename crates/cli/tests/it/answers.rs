@@ -481,6 +481,10 @@ fn an_agent_may_not_answer() {
     assert_eq!((&**shown, &**outcome), ("rm -rf build", "refused"));
     assert!(decision.starts_with("refused: an agent may not answer"), "{decision}");
     assert!(desk.home.out(&["answers"]).contains("refused: an agent may not answer"));
+    let refused = |request: &Value| request["refused"].as_str().unwrap_or_default().to_owned();
+    until("the card to say so", || {
+        desk.request().is_some_and(|request| refused(&request).starts_with("an agent may not answer"))
+    });
 }
 
 #[test]

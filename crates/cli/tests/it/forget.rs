@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -115,9 +115,12 @@ impl Writer {
         Self { child, events }
     }
 
-    /// Stops the process until `go_on`.
+    /// Stops the process until `go_on`. Its threads run on for a moment after the signal was sent.
     pub fn stop(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::STOP).unwrap();
+        let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
+        assert!(status.stopped());
     }
 
     pub fn go_on(&self) {

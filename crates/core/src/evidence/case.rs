@@ -123,12 +123,12 @@ impl<'a> Case<'a> {
         self.hooks.is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)) && hooks.since >= at)
     }
 
-    /// What the host of a session of your own says.
+    /// What the host of an own session says.
     pub fn own(&self) -> Option<&'a OwnWitness> {
         self.evidence.own.filter(|_| self.evidence.live)
     }
 
-    /// When a turn of a session of your own that has ended is long enough ago.
+    /// When a turn of an own session that has ended is long enough ago.
     pub fn own_idle_at(&self) -> Option<Timestamp> {
         let own = self.own()?;
         let rests = own.live && own.reading.as_ref()?.state == State::WaitingForInput;
@@ -166,7 +166,7 @@ impl<'a> Case<'a> {
     /// From when on a missing registry file counts; `None` when it never does.
     pub fn unclaimed_at(&self) -> Option<Timestamp> {
         let e = self.evidence;
-        // The host of a session of your own starts the agent with the first prompt.
+        // The host of an own session starts the agent with the first prompt.
         let hosted = self.own().is_some_and(|own| own.live);
         let counts = e.live && self.claim.is_none() && !hosted && e.registry_readable && e.expects_registry;
         self.sign_of_life().filter(|_| counts).map(|activity| activity + CLAIM_GRACE)

@@ -1,4 +1,4 @@
-//! The rules about sessions of your own.
+//! The rules about own sessions.
 
 use std::fmt::Write;
 

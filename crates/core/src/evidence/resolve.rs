@@ -13,7 +13,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | rule | when | verdict | decays |
 /// |---|---|---|---|
 /// | past | live evidence does not count | the status file of that time, else the transcript | 5 min |
-/// | own ended | the host of a session of your own reported its end or is gone, no process names the session, and nothing followed | ended, `crashed` unless the user ended it | |
+/// | own ended | the host of an own session reported its end or is gone, no process names the session, and nothing followed | ended, `crashed` unless the user ended it | |
 /// | own | the host of such a session, on pipes, runs: see below | its state | the end of a turn after the idle timeout |
 /// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
@@ -50,7 +50,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// stale timeout unless a call is open. A compaction decays after 10 min. A request never decays: a hook, a result, the
 /// registry, or a child process that begins after it answers it.
 ///
-/// The host of a session of your own reads the agent's messages, in their order, before the registry has them. Its request
+/// The host of an own session reads the agent's messages, in their order, before the registry has them. Its request
 /// is open until the host reports the end. For all else, the registry is believed in two cases: it is newer by more than
 /// 2 s and differs, or it says `shell` since the end of the turn. If another process has the session, that process
 /// decides, unless the host has an open request.

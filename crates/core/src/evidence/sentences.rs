@@ -117,7 +117,7 @@ pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<HookReading<'_>>, 
     }
 }
 
-/// What the host of a session of your own says.
+/// What the host of an own session says.
 pub(super) fn own_witness(own: &OwnWitness) -> Witness {
     let reading = own.reading.as_ref();
     Witness {

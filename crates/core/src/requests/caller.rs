@@ -24,7 +24,7 @@ pub struct CallerProcess {
     pub variables: Vec<Arc<str>>,
     /// Its control group.
     pub cgroup: Option<Arc<str>>,
-    /// It is the host of a session of your own that runs an agent, or that an agent started.
+    /// It is the host of an own session that runs an agent, or that an agent started.
     pub keeps_agent: bool,
 }
 

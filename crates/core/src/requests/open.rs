@@ -73,6 +73,7 @@ impl OpenRequests {
                 seen_by: BTreeSet::new(),
                 times,
                 was_sent: false,
+                refused: None,
             });
         }
         effects
@@ -105,6 +106,13 @@ impl OpenRequests {
     pub fn note_files(&mut self, id: &RequestId, files: Vec<NamedFile>) {
         if let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) {
             Arc::make_mut(&mut one.request).note_files(files);
+        }
+    }
+
+    /// A program that may not answer tried to answer what the session asks now. The card says so.
+    pub fn note_refused(&mut self, session: &SessionId, why: &str) {
+        if let Some(one) = self.sessions.get_mut(session).and_then(|requests| requests.first_mut()) {
+            one.refused = Some(why.into());
         }
     }
 
@@ -144,7 +152,7 @@ impl OpenRequests {
         effects
     }
 
-    /// The host of a session of your own says that nothing more can be answered: the agent has the answer, or withdrew.
+    /// The host of an own session says that nothing more can be answered: the agent has the answer, or withdrew.
     pub fn closed(&mut self, id: &RequestId) -> Vec<RequestEffect> {
         let mut effects = Vec::new();
         if let Some(session) = self.find(id).map(|one| one.request.session.clone()) {
@@ -250,8 +258,8 @@ impl OpenRequests {
     /// The request of a session to show.
     pub fn asked(&self, session: &SessionId) -> Option<Asked> {
         let (first, rest) = self.of(session).split_first()?;
-        let OpenRequest { request, progress, times, .. } = first.clone();
-        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX), times })
+        let OpenRequest { request, progress, times, refused, .. } = first.clone();
+        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX), times, refused })
     }
 
     /// When [`OpenRequests::verdict`] can change something of a session without a new fact.

@@ -90,7 +90,7 @@ pub struct SuggestedRule {
 pub enum Via {
     /// A hook process that waits. It cannot tell that the user answered in the terminal.
     Hook,
-    /// The host of a session of your own. It tells when the request is closed.
+    /// The host of an own session. It tells when the request is closed.
     Host,
 }
 

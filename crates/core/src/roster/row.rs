@@ -97,7 +97,7 @@ pub struct Row {
     pub pull_request: Option<(u64, Arc<str>)>,
     /// A process of this session runs.
     pub live: bool,
-    /// It is a session of your own.
+    /// It is an own session.
     pub own: Option<Arc<OwnRow>>,
 }
 

@@ -66,7 +66,13 @@ impl<W> Requests<W> {
             return None;
         }
         let is_known = request.kind != RequestKind::Unknown;
-        let asked = Asked { request: Arc::new(request.clone()), progress: Progress::Open, more: 0, times: 1 };
+        let asked = Asked {
+            request: Arc::new(request.clone()),
+            progress: Progress::Open,
+            more: 0,
+            times: 1,
+            refused: None,
+        };
         let mut shown = watchbill_protocol::request::Request::from(&asked);
         if !is_known {
             let why = "this version of Watchbill does not know this kind of request: interrupt the turn";

@@ -94,7 +94,7 @@ pub(crate) enum Message {
     Printed(RequestId),
     /// A hook process that asked has ended.
     HookGone(RequestId),
-    /// News of sessions of your own.
+    /// News of own sessions.
     Own(Vec<OwnInput>),
     /// The answer to this request did not reach its host.
     Undelivered(RequestId),

@@ -178,6 +178,8 @@ impl Loop {
                 // The list is the holder's, which refuses the same program.
                 if self.persist.as_ref().is_none_or(|persist| persist.writes()) {
                     self.engine.requests().note_refused(&attempt);
+                    // Makes the row anew, so that a card shows the attempt.
+                    self.step(Input::Deadline);
                 }
             }
             Message::CommandsStored => self.read_commands(),

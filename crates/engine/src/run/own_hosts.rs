@@ -7,7 +7,7 @@ use crate::own_hosts::OwnHosts;
 use crate::run::message::Message;
 use crate::source::HintSource;
 
-/// Follows the sessions of your own, if there is a data folder.
+/// Follows the own sessions, if there is a data folder.
 pub(super) fn start(
     settings: &Settings,
     source: &mut dyn HintSource,

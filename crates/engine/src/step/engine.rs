@@ -199,7 +199,7 @@ impl Engine {
         own::is_hosted(&self.rooms, session, message)
     }
 
-    /// The numbers of sessions of your own whose hosts run, and of all others.
+    /// The numbers of own sessions whose hosts run, and of all others.
     pub(crate) fn count_own(&self) -> (usize, usize) {
         self.rooms.own.counts()
     }

@@ -35,7 +35,7 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
         return Ok(exact.clone());
     }
-    // A session of your own may go on under another id than its host's.
+    // An own session may go on under another id than its host's.
     if let Some(session) = rooms.own.row_of(asked) {
         return Ok(session);
     }

@@ -39,7 +39,7 @@ pub struct UserAnswer {
 /// An answer that fits its request and is noted to be stored.
 #[derive(Debug, Clone)]
 pub struct Fitting {
-    /// What the hook process is to print. `None`: the host of a session of your own takes the decision itself.
+    /// What the hook process is to print. `None`: the host of an own session takes the decision itself.
     pub output: Option<String>,
     /// The decision in words.
     pub decision: String,
@@ -94,6 +94,10 @@ impl UserAnswers<'_> {
             return;
         }
         let request = asked.as_ref().map(|asked| &*asked.request).filter(|_| *what == "answer");
+        if request.is_some() {
+            rooms.requests.note_refused(session, why);
+            rooms.rows.mark(session.clone());
+        }
         let (id, decision) = (format!("refused-{what}-{session}"), format!("refused: {why}"));
         let row = match request {
             Some(request) => {

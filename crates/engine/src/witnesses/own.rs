@@ -14,7 +14,7 @@ use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
 use watchbill_protocol::own::facts::{asked, request_id};
 use watchbill_protocol::own::spec::{OwnAgent, OwnSpec};
 
-/// News of sessions of your own.
+/// News of own sessions.
 pub enum OwnInput {
     /// A session was found, and its host runs or not. Its events follow from the first one on.
     Found(Box<OwnSpec>, HostState),
@@ -26,7 +26,7 @@ pub enum OwnInput {
     Removed(Arc<str>),
 }
 
-/// All sessions of your own, by the ids of their hosts.
+/// All own sessions, by the ids of their hosts.
 #[derive(Default)]
 pub struct OwnSessions {
     by_id: BTreeMap<Arc<str>, OwnWitness>,

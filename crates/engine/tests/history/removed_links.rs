@@ -1,14 +1,13 @@
 //! A link that the changed transcripts no longer show is removed from the store.
 
 use std::path::Path;
-use std::time::Duration;
 
 use watchbill_engine::handle::start;
 use watchbill_store::{OpenMode, Store};
 
 use super::thread::{released, settings};
 
-use crate::wait::until_is;
+use crate::wait::{until, until_is};
 
 /// A transcript of the process that began with session `r`, begun by `/clear` that many minutes later.
 fn write_transcript(project: &Path, session: &str, minute: u32) {
@@ -82,9 +81,7 @@ fn a_clear_link_is_removed_with_its_transcript() {
             if let Some(engine) = &engine {
                 let is_gone =
                     || !engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == "u");
-                while !is_gone() {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
+                until("the row is gone", is_gone);
             }
         }
         // Another session with that id, in a process of its own.

@@ -62,6 +62,7 @@ impl From<&Asked> for Request {
             more: asked.more,
             changed_files: request.changed.iter().map(texts).collect(),
             times: asked.times,
+            refused: asked.refused.as_ref().map(texts),
         }
     }
 }
@@ -80,7 +81,8 @@ impl Request {
             "failed" => Progress::Failed(opened_at),
             _ => Progress::Open,
         };
-        Some(Asked { request: request.into(), progress, more: self.more, times: self.times })
+        let refused = self.refused.as_deref().map(Into::into);
+        Some(Asked { request: request.into(), progress, more: self.more, times: self.times, refused })
     }
 
     /// All of the request that is shown. `at`: when it was asked, if it does not say so.

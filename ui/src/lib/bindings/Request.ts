@@ -12,7 +12,7 @@ export type Request = {
  */
 id: string, 
 /**
- * The hash of everything that is shown, 16 hexadecimal digits. An answer repeats it as `seen`.
+ * The hash of everything that is shown, 64 hexadecimal digits. An answer repeats it as `seen`.
  */
 digest: string, 
 /**
@@ -86,4 +86,8 @@ changedFiles?: Array<string>,
 /**
  * How often the session has asked for the same, this time included; absent at the first time.
  */
-times?: number, };
+times?: number, 
+/**
+ * A program that may not answer has tried to answer it; why it may not.
+ */
+refused?: string, };

@@ -19,15 +19,15 @@ export type TrackedSession = { sessionId: string,
  */
 source: string, 
 /**
- * `stream` or `pty`, if it is a session of your own.
+ * `stream` or `pty`, if it is an own session.
  */
 own?: string, 
 /**
- * The id by which the host of a session of your own is reached. After a `/clear` or a resume the session has another.
+ * The id by which the host of an own session is reached. After a `/clear` or a resume the session has another.
  */
 ownId?: string, 
 /**
- * An agent started this session of your own, or went on with it.
+ * An agent started this own session, or went on with it.
  */
 startedByAgent?: boolean, 
 /**
@@ -69,6 +69,6 @@ snoozedUntil?: string,
  */
 putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, 
 /**
- * Why the prompts in the queue of a session of your own wait for the user: `interrupted`, `error`, `limit`, `login`.
+ * Why the prompts in the queue of an own session wait for the user: `interrupted`, `error`, `limit`, `login`.
  */
 queueHeld?: string, pullRequest?: PullRequest, };

@@ -1,4 +1,4 @@
-//! `attach`: shows a session of your own, its events or its terminal.
+//! `attach`: shows an own session, its events or its terminal.
 
 use anyhow::bail;
 use watchbill_drive::folder::Folder;

@@ -119,7 +119,9 @@ fn words(what: &OwnWhat, paint: Paint) -> Option<String> {
             let cause = one_line(cause.as_deref().unwrap_or("interrupted"));
             line(
                 Tone::Dim,
-                format!("queued prompts wait ({cause}): `watchbill queue SESSION --go-on` lets them go on"),
+                format!(
+                    "queued prompts wait ({cause}): `watchbill queue --go-on`, with the session's id, lets them go on"
+                ),
             )
         }
         OwnWhat::TurnEnd { reason, .. } => line(Tone::Dim, format!("turn ended: {}", one_line(reason))),

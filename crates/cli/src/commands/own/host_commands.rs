@@ -14,7 +14,7 @@ use crate::args::{Global, OneSession, Prompt, Queue};
 use crate::commands::{emit, prompt as foreign, to_json};
 use crate::terminal_text::{Paint, one_line};
 
-/// `prompt --json` of a session of your own.
+/// `prompt --json` of an own session.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Prompted<'a> {
@@ -109,7 +109,11 @@ pub fn queue(global: &Global, wanted: &Queue) -> anyhow::Result<()> {
     match &waiting.held {
         _ if waiting.prompts.is_empty() => text.push_str("nothing is queued\n"),
         Some(cause) => {
-            text.push_str(&format!("held ({}): `--go-on` lets them go on\n", one_line(cause)));
+            text.push_str(&format!(
+                "held ({}): `watchbill queue {} --go-on` lets them go on\n",
+                one_line(cause),
+                one_line(&wanted.session)
+            ));
         }
         None => {}
     }

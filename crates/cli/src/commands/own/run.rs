@@ -1,4 +1,4 @@
-//! `run`: starts a session of your own.
+//! `run`: starts an own session.
 
 use std::path::Path;
 

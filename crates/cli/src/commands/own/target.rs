@@ -30,7 +30,7 @@ pub fn program() -> anyhow::Result<PathBuf> {
     host_program().context("the folder of this program is not known")
 }
 
-/// The folder of a session of your own whose host runs, if its id begins so. `None`: another program has to tell.
+/// The folder of an own session whose host runs, if its id begins so. `None`: another program has to tell.
 pub fn hosted(data_dir: &Path, asked: &str) -> anyhow::Result<Option<Folder>> {
     if asked.is_empty() {
         return Ok(None);
@@ -96,7 +96,7 @@ pub fn guard(global: &Global, row: &TrackedSession) -> anyhow::Result<()> {
         .map_err(|holder| anyhow::anyhow!("nothing was started{}: {holder}", terminal.unwrap_or_default()))
 }
 
-/// The folder of a session of your own. `running`: its host has to run.
+/// The folder of an own session. `running`: its host has to run.
 ///
 /// # Errors
 /// When no session matches, or it is none of our own, or has ended.

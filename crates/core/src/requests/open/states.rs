@@ -72,7 +72,7 @@ pub enum AnswerRefusal {
 /// A task for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestEffect {
-    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for a session of your own.
+    /// Lets the hook process end with nothing: the dialog in the terminal stays. There is none for an own session.
     Release(RequestId),
     /// The request left the list.
     Closed(SessionId, RequestId, Closing),
@@ -110,6 +110,8 @@ pub struct OpenRequest {
     pub(super) times: u32,
     /// An answer was sent and did not arrive, as far as is known.
     pub(super) was_sent: bool,
+    /// Why the newest attempt of a program to answer it was refused.
+    pub(super) refused: Option<Arc<str>>,
 }
 
 /// The oldest request of a session, as its row has it.
@@ -123,4 +125,6 @@ pub struct Asked {
     pub more: u32,
     /// How often the session has asked for the same, this time included: 1 at the first time.
     pub times: u32,
+    /// A program that may not answer has tried to; why it may not.
+    pub refused: Option<Arc<str>>,
 }

@@ -215,6 +215,19 @@ fn a_card_that_showed_something_else_is_refused() {
 }
 
 #[test]
+fn a_refused_attempt_is_told_of_the_request_that_is_asked_and_of_no_later_one() {
+    let (mut all, first) = one_open();
+    all.note_refused(&first.session, "an agent started it");
+    assert_eq!(
+        all.asked(&first.session).and_then(|asked| asked.refused).as_deref(),
+        Some("an agent started it")
+    );
+    assert_eq!(answer(&mut all, &first, 10), Ok(true), "it decides nothing");
+    all.ask(request(2, "s", None, 20));
+    assert_eq!(all.asked(&first.session).and_then(|asked| asked.refused), None);
+}
+
+#[test]
 fn the_next_request_of_a_turn_closes_the_one_before_and_a_subagents_does_not() {
     let (mut all, first) = one_open();
     assert_eq!(all.ask(request(2, "s", Some("a"), 10)), []);
