@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -159,6 +160,28 @@ fn a_running_watchbill_answers_the_same() {
     let beside = search(&mut Agent::of(&home));
     assert!(alone.0.contains(PAGER), "{}", alone.0);
     assert_eq!(alone, beside);
+}
+
+#[tokio::test]
+async fn the_protocols_own_client_lists_the_tools_and_calls_one() {
+    let home = with_sessions();
+    let mut server = home.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let to = tokio::process::ChildStdin::from_std(server.stdin.take().unwrap()).unwrap();
+    let from = tokio::process::ChildStdout::from_std(server.stdout.take().unwrap()).unwrap();
+    let client = rmcp::serve_client((), (from, to)).await.unwrap();
+    let mut tools: Vec<_> = client.list_all_tools().await.unwrap();
+    assert_eq!(tools.len(), 5);
+    tools.retain(|tool| tool.annotations.as_ref().is_none_or(|hints| hints.read_only_hint != Some(true)));
+    assert_eq!(tools, [], "each tool says that it only reads");
+    let asked = json!({"query": "header"}).as_object().cloned().unwrap();
+    let search = CallToolRequestParams::new("search_history").with_arguments(asked);
+    let found = client.call_tool(search).await.unwrap();
+    assert!(
+        found.is_error != Some(true) && found.content[0].as_text().unwrap().text.contains(PAGER),
+        "{found:?}"
+    );
+    client.cancel().await.unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0), "it ends with its client");
 }
 
 #[test]
