@@ -152,7 +152,7 @@ pub async fn own_resume(
         if !call.any_branch {
             worktree::check(&row).map_err(|other| {
                 let words = format!("{other}. Switch it back, or do it again to go on there");
-                ApiError::new(ErrorCode::Conflict, words)
+                ApiError::new(ErrorCode::OtherBranch, words)
             })?;
         }
         // Right before the start: the agents do not guard a session against a second client.

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn an_answer_counts_for_five_seconds_and_no_caller_can_answer_in_the_future() {
-        let ago = |seconds: u64| Pressed::at(since_boot() - seconds * 1_000_000_000);
+        let ago = |seconds: u64| Pressed::at(since_boot().saturating_sub(seconds * 1_000_000_000));
         assert!(!ago(4).is_late() && ago(6).is_late());
         assert!(ago(4).wait() <= Duration::from_secs(2) && ago(60).wait().is_zero());
         assert!(Pressed::at(u64::MAX).nanoseconds() <= since_boot());

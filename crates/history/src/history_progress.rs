@@ -45,6 +45,7 @@ pub struct HistoryProgress {
     history: AtomicU8,
     paths_pending: AtomicBool,
     hook_events_waiting: AtomicUsize,
+    hook_events_lag: AtomicBool,
     bytes: AtomicU64,
     records: AtomicU64,
     texts: AtomicU64,
@@ -62,9 +63,15 @@ impl HistoryProgress {
         self.paths_pending.store(paths_pending, Ordering::Release);
     }
 
-    /// Sets how many hook events wait for the history.
-    pub fn set_hook_events_waiting(&self, count: usize) {
+    /// Sets how many hook events wait for the history, and whether more should wait elsewhere.
+    pub fn set_hook_events_waiting(&self, count: usize, lag: bool) {
         self.hook_events_waiting.store(count, Ordering::Relaxed);
+        self.hook_events_lag.store(lag, Ordering::Relaxed);
+    }
+
+    /// Whether the history lags behind the hook events, so that more should wait elsewhere.
+    pub fn hook_events_lag(&self) -> bool {
+        self.hook_events_lag.load(Ordering::Relaxed)
     }
 
     /// How many hook events wait for the history.

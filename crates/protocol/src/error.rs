@@ -31,6 +31,8 @@ pub enum ErrorCode {
     Unreadable,
     /// The target of a change was changed meanwhile.
     Conflict,
+    /// The folder of the session has another branch by now.
+    OtherBranch,
     /// This system cannot do it.
     Unsupported,
     /// The caller may not do it: an agent does not answer requests.
@@ -49,6 +51,7 @@ impl ErrorCode {
             Self::NotReady => "not_ready",
             Self::Unreadable => "unreadable",
             Self::Conflict => "conflict",
+            Self::OtherBranch => "other_branch",
             Self::Unsupported => "unsupported",
             Self::Refused => "refused",
             Self::Internal => "internal",

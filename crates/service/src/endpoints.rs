@@ -135,7 +135,9 @@ async fn ask<T: Serialize + Send + 'static>(
 fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
-        ErrorCode::Ambiguous | ErrorCode::Invalid | ErrorCode::Conflict => StatusCode::BAD_REQUEST,
+        ErrorCode::Ambiguous | ErrorCode::Invalid | ErrorCode::Conflict | ErrorCode::OtherBranch => {
+            StatusCode::BAD_REQUEST
+        }
         ErrorCode::NotReady => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::Unsupported => StatusCode::NOT_IMPLEMENTED,
         ErrorCode::Refused => StatusCode::FORBIDDEN,

@@ -476,6 +476,11 @@ fn earlier_session(place: &Place, branch: &str) {
         record(4, "user", user("Now run it <private>hidden</private>")),
         record(5, "assistant", said(call)),
         record(6, "assistant", said(json!({ "type": "text", "text": "It runs." }))),
+        record(
+            7,
+            "assistant",
+            said(json!({ "type": "text", "text": format!("It is ghp_{}", "a1".repeat(18)) })),
+        ),
     ];
     transcript(&place.home.claude(), EARLIER, &records);
 }
@@ -496,7 +501,10 @@ fn another_agent_goes_on_and_is_told_what_was_said() {
     ] {
         assert!(block.contains(said), "{said}: {block}");
     }
-    assert!(!block.contains("Before the compaction") && !block.contains("hidden"), "{block}");
+    assert!(
+        !["Before the compaction", "hidden", "ghp_"].iter().any(|left_out| block.contains(left_out)),
+        "{block}"
+    );
     assert!(place.noted("starts").is_empty() && place.rows().len() == 1, "a preview starts nothing");
     let small = place.say(&[&words[..], &["--preview", "--budget", "240"]].concat());
     assert!(small.out.contains("It runs.") && !small.out.contains("mended"), "{}", small.out);

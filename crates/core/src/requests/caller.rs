@@ -1,6 +1,7 @@
 //! Decides who may answer and send prompts: a person at a terminal may, an agent may not.
 //!
-//! Each fact comes from the system. A fact that is missing counts against the caller.
+//! Each fact comes from the system. If not all processes above the caller can be seen, it is refused. A process whose
+//! environment cannot be read counts as one without marks.
 
 use std::sync::Arc;
 

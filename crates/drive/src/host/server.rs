@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
-use watchbill_core::requests::caller::check;
+use watchbill_core::requests::caller::{RunningAgent, check};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
@@ -178,16 +178,23 @@ impl Connection {
     fn allowed(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
         let (stream, data) = (self.reader.stream(), self.shared.data_dir());
         let refused = |why: String| ApiError::new(ErrorCode::Refused, why);
-        let look =
-            |scripts| check(&caller::look(stream), &[], scripts).map_err(|not| refused(not.to_string()));
-        let may_steer = self.may_steer.get_or_insert_with(|| look(true)).clone();
+        let look = |agents: &[RunningAgent], scripts| {
+            check(&caller::look(stream), agents, scripts).map_err(|not| refused(not.to_string()))
+        };
+        let may_steer = self.may_steer.get_or_insert_with(|| look(&[], true)).clone();
         let allowed = may_steer.and_then(|()| match command {
             OwnCommand::Answer { .. } if is_engine(stream, data) => Ok(()),
             OwnCommand::Answer { .. } => {
                 Err(refused("only a running Watchbill gives answers; ask it".to_owned()))
             }
             OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
-                let may = || if is_engine_or_window(stream, data) { Ok(()) } else { look(false) };
+                let may = || {
+                    if is_engine_or_window(stream, data) {
+                        Ok(())
+                    } else {
+                        look(&caller::all_agents(), false)
+                    }
+                };
                 self.may_type.get_or_insert_with(may).clone()
             }
             _ => Ok(()),

@@ -3,6 +3,7 @@
 use interprocess::local_socket::Stream;
 use watchbill_core::requests::caller::{Caller, RunningAgent, check};
 
+use super::address::Address;
 use crate::folder::Folder;
 
 /// Looks at the caller and the processes above it. Unknown where the system does not tell.
@@ -31,6 +32,12 @@ pub fn agents(pids: &[u32]) -> Vec<RunningAgent> {
     pids.iter().filter_map(|pid| linux::agent(*pid)).collect()
 }
 
+/// All agents that run: programs with the name of one. For a host, which does not know the sessions of others.
+#[cfg(target_os = "linux")]
+pub fn all_agents() -> Vec<RunningAgent> {
+    linux::all_agents()
+}
+
 /// Whether the caller is the window of this installation. It answers only by acts of the user, and has no terminal when the
 /// desktop starts it.
 pub fn is_window(stream: &Stream) -> bool {
@@ -49,11 +56,8 @@ pub fn is_window_of(pid: u32, of: u32) -> bool {
 
 /// Whether the caller is the host of this session.
 pub fn is_host_of(stream: &Stream, folder: &Folder) -> bool {
-    #[cfg(target_os = "linux")]
-    let kept = pid_of(stream).and_then(crate::host_process::folder_of);
-    #[cfg(not(target_os = "linux"))]
-    let kept = pid_of(stream).and(None::<Folder>);
-    kept.as_ref() == Some(folder)
+    let host = Address::at(&folder.socket()).connect().ok().and_then(|host| pid_of(&host));
+    host.is_some() && pid_of(stream) == host
 }
 
 /// The process at the other end, and those above it. Empty where the system does not show all of them.
@@ -85,6 +89,12 @@ pub fn look_at_self() -> Caller {
 
 /// Untried elsewhere.
 #[cfg(not(target_os = "linux"))]
+pub fn all_agents() -> Vec<RunningAgent> {
+    Vec::new()
+}
+
+/// Untried elsewhere.
+#[cfg(not(target_os = "linux"))]
 pub fn agents(_pids: &[u32]) -> Vec<RunningAgent> {
     Vec::new()
 }
@@ -99,6 +109,7 @@ mod linux {
     use watchbill_core::requests::caller::{
         Caller, CallerProcess, Keeper, Line, RunningAgent, Terminal, TmuxClient,
     };
+    use watchbill_core::requests::marks::is_agents_program;
     use watchbill_hooks::ancestors::{Process, terminal_of};
 
     use crate::host_process::keeps_agent;
@@ -132,6 +143,11 @@ mod linux {
     pub fn agent(pid: u32) -> Option<RunningAgent> {
         let start = Process::parse(&read(pid, "stat"))?.start;
         Some(RunningAgent { pid, start, cgroup: cgroup(pid), terminal: terminal_of(pid).map(Arc::from) })
+    }
+
+    pub fn all_agents() -> Vec<RunningAgent> {
+        let is_agent = |pid: &u32| programs(*pid).iter().any(|program| is_agents_program(program));
+        all_processes().filter(is_agent).filter_map(agent).collect()
     }
 
     fn look_within(pid: u32, nested: u8) -> Caller {

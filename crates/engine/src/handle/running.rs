@@ -46,9 +46,6 @@ use watchbill_settings::{Configuration, Settings};
 /// The longest wait for an answer. If an answer takes longer, the engine is stuck, and the user gets an error.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// With so many waiting hook events, programs must send theirs later.
-const EVENTS_WAITING: usize = 4096;
-
 /// A running engine. Clones share it. It stops on [`Handle::stop`], or when the last clone is dropped.
 #[derive(Clone)]
 pub struct Handle {
@@ -351,7 +348,7 @@ impl Handle {
     /// Returns a function that says whether the history follows with hook events. The function does not keep the engine running.
     pub fn takes_more_events(&self) -> impl Fn() -> bool + Send + 'static {
         let reach = Arc::clone(self.reach());
-        move || reach.hook_events_waiting() < EVENTS_WAITING
+        move || !reach.hook_events_lag()
     }
 
     /// Stops the engine and waits until its thread has ended.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use watchbill_core::history::rows::Role;
+use watchbill_core::memory::secrets::has_secret;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_settings::Settings;
 use watchbill_store::{OpenMode, Store, StoreError};
@@ -36,7 +37,7 @@ pub enum Speaker {
 }
 
 /// The newest words of a session that has this id, oldest first, of at least `most` bytes where there are so many. A summary
-/// of a compaction comes in place of what it replaced.
+/// of a compaction comes in place of what it replaced. A text that may hold a secret is left out.
 ///
 /// # Errors
 /// When nothing is stored of the session, or the store cannot be read.
@@ -87,6 +88,10 @@ fn words_of(
                     }
                     _ => continue,
                 };
+                // The other agent may be of another provider.
+                if has_secret(&text.text) {
+                    continue;
+                }
                 bytes += text.text.len();
                 kept.push_back(Words { speaker, text: text.text });
                 while kept.front().is_some_and(|first| bytes - first.text.len() > most) {

@@ -11,6 +11,8 @@ use crate::history_progress::HistoryProgress;
 pub(super) const MOST_EVENTS: usize = 8192;
 /// The most bytes of their payloads.
 const MOST_BYTES: usize = 8 << 20;
+/// The queue is half full from here on: what can wait elsewhere waits.
+const HALF: (usize, usize) = (MOST_EVENTS / 2, MOST_BYTES / 2);
 /// Events of one step of the store. Others wait for the store meanwhile.
 const STEP: usize = 512;
 
@@ -26,6 +28,13 @@ struct Waiting {
     bytes: usize,
     /// Events were left out since the journal was read last.
     left_out: bool,
+}
+
+impl Waiting {
+    fn publish(&self, reach: &HistoryProgress) {
+        let is_half_full = self.events.len() >= HALF.0 || self.bytes >= HALF.1 || self.left_out;
+        reach.set_hook_events_waiting(self.events.len(), is_half_full);
+    }
 }
 
 impl HookQueue {
@@ -50,7 +59,7 @@ impl HookQueue {
             waiting.bytes += bytes;
             waiting.events.push_back(message);
         }
-        self.reach.set_hook_events_waiting(waiting.events.len());
+        waiting.publish(&self.reach);
         was_empty
     }
 
@@ -62,7 +71,7 @@ impl HookQueue {
 
 impl Drop for HookQueue {
     fn drop(&mut self) {
-        self.reach.set_hook_events_waiting(0);
+        Waiting::default().publish(&self.reach);
     }
 }
 
@@ -101,7 +110,7 @@ impl HookQueueReceiver {
             let from = if waiting.events.is_empty() { &mut self.again } else { &mut waiting.events };
             self.step.extend(from.drain(..from.len().min(STEP)));
             waiting.bytes = waiting.events.iter().map(|message| message.payload.len()).sum();
-            self.from.reach.set_hook_events_waiting(waiting.events.len());
+            waiting.publish(&self.from.reach);
         }
         &self.step
     }
@@ -114,8 +123,9 @@ impl HookQueueReceiver {
     /// Another process keeps the history.
     pub fn clear(&mut self) {
         (self.step, self.again) = (Vec::new(), VecDeque::new());
-        *self.from.lock() = Waiting::default();
-        self.from.reach.set_hook_events_waiting(0);
+        let mut waiting = self.from.lock();
+        *waiting = Waiting::default();
+        waiting.publish(&self.from.reach);
     }
 }
 
@@ -177,10 +187,16 @@ mod tests {
 
     #[test]
     fn the_bytes_of_the_waiting_events_have_a_bound_too() {
-        let (queue, mut receiver, _) = queue();
+        let (queue, mut receiver, reach) = queue();
         let large = vec![b' '; MOST_BYTES / 4];
+        queue.add(vec![message(0, &large)]);
+        assert!(!reach.hook_events_lag());
+        queue.add(vec![message(0, &large)]);
+        assert!(reach.hook_events_lag(), "four large events can count as many small ones");
+        assert_eq!((drained(&mut receiver, &[]), reach.hook_events_lag()), (vec![0, 0], false));
         queue.add((0..6).map(|n| message(n, &large)).collect());
         assert_eq!(queue.lock().events.len(), 4);
+        assert!(reach.hook_events_lag());
         assert_eq!(drained(&mut receiver, &[4, 5]), [0, 1, 2, 3, 4, 5]);
     }
 

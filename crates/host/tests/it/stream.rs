@@ -367,6 +367,44 @@ fn another_version_is_refused_by_name() {
     old.join().unwrap();
 }
 
+/// A process that the test ends.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_terminal_that_an_agent_opened_unseen_types_nothing() {
+    let stage = Stage::new();
+    let session = stage.start(&spec(&stage));
+    let folder = session.folder.path();
+    // An agent of the same user: only its name counts.
+    std::fs::copy("/bin/sleep", folder.join("claude")).unwrap();
+    let _agent = Running(std::process::Command::new(folder.join("claude")).arg("600").spawn().unwrap());
+    // Without marks, without a parent, on a terminal of its own.
+    let script = "import json,os,socket\n\
+        s=socket.socket(socket.AF_UNIX);s.connect('host.sock');f=s.makefile('rw')\n\
+        f.readline()\n\
+        f.write(json.dumps({'id':'1','request':'command','command':{'do':'type','bytes':'MQ=='}})+'\\n');f.flush()\n\
+        open('said.part','w').write(f.readline())\n\
+        os.rename('said.part','said')\n";
+    std::fs::write(folder.join("types.py"), script).unwrap();
+    let mut command = std::process::Command::new("setsid");
+    command
+        .args(["--fork", "script", "-qfc", "python3 types.py", "/dev/null"])
+        .current_dir(folder)
+        .env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap()).stdin(std::process::Stdio::null());
+    assert!(command.stdout(std::process::Stdio::null()).status().unwrap().success());
+    wait_until("the refusal", || folder.join("said").exists());
+    let said = std::fs::read_to_string(folder.join("said")).unwrap();
+    assert!(said.contains("is in the control group of an agent"), "{said}");
+}
+
 #[test]
 fn what_an_agent_started_may_look_and_not_steer() {
     let stage = Stage::new();

@@ -118,7 +118,8 @@ SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.to
        strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000, 'unixepoch') AS created_at
 FROM activities a JOIN sessions s ON s.id = a.session;
 
--- The five fields of each session with a prompt, uncut. `watchbill summary` gives the same in fewer words.
+-- The five fields of each session with a prompt, uncut. `watchbill summary` gives fewer words, and leaves out memories that faded
+-- or that the settings do not accept.
 CREATE VIEW IF NOT EXISTS session_summaries AS
 SELECT d.claude_session_id, d.project, d.first_user_prompt AS request,
        (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.tool = 'Read' AND a.outcome = 'ok'

@@ -3,4 +3,4 @@
 /**
  * Kinds of errors.
  */
-export type ErrorCode = "not_found" | "ambiguous" | "invalid" | "not_ready" | "unreadable" | "conflict" | "unsupported" | "refused" | "internal";
+export type ErrorCode = "not_found" | "ambiguous" | "invalid" | "not_ready" | "unreadable" | "conflict" | "other_branch" | "unsupported" | "refused" | "internal";

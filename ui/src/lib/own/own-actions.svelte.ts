@@ -9,8 +9,8 @@ export class OwnActions {
   /** A session that was just started. The window opens it as soon as the roster has it. */
   awaited = $state<string | undefined>();
 
-  /** The session whose resume was refused. The user knows why by now, and may do it again. */
-  #refused: string | undefined;
+  /** The session whose folder has another branch. The user knows it by now, and may do it again. */
+  #otherBranch: string | undefined;
   #host: Pick<Host, "own">;
   #say: (words: string) => void;
 
@@ -23,11 +23,11 @@ export class OwnActions {
     if (from === undefined || !canResume(from)) return;
     const id = crypto.randomUUID();
     try {
-      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork, anyBranch: this.#refused === from.sessionId });
-      this.#refused = undefined;
+      this.awaited = await this.#host.own.resume({ id, sessionId: from.sessionId, agent: from.agent as OwnAgent, kind: ownKind(from) ?? "stream", fork, anyBranch: this.#otherBranch === from.sessionId });
+      this.#otherBranch = undefined;
       this.#say(fork ? "A copy goes on in a new session" : "The session goes on here");
     } catch (error) {
-      if (codeOf(error) === "conflict") this.#refused = from.sessionId;
+      if (codeOf(error) === "other_branch") this.#otherBranch = from.sessionId;
       this.#say(reasonOf(error));
     }
   }

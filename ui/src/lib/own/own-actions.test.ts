@@ -4,12 +4,25 @@ import type { OwnHost, ResumeCall } from "../host/own";
 import { row } from "../host/mock/rows";
 import { OwnActions } from "./own-actions.svelte";
 
+test("a resume that was refused for another reason asks for the branch again", async () => {
+  const calls: boolean[] = [];
+  const resume = async (call: ResumeCall): Promise<string> => {
+    calls.push(call.anyBranch);
+    throw { code: "conflict", message: "a process has it" };
+  };
+  const actions = new OwnActions({ own: { resume } as unknown as OwnHost }, () => undefined);
+  const one = row({ sessionId: "one", state: "ended", cwd: "/srv/app" });
+  await actions.resume(one, false);
+  await actions.resume(one, false);
+  expect(calls).toEqual([false, false]);
+});
+
 test("a resume that was refused for another branch goes on there when the user does it again", async () => {
   const calls: ResumeCall[] = [];
   const said: string[] = [];
   const resume = async (call: ResumeCall): Promise<string> => {
     calls.push(call);
-    if (!call.anyBranch) throw { code: "conflict", message: "the branch is main by now" };
+    if (!call.anyBranch) throw { code: "other_branch", message: "the branch is main by now" };
     return call.sessionId;
   };
   const actions = new OwnActions({ own: { resume } as unknown as OwnHost }, (words) => said.push(words));

@@ -47,9 +47,9 @@ impl Handle {
     /// where it is known.
     pub(crate) fn may_ask(&self, session: &SessionId, line: &[u32]) -> bool {
         let session = session.clone();
-        // If the loop has ended, nothing shows a request.
-        let known = self.ask_loop(move |engine, _| engine.processes_of(&session)).unwrap_or_default();
-        known.is_empty() || known.iter().any(|pid| line.contains(pid))
+        // If the loop has ended or is stuck, nothing shows a request.
+        let known = self.ask_loop(move |engine, _| engine.processes_of(&session));
+        known.is_ok_and(|known| known.is_empty() || known.iter().any(|pid| line.contains(pid)))
     }
 
     /// Reports that a hook process has printed its answer.
