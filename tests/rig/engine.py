@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -122,6 +123,17 @@ class Engine:
             lines = stream.makefile("rw")
             lines.readline()
             return lines
+        except OSError:
+            return None
+        finally:
+            stream.close()
+
+    def holder(self):
+        """The process that answers the socket; `None` without one."""
+        stream = socket.socket(socket.AF_UNIX)
+        try:
+            stream.connect(str(self.data / "run/engine.sock"))
+            return struct.unpack("3i", stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
         except OSError:
             return None
         finally:
