@@ -188,6 +188,11 @@ class Engine:
             self.last[who] = what
             self.said.append((now, who, what))
 
+    def went_on(self, pid, after):
+        """When the registry first said, after that time, that a client does not wait; `None` if it did not."""
+        said = [(at, what) for at, who, what in list(self.said) if who == f"registry {pid}" and at >= after]
+        return next((at for at, what in said if not what.startswith("waiting")), None)
+
     def gone(self, session, request):
         """When that request was first not shown any more; `None` while it is shown."""
         seen = None

@@ -41,7 +41,7 @@ KEYS = {"yes": ENTER, "escape": ESCAPE}
 WITH_KEY = {"yes and deny", "escape and allow", "escape and window"}
 
 TO_GONE, TO_PAGE = "key in the terminal -> request gone", "key in the terminal -> card gone from the page"
-TOLD_TO_GONE = "the client writes so -> request gone"
+TOLD_TO_GONE = "the client has written that it goes on -> request gone"
 KILL_TO_GONE, KILL_TO_PAGE = "client killed -> request gone", "client killed -> card gone from the page"
 ANSWER, COMMAND = "`answer` begins -> client goes on", "`answer` begins -> `answer` ends"
 WINDOW, WINDOW_TO_PAGE = "key in the window -> client goes on", "key in the window -> card gone from the page"
@@ -168,9 +168,9 @@ class Race:
         at = self.desk.no(self.client) if one.way == "no" else self.desk.decide(self.client, KEYS[one.way])
         gone = self.goes(one.request)
         self.took(TO_GONE, at, gone)
-        # The registry may say the next thing by now.
-        told = self.desk.registry(self.client).get("statusUpdatedAt", 0) / 1000 - time.time() + time.monotonic()
-        if at <= told <= gone:
+        told = self.desk.engine.went_on(self.client.pid, at)
+        # After a No the client ends the hook before it writes.
+        if told and told <= gone:
             self.took(TOLD_TO_GONE, told, gone)
         self.page_goes(TO_PAGE, one.number, at)
 
