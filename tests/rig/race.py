@@ -37,6 +37,7 @@ HOOK_TIME = 4
 # Two deciders come within this time.
 MOMENT = 0.15
 KEYS = {"yes": ENTER, "escape": ESCAPE}
+NOTIFIED = {"notification", "notification deny"}
 # A key in the terminal comes with an answer that decides otherwise.
 WITH_KEY = {"yes and deny", "escape and allow", "escape and window"}
 
@@ -84,16 +85,24 @@ class Race:
     def begin_turn(self):
         """A turn with several requests."""
         self.turns += 1
-        here = {way: often for way, (often, _) in WAYS.items() if self.surfaces or not needs_surfaces(way)}
         calls = []
-        for _ in range(AT_ONCE):
+        for place in range(AT_ONCE):
             number = len(self.ways) + 1
-            self.ways[number] = self.chance.choices(list(here), here.values())[0]
+            self.ways[number] = self.way(is_first=place == 0)
+            if self.ways[number] in NOTIFIED:
+                # Before the request comes: what the user looks at raises no alert.
+                self.surfaces.looks_away()
             command = f"echo {number} >> made.txt"
             path = str(self.desk.sandbox.work / f"timeout-{number}.txt")
             is_file = self.ways[number] == "timeout"
             calls.append(tool("Write", file_path=path, content=command) if is_file else bash(command))
         self.desk.prompt(self.client, f"turn{self.turns}", Step(text("I run them."), *calls), DONE)
+
+    def way(self, is_first):
+        """A way for a request. The first one of a turn may wait for a notification."""
+        here = {way: often for way, (often, _) in WAYS.items() if self.surfaces or not needs_surfaces(way)}
+        here = {way: often for way, often in here.items() if is_first or way not in NOTIFIED}
+        return self.chance.choices(list(here), here.values())[0]
 
     def settled(self, request):
         """Waits until the request is decided; true when the next one of the turn is asked then."""
@@ -134,7 +143,7 @@ class Race:
         number = number_of(request["input"])
         one = Decided(number, self.ways[number], request, self.client.session)
         self.decided.append(one)
-        if self.surfaces and not one.way.startswith("notification"):
+        if self.surfaces and one.way not in NOTIFIED:
             self.surfaces.ready(self.client.session, number)
         self.desk.waits(self.client)
         before = self.desk.now(self.client)
@@ -176,8 +185,8 @@ class Race:
 
     def by_surface(self, one, before):
         """A key in the window, or a button of a notification."""
-        surface, _, denies = one.way.partition(" ")
-        if surface == "notification":
+        denies = "deny" in one.way
+        if one.way in NOTIFIED:
             at = self.surfaces.tap(self.surfaces.notified(one.number), "Deny" if denies else "Allow")
             self.took(TAP, at, self.desk.leaves(self.client, before))
             return
@@ -241,7 +250,7 @@ class Race:
 
 def needs_surfaces(way):
     """Whether a way needs the window or a notification."""
-    return "window" in way or "notification" in way
+    return "window" in way or way in NOTIFIED
 
 
 def in_words(name, seconds):

@@ -101,8 +101,14 @@ class Surfaces:
 
     def looks_away(self):
         """Goes back to the roster: a session that the user looks at raises no alert."""
-        while self.window.script(OPEN):
+
+        def away():
+            if not self.window.script(OPEN):
+                return True
             self.window.press("Escape")
+            return False
+
+        self.desk.must("the window goes back to the roster", away)
 
     def ready(self, session, number):
         """Waits until the window takes an answer to the request of that number."""
@@ -134,7 +140,6 @@ class Surfaces:
 
     def notified(self, number):
         """Waits for the notification with buttons for the request of that number; returns its id and the actions by label."""
-        self.looks_away()
 
         def stands():
             for one in self.ask():
