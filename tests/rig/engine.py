@@ -193,6 +193,15 @@ class Engine:
         said = [(at, what) for at, who, what in list(self.said) if who == f"registry {pid}" and at >= after]
         return next((at for at, what in said if not what.startswith("waiting")), None)
 
+    def requests(self, session):
+        """The requests that a session has shown, in their order."""
+        return [request for _, of, request in list(self.changes) if of == session and request]
+
+    def waited(self, pid):
+        """When the registry last said anew that a client waits."""
+        said = [at for at, who, what in list(self.said) if who == f"registry {pid}" and what.startswith("waiting")]
+        return said[-1] if said else 0
+
     def gone(self, session, request):
         """When that request was first not shown any more; `None` while it is shown."""
         seen = None

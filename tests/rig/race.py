@@ -17,10 +17,10 @@ from pathlib import Path
 
 from answers import keep
 from client import ENTER, ESCAPE
-from desk import DONE, JUST_NOW, KEY_TAKES, SETTLES, Desk, Wrong
+from desk import DONE, JUST_NOW, SETTLES, Desk, Wrong
 from race_law import NUMBER, RAN, REASON, WAYS, Decided, broken, number_of
 from replies import Step, bash, text, tool
-from stage import Failed
+from stage import PATIENCE, Failed
 from surfaces import Surfaces, found, holder_ends
 
 COUNT = "WATCHBILL_ANSWERS"
@@ -30,6 +30,10 @@ USUAL = 20
 AT_ONCE = 3
 # A client grows with its session.
 TURNS_OF_A_CLIENT = 25
+# A session that is not seen to wait for two seconds asks nothing. The looks take some of that time.
+LATE = 1.5
+# A client without a free processor takes its time.
+SLOWEST = 10
 # An Escape ends the turn within this time.
 KEY_ENDS = 0.6
 # The time of the hook that waits for a file's request. A command's hook waits for an hour.
@@ -65,20 +69,22 @@ class Race:
     turns: int = 0
     # Commands that were refused because the user could not have seen the request.
     unseen: int = 0
+    # Requests that were answered in the terminal since the client was too slow.
+    late: int = 0
     client: object = None
 
     def run(self, count):
         """Decides that many requests."""
-        last = None
+        goes_on = False
         while len(self.decided) < count:
-            if self.client is None or (self.turns % TURNS_OF_A_CLIENT == 0 and last is None):
+            if self.client is None or (self.turns % TURNS_OF_A_CLIENT == 0 and not goes_on):
                 self.client = self.desk.client()
-            if last is None:
+            if not goes_on:
                 self.begin_turn()
-            request = self.desk.card(self.client, after=last)
+            request = self.asked()
             self.decide(request)
-            last = request if self.settled(request) else None
-        if last is not None:
+            goes_on = self.settled(request)
+        if goes_on:
             self.desk.escape(self.client)
             self.desk.status(self.client, "idle")
 
@@ -136,6 +142,25 @@ class Race:
         if self.surfaces:
             self.took(what, since, self.desk.must("the card goes", lambda: self.surfaces.gone(number), 15))
 
+    def asked(self):
+        """The next request, when its dialog is open."""
+
+        def fresh():
+            shown = self.desk.engine.requests(self.client.session)
+            return shown[-1] if shown and shown[-1]["id"] not in [one.request["id"] for one in self.decided[-1:]] else None
+
+        request = self.desk.must("the request is shown", fresh, 2 * PATIENCE)
+        self.desk.waits(self.client)
+        return request
+
+    def is_late(self, request):
+        """Whether the request has gone since the client took too long to write that it waits. Its dialog stays."""
+        engine, session = self.desk.engine, self.client.session
+        if not engine.gone(session, request["id"]) or engine.shown.get(session):
+            return False
+        began = next(at for at, of, shown in engine.changes if of == session and shown and shown["id"] == request["id"])
+        return engine.waited(self.client.pid) - began > LATE and self.desk.registry(self.client).get("status") == "waiting"
+
     # Deciding.
 
     def decide(self, request):
@@ -144,10 +169,13 @@ class Race:
         one = Decided(number, self.ways[number], request, self.client.session)
         self.decided.append(one)
         if self.surfaces and one.way not in NOTIFIED:
-            self.surfaces.ready(self.client.session, number)
-        self.desk.waits(self.client)
+            self.surfaces.ready(self.client.session, number, lambda: self.is_late(request))
         before = self.desk.now(self.client)
-        if one.way in ("restart", "kill"):
+        if self.is_late(request):
+            self.late += 1
+            one.way = "yes"
+            self.desk.yes(self.client, request)
+        elif one.way in ("restart", "kill"):
             holder_ends(self.desk, self.surfaces, signal.SIGTERM if one.way == "restart" else signal.SIGKILL)
             self.desk.yes(self.client, request)
         elif one.way == "timeout":
@@ -211,7 +239,7 @@ class Race:
             self.client.gone.wait(10)
             return
         # Each may have been too early or too late; one of them counts.
-        end = time.monotonic() + (KEY_TAKES if one.code != 0 else 15)
+        end = time.monotonic() + SLOWEST
         while not self.desk.moved(self.client, before):
             if time.monotonic() > end:
                 self.desk.decide(self.client, KEYS.get(deciders[0], ENTER))
@@ -319,6 +347,9 @@ def run(programs, kept, count, hooks=False):
             keep(desk, kept, f"race-{seed}", "\n".join(complaints))
         complaints += close(desk, race.surfaces)
     report(race, seed)
+    if kept:
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / f"race-{seed}.json").write_text(json.dumps({"ways": [d.way for d in race.decided], "times": race.times}))
     return [f"answers, race of seed {seed}: {complaint}" for complaint in complaints]
 
 
@@ -328,6 +359,6 @@ def report(race, seed):
     print(f"  race of {len(race.decided)} requests, seed {seed}: {', '.join(f'{w} {n}' for w, n in taken.items())}")
     both = [d for d in race.decided if d.way in WITH_KEY]
     here = sum(d.shown == (REASON if d.way.endswith("deny") else RAN) for d in both)
-    print(f"    an answer and a key at once {len(both)}: the client took {here} answers; refused as unseen {race.unseen}")
+    print(f"    an answer and a key at once {len(both)}: the client took {here} answers; refused as unseen {race.unseen}; too late {race.late}")
     for what, seconds in race.times.items():
         print("    " + in_words(what, seconds), flush=True)

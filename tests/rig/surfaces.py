@@ -110,10 +110,10 @@ class Surfaces:
 
         self.desk.must("the window goes back to the roster", away)
 
-    def ready(self, session, number):
-        """Waits until the window takes an answer to the request of that number."""
+    def ready(self, session, number, is_late):
+        """Waits until the window takes an answer to the request of that number, or the request is too late."""
         self.looks_at(session)
-        shows = lambda: self.window.script(READY, str(number))  # noqa: E731
+        shows = lambda: self.window.script(READY, str(number)) or is_late()  # noqa: E731
         try:
             self.desk.must(f"the window takes an answer to request {number}", shows)
         except Wrong as wrong:
