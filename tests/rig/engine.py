@@ -197,6 +197,10 @@ class Engine:
         """The requests that a session has shown, in their order."""
         return [request for _, of, request in list(self.changes) if of == session and request]
 
+    def is_waiting(self, pid):
+        """Whether the registry last said that a client waits."""
+        return self.last.get(f"registry {pid}", "").startswith("waiting")
+
     def waited(self, pid):
         """When the registry last said anew that a client waits."""
         said = [at for at, who, what in list(self.said) if who == f"registry {pid}" and what.startswith("waiting")]

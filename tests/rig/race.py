@@ -13,7 +13,6 @@ import statistics
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from answers import keep
 from client import ENTER, ESCAPE
@@ -34,6 +33,8 @@ TURNS_OF_A_CLIENT = 25
 LATE = 1.5
 # A client without a free processor takes its time.
 SLOWEST = 10
+# Clients that may do something else.
+ATTEMPTS = 3
 # An Escape ends the turn within this time.
 KEY_ENDS = 0.6
 # The time of the hook that waits for a file's request. A command's hook waits for an hour.
@@ -69,6 +70,8 @@ class Race:
     turns: int = 0
     # Commands that were refused because the user could not have seen the request.
     unseen: int = 0
+    # What clients failed to do.
+    failed: list = field(default_factory=list)
     # Requests that were answered in the terminal since the client was too slow.
     late: int = 0
     client: object = None
@@ -77,16 +80,37 @@ class Race:
         """Decides that many requests."""
         goes_on = False
         while len(self.decided) < count:
-            if self.client is None or (self.turns % TURNS_OF_A_CLIENT == 0 and not goes_on):
-                self.client = self.desk.client()
-            if not goes_on:
-                self.begin_turn()
-            request = self.asked()
-            self.decide(request)
-            goes_on = self.settled(request)
+            try:
+                goes_on = self.next(goes_on)
+            except Failed as failed:
+                self.failed.append(str(failed))
+                if len(self.failed) > ATTEMPTS:
+                    raise
+                self.leave()
+                goes_on = False
         if goes_on:
             self.desk.escape(self.client)
             self.desk.status(self.client, "idle")
+
+    def next(self, goes_on):
+        """Decides the next request, of the same turn if that goes on. Returns whether it goes on then."""
+        if self.client is None or (self.turns % TURNS_OF_A_CLIENT == 0 and not goes_on):
+            self.client = self.desk.client()
+        if not goes_on:
+            self.begin_turn()
+        request = self.asked()
+        self.decide(request)
+        goes_on = self.settled(request)
+        self.decided[-1].is_over = True
+        return goes_on
+
+    def leave(self):
+        """Leaves a client that did something else, as on a machine without a free processor. Another one goes on."""
+        client = self.desk.clients[-1]
+        if not client.gone.is_set():
+            client.signal(signal.SIGKILL)
+            client.gone.wait(10)
+        self.client = None
 
     def begin_turn(self):
         """A turn with several requests."""
@@ -119,13 +143,20 @@ class Race:
             return False
 
         def over():
-            word = desk.registry(client).get("status")
-            shown = desk.engine.shown.get(client.session)
-            if shown and shown["id"] != request["id"]:
+            if desk.engine.requests(client.session)[-1]["id"] != request["id"]:
                 return "next"
-            return "over" if word == "idle" else None
+            return "over" if desk.registry(client).get("status") == "idle" else None
 
-        return desk.until("the turn goes on or is over", over) == "next"
+        return self.follows("the turn goes on or is over", over) == "next"
+
+    def follows(self, what, question):
+        """Waits for what the client does next. That it waits without a request is not its own fault."""
+        try:
+            return self.desk.until(what, question, 2 * PATIENCE)
+        except Failed as failed:
+            if self.desk.registry(self.client).get("status") == "waiting":
+                raise Wrong(f"the client waits, and its request was not shown: {failed}") from None
+            raise
 
     def goes(self, request):
         """Waits until the request is not shown any more; returns when it went."""
@@ -149,7 +180,8 @@ class Race:
             shown = self.desk.engine.requests(self.client.session)
             return shown[-1] if shown and shown[-1]["id"] not in [one.request["id"] for one in self.decided[-1:]] else None
 
-        request = self.desk.must("the request is shown", fresh, 2 * PATIENCE)
+        request = self.follows("a request", fresh)
+        self.desk.until("the registry says that it waits", lambda: self.desk.engine.is_waiting(self.client.pid))
         self.desk.waits(self.client)
         return request
 
@@ -299,28 +331,16 @@ def hooks_that_time_out(desk):
     path.write_text(json.dumps(settings, indent=2) + "\n")
 
 
-def left(desk):
-    """What still runs in the home of the race."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and f"HOME={desk.sandbox.home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    return found
-
-
 def close(desk, surfaces):
     """Ends all parts; gives a complaint for each process that is left."""
     if surfaces:
         surfaces.close()
     desk.close()
     end = time.monotonic() + 10
-    while left(desk) and time.monotonic() < end:
+    while desk.left() and time.monotonic() < end:
         time.sleep(0.1)
     desk.sandbox.remove()
-    return [f"a process is left: {line}" for line in left(desk)]
+    return [f"a process is left: {line}" for line in desk.left()]
 
 
 def run(programs, kept, count, hooks=False):
@@ -360,5 +380,7 @@ def report(race, seed):
     both = [d for d in race.decided if d.way in WITH_KEY]
     here = sum(d.shown == (REASON if d.way.endswith("deny") else RAN) for d in both)
     print(f"    an answer and a key at once {len(both)}: the client took {here} answers; refused as unseen {race.unseen}; too late {race.late}")
+    for failed in race.failed:
+        print(f"    a client did something else, and another one went on: {failed}")
     for what, seconds in race.times.items():
         print("    " + in_words(what, seconds), flush=True)

@@ -51,6 +51,8 @@ class Decided:
     said: str = ""
     names_request: bool = False
     shown: str = ""
+    # Not if the client then did something else: it was ended, and its request may be decided or not.
+    is_over: bool = False
 
 
 def number_of(call):
@@ -84,7 +86,8 @@ def broken(desk, decided):
     """The breaches of the law."""
     made, results = runs_of(desk), results_of(desk)
     breaches = []
-    for one in decided:
+    over = [one for one in decided if one.is_over]
+    for one in over:
         breaches += broken_in_client(one, results.get(one.number, []), made.count(one.number))
     strays = [d for d in decided if d.code == 0 and d.named not in (None, d.number)]
     breaches += [f"the answer to request {d.number} reached {d.named}" for d in strays]
@@ -92,7 +95,7 @@ def broken(desk, decided):
     stored = {}
     for answer in desk.engine.stored():
         stored.setdefault(answer["requestId"], []).append(answer["outcome"])
-    for one in decided:
+    for one in over:
         outcomes = stored.get(one.request["id"], [])
         live = [o for o in outcomes if o != "lost"]
         if len(live) > 1 or (one.way in ALONE and live != ["effect"]):
