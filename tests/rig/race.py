@@ -345,7 +345,10 @@ def close(desk, surfaces):
 
 def run(programs, kept, count, hooks=False):
     """Runs the race; gives the complaints."""
-    seed = int(os.environ.get(SEED) or random.randrange(10**6))
+    given = os.environ.get(SEED)
+    seed = int(given or random.randrange(10**6))
+    # A chosen seed is one of several races, whose records stay apart.
+    name = f"race-{seed}" if given else "race"
     desk = Desk(programs, hooks)
     hooks_that_time_out(desk)
     race = Race(desk, random.Random(seed))
@@ -364,12 +367,12 @@ def run(programs, kept, count, hooks=False):
         complaints = [f"{error} ({last})", *broken(desk, race.decided)[:5]]
     finally:
         if complaints:
-            keep(desk, kept, f"race-{seed}", "\n".join(complaints))
+            keep(desk, kept, name, "\n".join(complaints))
         complaints += close(desk, race.surfaces)
     report(race, seed)
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
-        (kept / f"race-{seed}.json").write_text(json.dumps({"ways": [d.way for d in race.decided], "times": race.times}))
+        (kept / f"{name}.json").write_text(json.dumps({"ways": [d.way for d in race.decided], "times": race.times}))
     return [f"answers, race of seed {seed}: {complaint}" for complaint in complaints]
 
 
