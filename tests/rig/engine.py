@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -127,6 +128,17 @@ class Engine:
         finally:
             stream.close()
 
+    def holder(self):
+        """The process that answers the socket; `None` without one."""
+        stream = socket.socket(socket.AF_UNIX)
+        try:
+            stream.connect(str(self.data / "run/engine.sock"))
+            return struct.unpack("3i", stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        except OSError:
+            return None
+        finally:
+            stream.close()
+
     def roster(self, lines=None):
         """The rows; `None` when the engine does not answer or has not looked yet."""
         lines = lines or self.connect()
@@ -175,6 +187,24 @@ class Engine:
         if self.last.get(who) != what:
             self.last[who] = what
             self.said.append((now, who, what))
+
+    def went_on(self, pid, after):
+        """When the registry first said, after that time, that a client does not wait; `None` if it did not."""
+        said = [(at, what) for at, who, what in list(self.said) if who == f"registry {pid}" and at >= after]
+        return next((at for at, what in said if not what.startswith("waiting")), None)
+
+    def requests(self, session):
+        """The requests that a session has shown, in their order."""
+        return [request for _, of, request in list(self.changes) if of == session and request]
+
+    def is_waiting(self, pid):
+        """Whether the registry last said that a client waits."""
+        return self.last.get(f"registry {pid}", "").startswith("waiting")
+
+    def waited(self, pid):
+        """When the registry last said anew that a client waits."""
+        said = [at for at, who, what in list(self.said) if who == f"registry {pid}" and what.startswith("waiting")]
+        return said[-1] if said else 0
 
     def gone(self, session, request):
         """When that request was first not shown any more; `None` while it is shown."""

@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from pathlib import Path
 from types import SimpleNamespace
 
 from answers import COMMAND, cell
@@ -42,14 +41,7 @@ def reaches(desk, state, kind=None):
 
 def left(desk):
     """The processes of the client in this home."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and f"HOME={desk.sandbox.home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    return [line for line in found if "claude" in line and "watchbill" not in line]
+    return [line for line in desk.left() if "claude" in line and "watchbill" not in line]
 
 
 @cell("a session of your own: one row, an answer, another prompt, one end, nothing left")

@@ -9,7 +9,7 @@ import sys
 
 INSIDE = "WATCHBILL_RIG_INSIDE"
 # The user's variables for the rig.
-OWN = ["WATCHBILL_ANSWERS", "WATCHBILL_PICTURES"]
+OWN = ["WATCHBILL_ANSWERS", "WATCHBILL_PICTURES", "WATCHBILL_SEED"]
 
 # A user namespace needs no privilege; where the system forbids it (Ubuntu 24.04 to ordinary users), root needs none.
 # Mounts are private as well: an empty folder mounted over a witness hides it from a single watcher.

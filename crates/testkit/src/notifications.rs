@@ -155,7 +155,15 @@ impl NotificationServer {
     /// # Errors
     /// When the desktop has no bus, or has a server already.
     pub async fn start(desktop: &Desktop) -> Result<Self> {
-        Self::with_abilities(desktop, ABILITIES).await
+        Self::on_bus(desktop.bus()?).await
+    }
+
+    /// Puts a server that can show everything on the bus of this address.
+    ///
+    /// # Errors
+    /// When there is no such bus, or it has a server already.
+    pub async fn on_bus(address: &str) -> Result<Self> {
+        Self::with_abilities(address, ABILITIES).await
     }
 
     /// Puts a server on the desktop's bus that shows only plain texts.
@@ -163,15 +171,15 @@ impl NotificationServer {
     /// # Errors
     /// When the desktop has no bus, or has a server already.
     pub async fn start_plain(desktop: &Desktop) -> Result<Self> {
-        Self::with_abilities(desktop, &["body"]).await
+        Self::with_abilities(desktop.bus()?, &["body"]).await
     }
 
-    async fn with_abilities(desktop: &Desktop, abilities: &'static [&'static str]) -> Result<Self> {
+    async fn with_abilities(address: &str, abilities: &'static [&'static str]) -> Result<Self> {
         let screen = Shared::default();
         let (hold, held) = watch::channel(false);
         let server = Server { screen: Arc::clone(&screen), held, abilities, runtime: Handle::current() };
         let connection =
-            connection::Builder::address(desktop.bus()?)?.serve_at(PATH, server)?.name(NAME)?.build().await?;
+            connection::Builder::address(address)?.serve_at(PATH, server)?.name(NAME)?.build().await?;
         Ok(Self { connection, screen, hold })
     }
 
