@@ -3,7 +3,7 @@
 
 A prompt is one word and numbers. Each is noted in the file `received` of the folder, with the time of its line, before it is
 looked at: milliseconds since 1970. "say N MS" then says N pieces of text, one each MS milliseconds, which hold the time of their
-writing: "@1764150000000.123@". Any other prompt is answered by one word.
+writing: "=1764150000000.123=". Any other prompt is answered by one word.
 """
 import json, sys, time
 
@@ -23,7 +23,7 @@ def turn(uuid, words):
         say(type="stream_event", event={"type": "message_start", "message": {"id": "m-" + uuid}}, session_id=SESSION)
         for _ in range(int(words[1])):
             time.sleep(int(words[2]) / 1e3)
-            piece = f"@{now():.3f}@ "
+            piece = f"={now():.3f}= "
             text += piece
             say(type="stream_event", event={"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}, session_id=SESSION)
     say(type="assistant", message={"id": "m-" + uuid, "content": [{"type": "text", "text": text}]}, session_id=SESSION)

@@ -99,13 +99,13 @@ export const watchDrawn = (element, afterFrame, changed) => {
   };
 };
 
-/** Times from the writing of stamps ("@milliseconds since 1970@") to the end of the frame that draws them in an element. */
+/** Times from the writing of stamps ("=milliseconds since 1970=") to the end of the frame that draws them, at the end of an element's text. */
 export const stamped = ({ selector, count }) =>
   new Promise((done) => {
     const spans = [];
     let newest = performance.timeOrigin + performance.now();
     const end = watchDrawn(document.querySelector(selector), afterFrame, (text) => {
-      const found = [...text.matchAll(/@(\d+\.\d+)@/g)].map(([, at]) => Number(at)).filter((at) => at > newest);
+      const found = [...text.slice(-400).matchAll(/=(\d+\.\d+)=/g)].map(([, at]) => Number(at)).filter((at) => at > newest);
       if (found.length === 0) return undefined;
       newest = Math.max(...found);
       return () => {

@@ -16,12 +16,16 @@ const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/own_agen
 /// Writes the time over and over on one line of a terminal, at any moment of a frame.
 const CLOCK: &str = "import sys, time\nn = 0\nwhile True:\n\
     \x20   time.sleep(0.05 + n * 7 % 16 / 1e3)\n    n += 1\n\
-    \x20   sys.stdout.write(f'\\r@{time.time_ns() / 1e6:.3f}@')\n    sys.stdout.flush()\n";
+    \x20   sys.stdout.write(f'\\r={time.time_ns() / 1e6:.3f}=')\n    sys.stdout.flush()\n";
 const SCROLLBACK: usize = 10_000;
 /// The prompts, pieces of text, and writes that are measured.
 const TIMES: usize = 200;
 /// Of each `yes`, in seconds.
 const FLOOD: u64 = 30;
+/// The folder of all sessions, in the home.
+const SESSIONS: &str = "data/watchbill/own";
+/// The list that has the agent's text.
+const LIVE: &str = "[aria-label=Live]";
 /// The drawn lines of a terminal.
 const ROWS: &str = ".xterm-rows";
 
@@ -31,6 +35,7 @@ pub async fn measure(wish: &Options) -> Result<Vec<Figure>> {
     let id = until("the window", 30, async || desktop.windows("Watchbill").await.ok()?.pop()).await?;
     desktop.resize_window(&id, 1200, 760).await?;
     let (page, home) = (&window.page, desktop.home());
+    let _hosts = Hosts(home);
     let mut figures = stream(page, home).await?;
     figures.extend(terminal(page, home).await?);
     figures.extend(attach(page, home).await?);
@@ -66,17 +71,19 @@ async fn stream(page: &Client, home: &Path) -> Result<Vec<Figure>> {
     let send = |words: &str, times: usize| format!("prompting({{ words: '{words}', times: {times} }})");
     page::probe(page, &send("first", 1)).await?;
     received(&cwd, "first 0").await?;
+    // The words are "say", the number of the pieces, their distance, and the number of the prompt.
+    page::probe(page, &send(&format!("say {} 37", TIMES + 40), 1)).await?;
+    page::there(page, LIVE).await?;
+    let spans = page::probe(page, &format!("stamped({{ selector: '{LIVE}', count: {TIMES} }})")).await?;
+    let mut figures = spans_of("window, agent's line to frame", &spans, 50.0);
+    // The turn ends.
+    tokio::time::sleep(Duration::from_secs(5)).await;
     let pressed = page::probe(page, &send("key", TIMES)).await?;
     let mut spans = Vec::new();
     for (number, at) in pressed.iter().enumerate() {
         spans.push(received(&cwd, &format!("key {number}")).await? - at);
     }
-    let mut figures = spans_of("window, Enter in the prompt box to agent's input", &spans, 20.0);
-    // The words are "say", the number of the pieces, their distance, and the number of the prompt.
-    page::probe(page, &send(&format!("say {} 37", TIMES + 40), 1)).await?;
-    page::there(page, "[data-live]").await?;
-    let watch = format!("stamped({{ selector: '.detail', count: {TIMES} }})");
-    figures.extend(spans_of("window, agent's line to frame", &page::probe(page, &watch).await?, 50.0));
+    figures.extend(spans_of("window, Enter in the prompt box to agent's input", &spans, 20.0));
     Ok(figures)
 }
 
@@ -126,7 +133,7 @@ async fn flood(page: &Client, home: &Path, window: u32, seconds: u64) -> Result<
     let until_then = (seconds + 20).to_string();
     let session = open(page, home, 4, "pty", json!(["timeout", until_then, "yes"])).await?;
     page::there(page, ROWS).await?;
-    let socket = home.join("data/watchbill/own").join(&session).join("host.sock");
+    let socket = home.join(SESSIONS).join(&session).join("host.sock");
     let host = host_of(&socket)?;
     tokio::time::sleep(Duration::from_secs(3)).await;
     let call = format!("steady({{ selector: '{ROWS}', seconds: {seconds} }})");
@@ -160,6 +167,23 @@ async fn flood(page: &Client, home: &Path, window: u32, seconds: u64) -> Result<
         Some(before * 1.05),
     ));
     Ok(figures)
+}
+
+/// The hosts of a home. They outlive the window, and end with this value.
+struct Hosts<'a>(&'a Path);
+
+impl Drop for Hosts<'_> {
+    fn drop(&mut self) {
+        let folders = std::fs::read_dir(self.0.join(SESSIONS)).into_iter().flatten().flatten();
+        let sockets: Vec<_> = folders.map(|folder| folder.path().join("host.sock")).collect();
+        for host in sockets.iter().filter_map(|socket| host_of(socket).ok()) {
+            let _ = std::process::Command::new("kill").arg(host.to_string()).status();
+        }
+        let begun = Instant::now();
+        while sockets.iter().any(|socket| socket.exists()) && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 /// The process that listens at this socket, by its greeting.
