@@ -77,7 +77,8 @@ class Stage:
     def close(self):
         for folder in (self.data / "own").glob("*-*-*"):
             subprocess.run(self.words("stop", folder.name), env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
-        shutil.rmtree(self.home)
+        # A host removes its socket in this moment.
+        shutil.rmtree(self.home, ignore_errors=True)
 
 def received(folder, words):
     """When the agent read this prompt."""
