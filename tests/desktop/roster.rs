@@ -262,7 +262,7 @@ async fn a_page_that_loads_again_gets_the_roster_again() -> Result<()> {
 }
 
 /// Calls a command as the page does: `{ok}` or `{error}`.
-async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value> {
+pub(crate) async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value> {
     let script = "const [command, args, done] = arguments; \
         window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";
     Ok(page.execute_async(script, vec![command.into(), arguments]).await?)

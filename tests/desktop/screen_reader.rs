@@ -5,10 +5,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
 use watchbill_testkit::{Accessible, Desktop, ScreenReader, until};
 
 use crate::agent::Agent;
+use crate::roster::{invoke, open};
 use crate::{TITLE, drawn, start};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
@@ -208,5 +210,41 @@ async fn the_detail_pane_and_the_overlays_have_names_roles_and_the_focus() -> Re
     stage.desktop.press(&["Escape", "question"]).await?;
     let page = stage.reads("the help", |page| page.find("dialog", "Keyboard").is_some()).await?;
     same("help", &page)?;
+    Ok(())
+}
+
+/// A terminal of our own, as a new session of the window would start it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lines_of_a_terminal_are_read() -> Result<()> {
+    let build = ["build", "--quiet", "--locked", "--package", "watchbill-host"];
+    let built = tokio::process::Command::new(env!("CARGO")).args(build).status().await?;
+    ensure!(built.success(), "the program of the hosts was not built");
+    let desktop = Desktop::with_accessibility().await?;
+    let reader = ScreenReader::start(&desktop).await?;
+    let driver = open(&desktop, &[]).await?;
+    let script = r"printf 'first line\r\nread \033[1;31maloud\033[m by you\r\n'; exec sleep 120";
+    let spec = json!({
+        "session": API, "agent": "shell", "kind": "pty", "cwd": desktop.home(), "command": ["sh", "-c", script],
+        "createdAt": "2026-11-26T10:00:00.000Z",
+    });
+    let started = invoke(&driver.page, "own_start", json!({ "spec": spec })).await?;
+    ensure!(started.get("ok").is_some(), "{started}");
+    let row = format!("document.querySelector(\"[data-session='{API}']\").click()");
+    until("the row", 60, async || driver.page.execute(&row, vec![]).await.ok()).await?;
+    let mut last = String::new();
+    let read = until("the line in the tree", 60, async || {
+        let window = reader.window(TITLE).await.ok()?;
+        last = window.outline();
+        let terminal = window.find("landmark", "Terminal")?.clone();
+        let lines = terminal.outline();
+        (lines.contains("first line") && lines.contains("read aloud by you")).then_some(terminal)
+    })
+    .await;
+    let stop = json!({ "session": API, "id": "stop", "command": { "do": "stop" } });
+    let stopped = invoke(&driver.page, "own_command", stop).await?;
+    ensure!(stopped.get("ok").is_some(), "{stopped}");
+    let read = read.with_context(|| format!("the tree was\n{last}"))?;
+    let lines = read.outline();
+    assert_eq!(lines.matches("first line").count(), 1, "a line is read once:\n{lines}");
     Ok(())
 }

@@ -53,7 +53,7 @@ async fn a_link_opens_its_session_and_a_wrong_one_is_reported() -> Result<()> {
     let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
     web.is_asked("Paint the button")?;
     let window = open(&desktop, &[&format!("watchbill://session/{API}")]).await?;
-    shows(&window.page, "Copy resume").await?;
+    shows(&window.page, "Focus terminal").await?;
     row_with(&window.page, &["Paint the button"]).await?;
     assert!(ended(start(&desktop, &["watchbill://session/22222222"])?).await?.success());
     selected(&window.page, WEB).await?;

@@ -83,7 +83,7 @@ const PICTURES = {
   "own-works-narrow": { mock: "own", scheme: "dark", steps: [...own("works"), "wait:[data-live=tool]"] },
   "own-held": { mock: "own", width: 900, height: 480, scheme: "light", steps: [...own("held"), "i", "type:/co", "wait:[role=listbox]"] },
   "own-draft": { mock: "own", scheme: "light", steps: [...own("codex"), "i", "type:Now write the announcement: two paragraphs, no adjectives"] },
-  "own-terminal": { mock: "own", width: 1200, steps: [...own("pty"), "wait:.xterm-rows > div:has-text('npm publish')", "wait:.bar:has-text('99 × 28')"] },
+  "own-terminal": { mock: "own", width: 1200, steps: [...own("pty"), "wait:.xterm-rows > div:has-text('npm publish')", "wait:.bar:has-text('99 × 32')"] },
   "own-terminal-keys": { mock: "own", scheme: "dark", steps: [...own("pty"), "wait:.xterm-rows > div:has-text('npm publish')", "wait:.bar:has-text(' × 2')", "click:[data-terminal]"] },
   "own-ended": { mock: "own", width: 900, height: 480, scheme: "dark", steps: own("ended") },
   "own-stop": { mock: "own", width: 900, height: 480, scheme: "light", steps: [...own("works"), "click:text=Stop…"] },

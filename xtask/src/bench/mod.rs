@@ -8,6 +8,7 @@ mod index;
 mod latency;
 mod measure;
 mod other_tools;
+mod own;
 mod report;
 mod setup;
 mod warm;
@@ -44,6 +45,7 @@ const PARTS: &[(&str, &str)] = &[
     ("hooks", "the time of a hook for the client, start to end"),
     ("idle", "thirty seconds over 2,000 idle sessions"),
     ("window", "the real window: start, frames and keys under a flood, 100,000 items, rest"),
+    ("own", "sessions of your own: prompts, terminals, hosts; twenty at once for 30 minutes"),
 ];
 
 /// Builds, measures, prints one table.
@@ -62,8 +64,8 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         if program.file_name().is_none_or(|name| name != "watchbill") {
             bail!("{} is not called watchbill", program.display());
         }
-        if options.only.iter().any(|part| part == "window") {
-            bail!("`--program` is for the command line; the window is always the tree's own");
+        if options.only.iter().any(|part| part == "window" || part == "own") {
+            bail!("`--program` is for the command line; the window and the host are always the tree's own");
         }
     }
     packages::provide(tree, &[Need::Bench, Need::Node])?;
@@ -107,6 +109,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "latency-indexing" => latency::while_indexing(&bench),
             "hooks" => hooks::hooks(&bench),
             "window" => window::window(&bench),
+            "own" => own::own(&bench),
             _ => idle::idle(&bench),
         };
         let rows = part.unwrap_or_else(|error| {

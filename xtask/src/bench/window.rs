@@ -1,6 +1,8 @@
 //! The real window on a private desktop. `window-figures` of the test kit measures it, since that has displays and
 //! drivers; this part calls it and turns its figures into rows.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use serde_json::Value;
 
@@ -12,6 +14,11 @@ use crate::test::ui_install;
 
 /// Builds the window as for users, and measures it.
 pub fn window(bench: &Bench) -> Result<Vec<Row>> {
+    figures(bench, &["start", "flood", "timeline", "idle"])
+}
+
+/// These parts of `window-figures`.
+pub fn figures(bench: &Bench, parts: &[&str]) -> Result<Vec<Row>> {
     let tree = bench.tree;
     packages::provide(tree, &[Need::Compile, Need::Headless])?;
     ui_install(tree)?;
@@ -25,13 +32,18 @@ pub fn window(bench: &Bench) -> Result<Vec<Row>> {
         .args(["--program"])
         .args([tree.program("release", "watchbill-desktop")])
         .args(["--rows"])
-        .args([&rows]);
+        .args([&rows])
+        .args(parts);
     if bench.small {
         call = call.args(["--sessions", "60", "--seconds", "10", "--items", "5000"]);
     }
     call.run()?;
-    let text =
-        std::fs::read_to_string(&rows).with_context(|| format!("could not read {}", rows.display()))?;
+    read(&rows)
+}
+
+/// The figures of a file, one a line.
+pub fn read(file: &Path) -> Result<Vec<Row>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
     text.lines().map(row).collect()
 }
 

@@ -11,10 +11,9 @@ use watchbill_protocol::own::spec::{OwnKind, OwnSize};
 
 use super::agent::Agent;
 use super::conversation::{self, Conversation};
-use super::grid::Grid;
 use super::orphans;
-use super::process_names;
 use super::processes::{self, Process};
+use super::screen::Screen;
 use super::session::{Exit, Session};
 use super::shutdown_plan::{Act, ShutdownPlan};
 use crate::agents::{self, Launch};
@@ -22,9 +21,6 @@ use crate::log::{Direction, LogReader};
 
 /// How long the rest of the agent's output is waited for after its exit. What it left may keep the pipes open for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
-
-/// How often the processes are written down while the agent works.
-const LOOK_AT_WORK: Duration = Duration::from_secs(2);
 
 /// The size of a terminal before the first view reports one.
 const SIZE: OwnSize = OwnSize { rows: 24, cols: 80 };
@@ -77,7 +73,7 @@ impl Session {
             Ok(agent) => {
                 let pid = agent.process.pid;
                 (self.state.ready, self.state.interrupted) = (false, None);
-                orphans::remember(&self.folder, &[agent.process]);
+                self.work.begins(agent.process);
                 self.agent = Some(agent);
                 self.event(&OwnWhat::Started { pid });
             }
@@ -97,9 +93,9 @@ impl Session {
         }
         if self.spec.kind == OwnKind::Pty {
             self.state.outputs = 1;
-            let grid = Grid::new(self.spec.size.unwrap_or(SIZE));
-            let size = grid.size();
-            self.grid = Some(grid);
+            let screen = Screen::new(self.spec.size.unwrap_or(SIZE));
+            let size = screen.size();
+            self.screen = Some(screen);
             Agent::on_terminal(launch, &cwd, conversation, size, &self.inputs)
         } else {
             self.state.outputs = 2;
@@ -148,43 +144,10 @@ impl Session {
 
     /// The log cannot be written: everything is killed, and no event is sent.
     pub(super) fn give_up(&mut self) {
-        for process in self.all_left() {
+        for process in self.work.processes() {
             let _ = processes::signal(process, Signal::KILL);
         }
         self.state.is_over = true;
-    }
-
-    /// The agent, while it runs, and all that descends from it.
-    fn all_left(&self) -> Vec<Process> {
-        let mut left = processes::descendants(std::process::id());
-        let scope = process_names::scope(&self.spec.session);
-        left.extend(
-            processes::of_scope(&scope)
-                .into_iter()
-                .filter(|process| !left.contains(process))
-                .collect::<Vec<_>>(),
-        );
-        left
-    }
-
-    /// Writes down from time to time what the agent has started, while it works.
-    pub(super) fn look_at_work(&mut self) {
-        let is_due = self.now() >= self.state.looked + LOOK_AT_WORK;
-        if !self.state.works || !is_due || self.state.ending.is_some() {
-            return;
-        }
-        (self.state.looked, self.state.works) = (self.now(), self.state.turn);
-        let left = self.all_left();
-        if self.state.written != left {
-            orphans::remember(&self.folder, &left);
-            self.state.written = left;
-        }
-    }
-
-    /// When the loop looks at the work again.
-    pub(super) fn next_look(&self) -> Option<Duration> {
-        let until = self.state.looked + LOOK_AT_WORK;
-        self.state.works.then(|| until.saturating_sub(self.now()))
     }
 
     /// Carries the end on, asked for or not.
@@ -200,7 +163,7 @@ impl Session {
                 return;
             }
         }
-        let left = self.all_left();
+        let left = self.work.processes();
         self.tell_left(&left);
         let (now, turn) = (self.now(), self.state.turn);
         let mut gives_up = false;
@@ -256,9 +219,7 @@ impl Session {
     }
 
     fn tell_left(&mut self, left: &[Process]) {
-        if !left.is_empty() && self.state.left != left {
-            self.state.left = left.to_vec();
-            orphans::remember(&self.folder, left);
+        if self.work.has_changed(left) {
             let left: Vec<OwnProcess> = left.iter().map(|process| processes::shown(*process)).collect();
             self.event(&OwnWhat::Ending { left });
         }
@@ -289,6 +250,15 @@ impl Session {
             Act::TerminateLeft => send(left, &[Signal::TERM, Signal::CONT]),
             Act::Kill | Act::KillLeft => send(left, &[Signal::KILL]),
             Act::GiveUp => self.state.words.push_back("some processes could not be ended".to_owned()),
+        }
+    }
+
+    /// Keeps the last screen as a picture.
+    fn keep_screen(&mut self) {
+        if let Some(screen) = self.screen.as_mut()
+            && let Err(error) = std::fs::write(self.folder.screen(), screen.draw())
+        {
+            tracing::warn!(%error, "the last screen is not kept");
         }
     }
 

@@ -5,16 +5,12 @@ use std::time::Duration;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
 use watchbill_protocol::own::event::{NO_REACTION, OwnWhat, PromptPlace};
-use watchbill_protocol::own::spec::OwnKind;
+use watchbill_protocol::own::spec::{OwnAgent, OwnKind};
 
-use super::input::Done;
 use super::prompt_queue::Act;
 use super::session::Session;
 use crate::driver::Refusal;
 use crate::log::Direction;
-
-/// How many commands are remembered by their ids. Prompts are remembered by their own ids for ever.
-const MAX_REMEMBERED: usize = 1024;
 
 /// How long an interrupted turn may go on before readers are told. Agents take half a second at most (measured).
 const REACTION: Duration = Duration::from_secs(5);
@@ -22,8 +18,8 @@ const REACTION: Duration = Duration::from_secs(5);
 impl Session {
     /// Carries out a command. One that was sent before has its old answer, and no effect.
     pub(super) fn command(&mut self, id: &str, command: &OwnCommand, line: &[u8]) -> Result<(), ApiError> {
-        if let Some(done) = self.done.iter().find(|done| done.id == id) {
-            return done.answer.clone();
+        if let Some(answer) = self.answered.to(id) {
+            return answer;
         }
         let answer = self.check(command).and_then(|()| {
             // Typed text may be a password, and need not survive a crash.
@@ -37,10 +33,7 @@ impl Session {
             }
             self.carry_out(command)
         });
-        if self.done.len() == MAX_REMEMBERED {
-            self.done.pop_front();
-        }
-        self.done.push_back(Done { id: id.to_owned(), answer: answer.clone() });
+        self.answered.add(id, &answer);
         answer
     }
 
@@ -105,7 +98,10 @@ impl Session {
                 self.give_driver(command).map_err(refused)
             }
             OwnCommand::Type { .. } | OwnCommand::Paste { .. } | OwnCommand::Resize { .. } => {
-                self.give_terminal(command)
+                let (Some(agent), Some(screen)) = (self.agent.as_mut(), self.screen.as_mut()) else {
+                    return Err(ApiError::new(ErrorCode::Conflict, "no program runs in the terminal"));
+                };
+                screen.give(command, agent)
             }
         }
     }
@@ -113,7 +109,12 @@ impl Session {
     /// Ends the running turn.
     pub(super) fn interrupt(&mut self) {
         if self.spec.kind == OwnKind::Pty {
-            return self.interrupt_terminal();
+            // Agents take Escape for it, a shell Ctrl-C. It is typed once.
+            let key = if self.spec.agent == OwnAgent::Shell { b"\x03" } else { b"\x1b" };
+            if let Some(agent) = &self.agent {
+                agent.write(key.to_vec());
+            }
+            return;
         }
         if self.agent.is_none() || !self.is_busy() {
             return;
@@ -225,7 +226,9 @@ impl Session {
             break;
         }
         self.look_at_reaction();
-        self.look_at_work();
+        if self.state.ending.is_none() {
+            self.work.look(self.now(), self.state.turn);
+        }
         self.go_on_ending();
     }
 }

@@ -50,11 +50,3 @@ pub struct Call {
     /// Gets the answer.
     pub reply: SyncSender<Result<(), ApiError>>,
 }
-
-/// A command that was carried out or refused.
-pub struct Done {
-    /// The reader's id of it.
-    pub id: String,
-    /// The reply to the reader.
-    pub answer: Result<(), ApiError>,
-}

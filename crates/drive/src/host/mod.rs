@@ -5,6 +5,7 @@
 
 mod agent;
 mod agent_lifecycle;
+mod answered;
 mod commands;
 mod control_sequences;
 mod conversation;
@@ -17,11 +18,13 @@ mod orphans;
 mod process_names;
 mod processes;
 mod prompt_queue;
+mod readers;
 mod screen;
 mod server;
 mod session;
 mod shutdown_plan;
 mod terminal_queries;
+mod work;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

@@ -1,6 +1,5 @@
 //! The terminal of a session: output to the grid and to views, and what users type and paste.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -8,62 +7,64 @@ use base64::engine::general_purpose::STANDARD;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::HostMessage;
-use watchbill_protocol::own::spec::{OwnAgent, OwnKind, OwnSize};
+use watchbill_protocol::own::spec::OwnSize;
 
+use super::agent::Agent;
+use super::grid::Grid;
 use super::mailbox::Mailbox;
-use super::session::{Session, message};
+use super::readers::{Readers, message};
 
 /// Between pasted text and Enter: agents take an Enter that comes with the text for a part of it (Claude Code 2.1.329).
 const BEFORE_ENTER: Duration = Duration::from_millis(50);
 
-impl Session {
-    /// Takes output of the terminal.
-    pub(super) fn output(&mut self, bytes: &[u8]) {
-        let Some(grid) = self.grid.as_mut() else { return };
-        let fed = grid.feed(bytes);
-        self.state.works = true;
+/// The terminal of a session, as its host keeps it.
+pub struct Screen(Grid);
+
+impl Screen {
+    /// An empty one.
+    pub fn new(size: OwnSize) -> Self {
+        Self(Grid::new(size))
+    }
+
+    /// Its size.
+    pub fn size(&self) -> OwnSize {
+        self.0.size()
+    }
+
+    /// Takes output of the program: answers what it asks, and shows the rest.
+    pub fn take(&mut self, output: &[u8], agent: Option<&Agent>, readers: &Readers) {
+        let fed = self.0.feed(output);
         if !fed.answers.is_empty()
-            && let Some(agent) = &self.agent
+            && let Some(agent) = agent
         {
             agent.write(fed.answers);
         }
         if fed.left_other_screen {
             // Views that came while the other screen was up have never drawn the screen below.
-            for mailbox in &self.mailboxes {
-                mailbox.drop_output();
-            }
-        } else if !fed.shown.is_empty()
-            && !self.mailboxes.is_empty()
-            && let Some(output) = message(&HostMessage::Output { bytes: STANDARD.encode(fed.shown) })
-        {
-            for mailbox in &self.mailboxes {
-                mailbox.send_output(&output);
-            }
+            readers.drop_output();
+        } else {
+            readers.show(&fed.shown);
         }
     }
 
-    /// The screen for a new reader, sent after the log and before new output.
-    pub(super) fn greet(&mut self, mailbox: &Arc<Mailbox>) {
-        self.redraw(mailbox);
-        if let Some(message) = message(&HostMessage::CaughtUp) {
-            mailbox.send(&message);
-        }
-    }
-
-    /// Sends the screen.
-    pub(super) fn redraw(&mut self, mailbox: &Arc<Mailbox>) {
-        let Some(grid) = self.grid.as_mut() else { return };
-        let screen = HostMessage::Screen { bytes: STANDARD.encode(grid.draw()), size: grid.size() };
+    /// Sends itself to a reader.
+    pub fn send_to(&mut self, mailbox: &Mailbox) {
+        let screen = HostMessage::Screen { bytes: STANDARD.encode(self.draw()), size: self.size() };
         if let Some(message) = message(&screen) {
             mailbox.send_screen(&message);
         }
     }
 
+    /// Bytes that draw it.
+    pub fn draw(&mut self) -> Vec<u8> {
+        self.0.draw()
+    }
+
     /// Types, pastes or resizes.
-    pub(super) fn give_terminal(&mut self, command: &OwnCommand) -> Result<(), ApiError> {
-        let (Some(agent), Some(grid)) = (self.agent.as_mut(), self.grid.as_mut()) else {
-            return Err(ApiError::new(ErrorCode::Conflict, "no program runs in the terminal"));
-        };
+    ///
+    /// # Errors
+    /// When the command makes no sense, or the system refuses.
+    pub fn give(&mut self, command: &OwnCommand, agent: &mut Agent) -> Result<(), ApiError> {
         match command {
             OwnCommand::Type { bytes } => {
                 let bytes = STANDARD.decode(bytes).map_err(|error| {
@@ -72,54 +73,32 @@ impl Session {
                 agent.write(bytes);
             }
             OwnCommand::Paste { text, enter } => {
-                agent.write(pasted(text, grid.brackets_paste()));
+                agent.write(pasted(text, self.0.brackets_paste()));
                 if *enter {
                     agent.pause(BEFORE_ENTER);
                     agent.write(b"\r".to_vec());
                 }
             }
-            OwnCommand::Resize { size } => resize(agent, grid, *size)?,
+            OwnCommand::Resize { size } => self.resize(agent, *size)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Agents take Escape for it, a shell Ctrl-C. It is typed once.
-    pub(super) fn interrupt_terminal(&mut self) {
-        let key = if self.spec.agent == OwnAgent::Shell { b"\x03" } else { b"\x1b" };
-        if let Some(agent) = &self.agent {
-            agent.write(key.to_vec());
+    /// The last view that was resized sets the size. The same size again does nothing.
+    fn resize(&mut self, agent: &mut Agent, size: OwnSize) -> Result<(), ApiError> {
+        if !(2..=1000).contains(&size.rows) || !(2..=1000).contains(&size.cols) {
+            return Err(ApiError::new(ErrorCode::Invalid, "a terminal has 2 to 1000 lines and columns"));
         }
-    }
-
-    /// Keeps the last screen as a picture.
-    pub(super) fn keep_screen(&mut self) {
-        if self.spec.kind != OwnKind::Pty {
-            return;
+        if self.size() == size {
+            return Ok(());
         }
-        if let Some(grid) = self.grid.as_mut()
-            && let Err(error) = std::fs::write(self.folder.screen(), grid.draw())
-        {
-            tracing::warn!(%error, "the last screen is not kept");
-        }
+        // Before the program draws for the new size.
+        self.0.resize(size);
+        agent
+            .resize(size)
+            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("cannot resize: {error}")))
     }
-}
-
-/// The last view that was resized sets the size. The same size again does nothing.
-fn resize(
-    agent: &mut super::agent::Agent,
-    grid: &mut super::grid::Grid,
-    size: OwnSize,
-) -> Result<(), ApiError> {
-    if !(2..=1000).contains(&size.rows) || !(2..=1000).contains(&size.cols) {
-        return Err(ApiError::new(ErrorCode::Invalid, "a terminal has 2 to 1000 lines and columns"));
-    }
-    if grid.size() == size {
-        return Ok(());
-    }
-    // Before the program draws for the new size.
-    grid.resize(size);
-    agent.resize(size).map_err(|error| ApiError::new(ErrorCode::Internal, format!("cannot resize: {error}")))
 }
 
 /// Text as a terminal pastes it: line ends as Enter sends them, tabs, and no other control character.

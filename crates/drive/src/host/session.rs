@@ -8,19 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::value::RawValue;
 use watchbill_core::time::Timestamp;
-use watchbill_protocol::own::event::{OwnEvent, OwnWhat};
+use watchbill_protocol::own::event::OwnWhat;
 use watchbill_protocol::own::host::HostMessage;
 use watchbill_protocol::own::spec::OwnSpec;
 
 use super::agent::Agent;
-use super::grid::Grid;
-use super::input::{Call, Done, Input};
+use super::answered::Answered;
+use super::input::{Call, Input};
 use super::mailbox::Mailbox;
-use super::processes::Process;
 use super::prompt_queue::{Act, PromptQueue};
+use super::readers::{Readers, message};
+use super::screen::Screen;
 use super::shutdown_plan::ShutdownPlan;
+use super::work::Work;
 use crate::folder::Folder;
 use crate::log::{Direction, LogWriter};
 use crate::replay::{Replay, numbered};
@@ -42,16 +43,16 @@ pub struct Session {
     pub(super) queue: PromptQueue,
     pub(super) agent: Option<Agent>,
     /// The screen of a terminal.
-    pub(super) grid: Option<Grid>,
-    pub(super) mailboxes: Vec<Arc<Mailbox>>,
+    pub(super) screen: Option<Screen>,
+    readers: Readers,
+    pub(super) work: Work,
     /// For the threads of the agent.
     pub(super) inputs: SyncSender<Input>,
     began: Instant,
     pub(super) state: State,
     /// The number of the next record, for hellos.
     next: Arc<AtomicU64>,
-    /// Commands that were carried out, newest last, with their answers.
-    pub(super) done: VecDeque<Done>,
+    pub(super) answered: Answered,
 }
 
 /// Where the session is.
@@ -73,14 +74,6 @@ pub(super) struct State {
     pub ending: Option<ShutdownPlan>,
     /// A reader, or the system, asked for the end.
     pub asked: bool,
-    /// The remaining processes, as last reported.
-    pub left: Vec<Process>,
-    /// The agent's processes, as last written to the file.
-    pub written: Vec<Process>,
-    /// The agent may have started processes since they were written down.
-    pub works: bool,
-    /// When they were written down, in the time of the loop.
-    pub looked: Duration,
     /// The last lines of standard error.
     pub words: VecDeque<String>,
     /// The agent was started once more, because it would not take the conversation as it was started with it.
@@ -111,6 +104,7 @@ impl Session {
             tracing::warn!(%error, "no transcript is written");
             None
         });
+        let work = Work::new(folder.clone(), &spec.session);
         let mut session = Self {
             folder,
             spec,
@@ -119,13 +113,14 @@ impl Session {
             replay,
             queue: PromptQueue::default(),
             agent: None,
-            grid: None,
-            mailboxes: Vec::new(),
+            screen: None,
+            readers: Readers::default(),
+            work,
             inputs,
             began: Instant::now(),
             state: State::default(),
             next,
-            done: VecDeque::new(),
+            answered: Answered::default(),
         };
         session.recall()?;
         Ok(session)
@@ -154,9 +149,7 @@ impl Session {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        for mailbox in &self.mailboxes {
-            mailbox.close();
-        }
+        self.readers.close();
     }
 
     /// How long the loop may sleep. Only an end, the moment after the agent's exit, work, and an interrupt have a time.
@@ -165,7 +158,7 @@ impl Session {
         if timed {
             return Some(CHECK_INTERVAL);
         }
-        [self.next_look(), self.reaction_due()].into_iter().flatten().min()
+        [self.work.next_look(self.now()), self.reaction_due()].into_iter().flatten().min()
     }
 
     /// The time of the loop.
@@ -181,7 +174,12 @@ impl Session {
                 }
                 self.append(direction, &bytes);
             }
-            Input::Output(bytes) => self.output(&bytes),
+            Input::Output(bytes) => {
+                self.work.goes_on();
+                if let Some(screen) = &mut self.screen {
+                    screen.take(&bytes, self.agent.as_ref(), &self.readers);
+                }
+            }
             Input::Closed => self.state.outputs = self.state.outputs.saturating_sub(1),
             Input::Call(Call { id, command, line, reply }) => {
                 let answer = self.command(&id, &command, &line);
@@ -191,11 +189,25 @@ impl Session {
             Input::Attach { mailbox, reply } => {
                 let _ = reply.send(self.log.next());
                 self.greet(&mailbox);
-                self.mailboxes.push(mailbox);
+                self.readers.add(mailbox);
             }
-            Input::Redraw(mailbox) => self.redraw(&mailbox),
+            Input::Redraw(mailbox) => {
+                if let Some(screen) = &mut self.screen {
+                    screen.send_to(&mailbox);
+                }
+            }
             Input::Children => self.reap(),
             Input::Terminate => self.end(false),
+        }
+    }
+
+    /// The screen for a new reader, sent after the log and before new output.
+    fn greet(&mut self, mailbox: &Mailbox) {
+        if let Some(screen) = &mut self.screen {
+            screen.send_to(mailbox);
+        }
+        if let Some(message) = message(&HostMessage::CaughtUp) {
+            mailbox.send(&message);
         }
     }
 
@@ -221,7 +233,7 @@ impl Session {
             self.note(event);
             acts.extend(self.queue.note(event));
         }
-        self.tell(numbered(n, at, events));
+        self.readers.tell(numbered(n, at, events));
         self.act(acts);
     }
 
@@ -269,22 +281,16 @@ impl Session {
 
     pub(super) fn note(&mut self, event: &OwnWhat) {
         match event {
-            OwnWhat::TurnStart => (self.state.turn, self.state.works) = (true, true),
+            OwnWhat::TurnStart => {
+                self.state.turn = true;
+                self.work.goes_on();
+            }
             OwnWhat::TurnEnd { .. } => (self.state.turn, self.state.interrupted) = (false, None),
             OwnWhat::Init { .. } => self.state.ready = true,
             OwnWhat::Error { text, cause } if matches!(&**cause, "start" | "login") => self.not_started(text),
             OwnWhat::Request { request } => self.state.requests.push(request.id.clone()),
             OwnWhat::RequestClosed { request, .. } => self.state.requests.retain(|open| open != request),
             _ => {}
-        }
-    }
-
-    fn tell(&mut self, events: Vec<OwnEvent>) {
-        if self.mailboxes.is_empty() {
-            return;
-        }
-        if let Some(message) = message(&HostMessage::Events { events }) {
-            self.mailboxes.retain(|mailbox| mailbox.send(&message));
         }
     }
 
@@ -302,17 +308,6 @@ impl Session {
     /// The working folder.
     pub(super) fn cwd(&self) -> &Path {
         Path::new(&self.spec.cwd)
-    }
-}
-
-/// A message as text, once for all readers.
-pub(super) fn message(message: &HostMessage) -> Option<Arc<RawValue>> {
-    match serde_json::value::to_raw_value(message) {
-        Ok(text) => Some(Arc::from(text)),
-        Err(error) => {
-            tracing::error!(%error, "a message has no form");
-            None
-        }
     }
 }
 

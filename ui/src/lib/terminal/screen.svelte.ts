@@ -94,6 +94,8 @@ export class OwnScreen {
     term.onBinary((text) => this.#typed(() => this.keyQueue.bytes(Uint8Array.from(text, (character) => character.charCodeAt(0)))));
     term.registerLinkProvider({ provideLinks: (line, found) => found(this.#links(line)) });
     term.open(paper);
+    // Its lines are text. A screen reader reads them; xterm.js itself would copy all output for it, and announce it.
+    paper.querySelector(".xterm-rows")?.removeAttribute("aria-hidden");
     // Tab stops at the frame around it, which says how to give it the keys.
     if (term.textarea) term.textarea.tabIndex = -1;
     term.textarea?.addEventListener("blur", () => this.lock());

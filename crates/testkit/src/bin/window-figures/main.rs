@@ -2,7 +2,7 @@
 //! bench` calls it.
 //!
 //! `window-figures --program FILE --rows FILE [--sessions N] [--seconds N] [--items N] [PART]...`. The parts are `start`,
-//! `flood`, `timeline` and `idle`; without a part it measures all. The rows are JSON lines: name, value, unit, and the
+//! `flood`, `timeline`, `idle` and `own`; without a part it measures all. The rows are JSON lines: name, value, unit, and the
 //! highest allowed value. Xvfb has no vertical sync: the time between frames is the drawing time, or WebKit's own 60 a
 //! second.
 

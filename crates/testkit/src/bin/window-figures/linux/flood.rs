@@ -79,16 +79,16 @@ async fn watch(page: &watchbill_testkit::fantoccini::Client, pid: u32, seconds: 
     let (lost, _) = page::marks(page, "roster gap").await?;
     figures.push(figure("window under a flood, CPU of all its processes", cpu, "% of a core", None));
     figures.push(figure("window under a flood, deltas lost", lost as f64, "", Some(0.0)));
-    figures.extend(memory(&held, seconds));
+    let settled = Duration::from_secs(60.min(seconds / 4));
+    figures.extend(memory(&format!("window under a flood for {seconds} s"), &held, settled));
     Ok(figures)
 }
 
 /// Whether memory grows. The page's garbage collector runs now and then: between two runs memory grows by up to 50 of
 /// 330 MB, so two single looks prove nothing. Right after a run only live memory is left. So the least value of the
-/// first third is compared with the least of the last third; the peak is reported beside it. The first minute fills
-/// caches and is skipped.
-fn memory(held: &[(Duration, f64, f64)], seconds: u64) -> Vec<Figure> {
-    let settled = Duration::from_secs(60.min(seconds / 4));
+/// first third is compared with the least of the last third; the peak is reported beside it. The beginning fills caches
+/// and is skipped until `settled`.
+pub fn memory(what: &str, held: &[(Duration, f64, f64)], settled: Duration) -> Vec<Figure> {
     let held: Vec<_> = held.iter().filter(|(at, ..)| *at >= settled).collect();
     let third = held.len().div_ceil(3);
     let least = |looks: &[&(Duration, f64, f64)], of: fn(&(Duration, f64, f64)) -> f64| {
@@ -98,7 +98,7 @@ fn memory(held: &[(Duration, f64, f64)], seconds: u64) -> Vec<Figure> {
     let (all, own) = (|look: &(Duration, f64, f64)| look.1, |look: &(Duration, f64, f64)| look.2);
     let before = least(begin, all);
     let most = held.iter().map(|look| look.1).fold(f64::NAN, f64::max);
-    let what = |words: &str| format!("window under a flood for {seconds} s, {words}");
+    let what = |words: &str| format!("{what}, {words}");
     vec![
         figure(what("memory, least of the first third"), before, "MB", None),
         figure(what("memory, least of the last third"), least(end, all), "MB", Some(before * 1.05)),

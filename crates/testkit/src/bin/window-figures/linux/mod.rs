@@ -4,6 +4,7 @@ mod figure;
 mod flood;
 mod history;
 mod idle;
+mod own;
 mod page;
 mod processes;
 mod start;
@@ -22,7 +23,7 @@ use figure::{Figure, Options, figure, say};
 pub async fn main() -> Result<()> {
     let wish = wish(std::env::args().skip(1))?;
     let mut rows = std::fs::File::create(&wish.rows)?;
-    for part in ["start", "flood", "timeline", "idle"] {
+    for part in ["start", "flood", "timeline", "idle", "own"] {
         if !wish.parts.is_empty() && !wish.parts.iter().any(|wanted| wanted == part) {
             continue;
         }
@@ -30,6 +31,7 @@ pub async fn main() -> Result<()> {
             "start" => start::measure(&wish).await,
             "flood" => flood::measure(&wish).await,
             "timeline" => timeline::measure(&wish).await,
+            "own" => own::measure(&wish).await,
             _ => idle::measure(&wish).await,
         };
         // The other parts may still succeed.
