@@ -122,6 +122,15 @@ async fn the_demo_makes_the_readmes_picture() -> Result<()> {
     for group in ["Needs you", "Working", "Your turn", "Idle"] {
         shows(&window.page, group).await?;
     }
+    // The demo plays on, and the order of the rows stays until the user agrees.
+    let chip = "//button[contains(., 'The order has changed')]";
+    for _ in 0..9 {
+        if let Ok(chip) = window.page.find(Locator::XPath(chip)).await {
+            // It may go by itself.
+            let _ = chip.click().await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    }
     std::fs::write(picture("screenshot.png"), window.page.screenshot().await?)?;
     Ok(())
 }
