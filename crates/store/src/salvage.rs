@@ -203,7 +203,9 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
     let by_id = TABLES_BY_SESSION_ID.map(|table| (table, false));
-    for ((table, columns), is_owned) in by_id.into_iter().chain(TABLES_BY_SESSION_KEY.map(|table| (table, true))) {
+    for ((table, columns), is_owned) in
+        by_id.into_iter().chain(TABLES_BY_SESSION_KEY.map(|table| (table, true)))
+    {
         let has_session_key = has_column(&from, table, "session");
         if is_owned && has_session_key == Ok(false) {
             // An older schema has no such rows.
