@@ -368,6 +368,7 @@ impl Loop {
     fn serve(&mut self) {
         let now = self.clock.now();
         self.save(now);
+        self.tell_history_who_works();
         self.alert_subscribers.tell();
         // A marker in a working folder may say that a session continues in another one. Without the marker, the first
         // snapshot would show one row too many.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 use watchbill_protocol::model::{ModelQuestion, ModelResult, ReplyForm};
 
+use crate::failure::Failure;
 use crate::group;
 use crate::limits::MOST;
 
@@ -30,14 +31,15 @@ pub fn ask(
     most_micro_usd: u64,
     question: &ModelQuestion,
     until: Instant,
-) -> Result<ModelResult, String> {
+) -> Result<ModelResult, Failure> {
     if !cfg!(target_os = "linux") {
-        return Err("the agent as a model works on Linux only, so far".to_owned());
+        return Err(Failure::away("the agent as a model works on Linux only, so far"));
     }
-    let own = std::env::current_exe().map_err(|error| format!("the agent cannot be started: {error}"))?;
+    let unstarted = |error| Failure::away(format!("the agent cannot be started: {error}"));
+    let own = std::env::current_exe().map_err(unstarted)?;
     let model = if name.is_empty() { SMALL } else { name };
     if model.starts_with('-') || program.starts_with('-') {
-        return Err(format!("`{model}` is no name of a model"));
+        return Err(Failure::away(format!("`{model}` is no name of a model")));
     }
     let usd = format!("{:.6}", most_micro_usd as f64 / 1e6);
     let schema = question.schema.to_string();
@@ -49,7 +51,7 @@ pub fn ask(
     command.current_dir(folder).env(MARK.0, MARK.1);
     OF_AGENT.iter().for_each(|variable| _ = command.env_remove(variable));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("the agent cannot be started: {error}"))?;
+    let mut child = command.spawn().map_err(unstarted)?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let text = question.user.clone();
     std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
@@ -63,19 +65,20 @@ pub fn ask(
     let _ = child.kill();
     let status = child.wait().map_err(|error| error.to_string())?;
     match read {
-        Err(_) => Err("the agent took too long".to_owned()),
-        Ok(Err(error)) => Err(format!("the agent's answer cannot be read: {error}")),
+        Err(_) => Err("the agent took too long".into()),
+        Ok(Err(error)) => Err(format!("the agent's answer cannot be read: {error}").into()),
         Ok(Ok(bytes)) if bytes.len() as u64 > MOST => {
-            Err(format!("the agent's answer is longer than {MOST} bytes"))
+            Err(format!("the agent's answer is longer than {MOST} bytes").into())
         }
         Ok(Ok(bytes)) => result(&bytes, status.code()),
     }
 }
 
-fn result(bytes: &[u8], code: Option<i32>) -> Result<ModelResult, String> {
+fn result(bytes: &[u8], code: Option<i32>) -> Result<ModelResult, Failure> {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         let how = code.map_or_else(String::new, |code| format!(" with code {code}"));
-        return Err(format!("the agent ended{how} and gave no JSON; does `claude -p` work in a terminal?"));
+        let words = format!("the agent ended{how} and gave no JSON; does `claude -p` work in a terminal?");
+        return Err(Failure::away(words));
     };
     let usage = &value["usage"];
     let count = |name: &str| usage[name].as_u64().unwrap_or_default();

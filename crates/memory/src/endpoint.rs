@@ -13,6 +13,7 @@ use watchbill_protocol::model::{ModelQuestion, ModelResult, ReplyForm};
 
 use crate::address::Address;
 use crate::certificates;
+use crate::failure::Failure;
 use crate::limits::MOST;
 
 /// To connect on this machine takes less, or there is no server.
@@ -57,7 +58,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// When it does not answer in time, or not as the protocol says.
-    pub fn ask(&self, model: &str, question: &ModelQuestion, form: ReplyForm) -> Result<ModelResult, String> {
+    pub fn ask(
+        &self,
+        model: &str,
+        question: &ModelQuestion,
+        form: ReplyForm,
+    ) -> Result<ModelResult, Failure> {
         let mut form = form;
         loop {
             let body = body(model, question, form).to_string();
@@ -69,10 +75,10 @@ impl Endpoint {
             };
             let sent = request.header("Content-Type", "application/json").send(&body);
             match (self.answer(sent)?, form) {
-                (Answer::Good(value), form) => return result(&value, form),
+                (Answer::Good(value), form) => return Ok(result(&value, form)?),
                 (Answer::BadRequest(_), ReplyForm::Schema) => form = ReplyForm::Object,
                 (Answer::BadRequest(_), ReplyForm::Object) => form = ReplyForm::Text,
-                (Answer::BadRequest(error), ReplyForm::Text) => return Err(error),
+                (Answer::BadRequest(error), ReplyForm::Text) => return Err(error.into()),
             }
         }
     }
@@ -81,7 +87,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// When it does not answer in time, or not as the protocol says.
-    pub fn models(&self) -> Result<ModelResult, String> {
+    pub fn models(&self) -> Result<ModelResult, Failure> {
         let request = self.agent.get(self.address.join("models"));
         let request = request.config().timeout_global(Some(self.left()?)).build();
         let request = match &self.key {
@@ -90,7 +96,7 @@ impl Endpoint {
         };
         let value = match self.answer(request.call())? {
             Answer::Good(value) => value,
-            Answer::BadRequest(error) => return Err(error),
+            Answer::BadRequest(error) => return Err(error.into()),
         };
         let list = value["data"].as_array().ok_or("the endpoint gives no list of models")?;
         let names = list.iter().filter_map(|model| model["id"].as_str()).take(MODELS.0);
@@ -103,18 +109,18 @@ impl Endpoint {
         if left.is_zero() { Err("the model took too long".to_owned()) } else { Ok(left) }
     }
 
-    fn answer(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Answer, String> {
+    fn answer(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Answer, Failure> {
         let mut response = sent.map_err(|error| words(&error))?;
         let status = response.status();
         let bytes = response.body_mut().with_config().limit(MOST).read_to_vec();
         let value = bytes.map_err(|error| words(&error)).map(|bytes| serde_json::from_slice::<Value>(&bytes));
         if status.is_redirection() {
-            return Err(
-                "the endpoint sends elsewhere, which is not followed; name the address itself".to_owned()
-            );
+            return Err(Failure::away(
+                "the endpoint sends elsewhere, which is not followed; name the address itself",
+            ));
         }
         if status.is_success() {
-            let parsed = value?.map_err(|_| "the endpoint does not answer with JSON".to_owned())?;
+            let parsed = value?.map_err(|_| Failure::from("the endpoint does not answer with JSON"))?;
             return Ok(Answer::Good(parsed));
         }
         let said = value.ok().and_then(Result::ok).unwrap_or_default();
@@ -122,7 +128,12 @@ impl Endpoint {
         let said: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(WORDS).collect();
         let error = format!("the endpoint answers {}: {said}", status.as_u16());
         let error = error.trim_end_matches([':', ' ']).to_owned();
-        if matches!(status.as_u16(), 400 | 422) { Ok(Answer::BadRequest(error)) } else { Err(error) }
+        match status.as_u16() {
+            400 | 422 => Ok(Answer::BadRequest(error)),
+            // Whatever is asked: no right, no such model, too many questions, nothing behind this server.
+            401 | 403 | 404 | 429 | 502..=504 => Err(Failure::away(error)),
+            _ => Err(error.into()),
+        }
     }
 }
 
@@ -194,17 +205,19 @@ fn key(file: &str) -> Result<String, String> {
     Ok(key.to_owned())
 }
 
-fn words(error: &ureq::Error) -> String {
+fn words(error: &ureq::Error) -> Failure {
     match error {
         ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            "the endpoint cannot be reached in time".to_owned()
+            Failure::away("the endpoint cannot be reached in time")
         }
-        ureq::Error::Timeout(_) => "the model took too long".to_owned(),
-        ureq::Error::BodyExceedsLimit(_) => format!("the endpoint's answer is longer than {MOST} bytes"),
+        ureq::Error::Timeout(_) => "the model took too long".into(),
+        ureq::Error::BodyExceedsLimit(_) => {
+            format!("the endpoint's answer is longer than {MOST} bytes").into()
+        }
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            "there is no server at this address".to_owned()
+            Failure::away("there is no server at this address")
         }
-        error => format!("the endpoint cannot be asked: {error}"),
+        error => Failure::away(format!("the endpoint cannot be asked: {error}")),
     }
 }
 

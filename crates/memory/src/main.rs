@@ -9,6 +9,7 @@ mod address;
 mod agent;
 mod certificates;
 mod endpoint;
+mod failure;
 mod group;
 mod limits;
 
@@ -16,6 +17,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use failure::Failure;
 use limits::MOST;
 use watchbill_protocol::model::{ModelAddress, ModelJob, ModelResult};
 
@@ -36,7 +38,9 @@ fn main() -> ExitCode {
     group::end_with_input();
     let mut result = match answer(&job, began) {
         Ok(result) => result,
-        Err(error) => ModelResult { error: Some(error), ..ModelResult::default() },
+        Err(failure) => {
+            ModelResult { error: Some(failure.words), away: failure.away, ..ModelResult::default() }
+        }
     };
     result.millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Ok(text) = serde_json::to_string(&result) else { return ExitCode::FAILURE };
@@ -49,11 +53,12 @@ fn main() -> ExitCode {
     if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn answer(job: &ModelJob, began: Instant) -> Result<ModelResult, String> {
+fn answer(job: &ModelJob, began: Instant) -> Result<ModelResult, Failure> {
     let until = began + Duration::from_millis(job.timeout_ms);
     match (&job.to, &job.question) {
         (ModelAddress::Endpoint { base_url, name, key_file, form }, question) => {
-            let endpoint = endpoint::Endpoint::new(base_url, key_file.as_deref(), until)?;
+            let endpoint = endpoint::Endpoint::new(base_url, key_file.as_deref(), until);
+            let endpoint = endpoint.map_err(Failure::away)?;
             match question {
                 Some(question) => endpoint.ask(name, question, *form),
                 None => endpoint.models(),
@@ -62,6 +67,6 @@ fn answer(job: &ModelJob, began: Instant) -> Result<ModelResult, String> {
         (ModelAddress::Agent { program, name, folder, most_micro_usd }, Some(question)) => {
             agent::ask(program, name, folder, *most_micro_usd, question, until)
         }
-        (ModelAddress::Agent { .. }, None) => Err("an agent has no list of models".to_owned()),
+        (ModelAddress::Agent { .. }, None) => Err(Failure::from("an agent has no list of models")),
     }
 }

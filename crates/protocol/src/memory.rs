@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::model::ModelQueue;
+
 /// `memory list --json`, `memory at --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -147,6 +149,9 @@ pub struct MemoryPage {
     pub marks: Vec<MemoryMark>,
     /// Documents that the agent reads at each start.
     pub documents: Vec<AgentDocument>,
+    /// The model that is asked after turns, if the user chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelQueue>,
 }
 
 /// A record that shows a memory.
@@ -267,7 +272,7 @@ pub struct DocumentSession {
     /// The working folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// `initialized`, `active` or `completed`.
+    /// `initialized`, `active`, `observation queued`, `summarizing` or `completed`.
     pub status: String,
     /// What the user asked first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,7 +330,9 @@ pub enum MemoryChange {
         /// Its id, or a unique beginning.
         id: String,
     },
-    /// Say nothing to any agent until a time.
+    /// Ask the model about every turn that waits or was given up, however old it is.
+    CatchUp,
+    /// Say nothing to any agent, and do not ask the model, until a time.
     Pause {
         /// RFC 3339; absent: the pause ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -345,6 +352,9 @@ pub struct MemoryChanged {
     /// How many sessions the rules have seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
+    /// How many turns the model will be asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
 }
 
 /// What a hook process that injects asks.

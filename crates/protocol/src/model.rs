@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ts_rs::TS;
 
 /// One job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,6 +103,62 @@ pub struct ModelResult {
     /// Why there is no reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The model could not be used at all: nothing was asked, or every question is refused. It says nothing about this question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub away: bool,
+}
+
+/// The turns that a model is to be asked about after they ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ModelQueue {
+    /// The address; for the user's own agent, its command.
+    pub address: String,
+    /// The model's name there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>")]
+    pub name: String,
+    /// It is asked at this moment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub running: bool,
+    /// Turns that wait.
+    pub queued: u64,
+    /// Older turns, which wait until the user wants them.
+    pub older: u64,
+    /// Turns that were given up after failures.
+    pub failed: u64,
+    /// What it took on this day, in UTC.
+    pub today: ModelDay,
+    /// The setting whose limit holds for the rest of this day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_reached: Option<String>,
+    /// It is not asked until then, because the user wants it so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<String>,
+    /// The last failure, if no answer came since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// Its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error_at: Option<String>,
+}
+
+/// What the model took on one day.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelDay {
+    /// Such as `2026-11-25`, in UTC.
+    pub day: String,
+    /// Questions.
+    pub questions: u64,
+    /// Tokens of the questions.
+    pub tokens_in: u64,
+    /// Tokens of the answers.
+    pub tokens_out: u64,
+    /// Money, in millionths of a dollar.
+    pub micro_usd: u64,
 }
 
 /// `memory try --model --json`: what a model found in earlier sessions. Nothing of it is stored.

@@ -49,6 +49,10 @@ pub struct Stats {
     pub rows: Vec<StatsRow>,
     /// The sum over everything, each session and request once.
     pub total: StatsRow,
+    /// What the model of the memory took on each day of the last month, the newest first. It is in no other number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<crate::model::ModelDay>>")]
+    pub memory_model: Vec<crate::model::ModelDay>,
 }
 
 /// The usage of one day, project, model or tool.
@@ -174,6 +178,9 @@ pub struct StoreHealth {
     /// The last removal of stored data that the user excluded later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// The model that is asked after turns, if the user chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<crate::model::ModelQueue>,
     /// Not all of the database was checked for damage, because that takes too long. Absent if all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages_unseen: Option<bool>,

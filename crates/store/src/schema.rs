@@ -5,8 +5,8 @@ use rusqlite::config::DbConfig;
 
 use crate::tables::{
     activities, answers, archive, batches, chains, engine_states, excluded_files, files, folders, forgotten,
-    hook_events, links, memories, meta, plans, recoveries, requests, said, segments, sessions, snapshots,
-    snoozed_or_put_away, texts, transitions,
+    hook_events, links, memories, meta, model_jobs, plans, recoveries, requests, said, segments, sessions,
+    snapshots, snoozed_or_put_away, texts, transitions,
 };
 
 /// The statements that each version adds, in order. A released version is never edited: a change is a new version.
@@ -39,6 +39,7 @@ const VERSIONS: &[&[&str]] = &[
     &[answers::V7],
     &[memories::V8, said::V8],
     &[memories::V9],
+    &[model_jobs::V10],
 ];
 
 /// Views for users of `sqlite3`. They belong to no version: each migration makes them anew.

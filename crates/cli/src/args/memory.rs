@@ -88,7 +88,9 @@ pub enum MemoryCommand {
         #[arg(long, value_name = "N", default_value_t = 5, requires = "model", value_parser = clap::value_parser!(u16).range(1..=200))]
         sessions: u16,
     },
-    /// Say nothing to any agent for a time
+    /// Ask the model about all turns that wait or were given up, also about old ones; the limits of the day hold
+    CatchUp,
+    /// Say nothing to any agent for a time, and do not ask the model
     Pause {
         /// A span such as 1h, or a time; without it, for a day
         span: Option<String>,

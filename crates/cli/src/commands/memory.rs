@@ -103,6 +103,7 @@ fn change_of(command: &MemoryCommand, cwd: &str) -> anyhow::Result<Option<(Memor
         MemoryCommand::Reject { id } => (MemoryChange::Reject { id }, "rejected"),
         MemoryCommand::Edit { id, text } => (MemoryChange::Edit { id, text }, "edited"),
         MemoryCommand::Forget { id } => (MemoryChange::Forget { id }, "forgotten"),
+        MemoryCommand::CatchUp => (MemoryChange::CatchUp, ""),
         MemoryCommand::Pause { off: true, .. } => {
             (MemoryChange::Pause { until: None }, "the pause has ended")
         }
@@ -112,7 +113,7 @@ fn change_of(command: &MemoryCommand, cwd: &str) -> anyhow::Result<Option<(Memor
                 None => SystemClock.now() + DAY,
             };
             let until = until.to_string();
-            let done = format!("nothing is said to any agent until {until}");
+            let done = format!("nothing is said to any agent, and no model is asked, until {until}");
             return Ok(Some((MemoryChange::Pause { until: Some(until) }, done)));
         }
         _ => return Ok(None),
@@ -127,7 +128,10 @@ fn carry_out(global: &Global, wanted: &Memory, change: &MemoryChange, done: &str
     emit(&match (&changed.id, wanted.json) {
         (_, true) => to_json(&changed)?,
         (Some(id), false) => format!("memory {id} {done}\n"),
-        (None, false) => format!("{done}\n"),
+        (None, false) => match changed.turns {
+            Some(turns) => render::model::caught_up(turns),
+            None => format!("{done}\n"),
+        },
     })
 }
 

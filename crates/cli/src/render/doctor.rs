@@ -133,6 +133,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if let Some(left_out) = &health.left_out {
         out.push_str(&format!("  {}\n", one_line(left_out)));
     }
+    if let Some(queue) = &health.model {
+        out.push_str(&super::model::queue(queue));
+    }
     if let Some(offer) = &health.archive_offer {
         out.push_str(&format!("  {offer}\n"));
     }

@@ -119,7 +119,7 @@ pub fn trial(trial: &ModelTrial) -> String {
     out
 }
 
-fn money(micro_usd: u64) -> String {
+pub(super) fn money(micro_usd: u64) -> String {
     if micro_usd == 0 { String::new() } else { format!(", ${:.4}", micro_usd as f64 / 1e6) }
 }
 

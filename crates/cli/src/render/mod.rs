@@ -8,6 +8,7 @@ pub mod history;
 pub mod hooks;
 mod markup;
 pub mod memory;
+pub mod model;
 mod quotation;
 pub mod roster;
 pub mod search;

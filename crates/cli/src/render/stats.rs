@@ -53,6 +53,7 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
             out.push_str(&paint.tone(Tone::Dim, &format!("{line}\n")));
         }
     }
+    out.push_str(&paint.tone(Tone::Dim, &super::model::days(&stats.memory_model)));
     out
 }
 
@@ -105,7 +106,8 @@ mod tests {
         };
         let key = "/home/dev/a-project-of-a-very-long-name".to_owned();
         let rows = vec![StatsRow { key: Some(key), ..used.clone() }];
-        let stats = Stats { by: "project".to_owned(), since: None, rows, total: used };
+        let stats =
+            Stats { by: "project".to_owned(), since: None, rows, total: used, memory_model: Vec::new() };
         for width in 40..70 {
             let text = render(&stats, width, Paint(false));
             assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
@@ -125,7 +127,13 @@ mod tests {
     fn long_keys_keep_their_distinctive_part() {
         let named = |by: &str, key: &str| {
             let row = StatsRow { key: Some(key.to_owned()), ..StatsRow::default() };
-            let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };
+            let stats = Stats {
+                by: by.to_owned(),
+                since: None,
+                rows: vec![row],
+                total: StatsRow::default(),
+                memory_model: Vec::new(),
+            };
             let text = render(&stats, 20, Paint(false));
             text.lines().nth(1).unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()
         };

@@ -88,7 +88,7 @@ fn steady(text: &str) -> String {
     })
 }
 
-fn fill(ballast: &Path) {
+pub fn fill(ballast: &Path) {
     let mut file = std::fs::File::create(ballast).unwrap();
     for piece in [&[0u8; 4096][..], &[0; 1]] {
         while file.write_all(piece).is_ok() {}

@@ -26,6 +26,8 @@ mod large_pages;
 mod mcp;
 mod memory;
 #[cfg(target_os = "linux")]
+mod model_queue;
+#[cfg(target_os = "linux")]
 mod own;
 mod pages;
 mod people;

@@ -12,11 +12,11 @@ use crate::program::{Finished, watchbill};
 use crate::tree::{append, now};
 use crate::with_serve::Serve;
 
-const SESSION: &str = "dddddddd-0000-4000-8000-000000000004";
-const LATER: &str = "eeeeeeee-0000-4000-8000-000000000005";
+pub const SESSION: &str = "dddddddd-0000-4000-8000-000000000004";
+pub const LATER: &str = "eeeeeeee-0000-4000-8000-000000000005";
 
 /// The folder of the project. It exists, so that its real path is known.
-fn work(home: &Home) -> String {
+pub fn work(home: &Home) -> String {
     let folder = home.path().join("work");
     std::fs::create_dir_all(folder.join("src")).unwrap();
     std::fs::write(folder.join("src/log.rs"), "").unwrap();
@@ -24,7 +24,7 @@ fn work(home: &Home) -> String {
 }
 
 /// Appends a turn: a change of the log, and an answer.
-fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
+pub fn turn(home: &Home, session: &str, prompt: &str, n: usize) {
     let cwd = work(home);
     let record = |kind: &str, part: &str, message: Value| {
         json!({ "type": kind, "uuid": format!("{session}{n}{part}"), "timestamp": now().to_string(), "cwd": cwd,
@@ -56,12 +56,12 @@ fn corrected(config: &str) -> Home {
     home
 }
 
-fn memory(home: &Home, words: &[&str]) -> Finished {
+pub fn memory(home: &Home, words: &[&str]) -> Finished {
     let cwd = work(home);
     home.run_watchbill(&[&["memory", "--project", &cwd], words].concat())
 }
 
-fn memories(home: &Home, words: &[&str]) -> Vec<Value> {
+pub fn memories(home: &Home, words: &[&str]) -> Vec<Value> {
     let said = memory(home, &[words, &["--json"]].concat());
     assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
     let list: Value = serde_json::from_str(&said.out).unwrap();
@@ -323,7 +323,7 @@ fn doctor_and_the_status_of_the_hooks_say_whether_an_agent_is_told() {
 }
 
 /// The program that asks models. It lies beside the command line, and belongs to another package.
-fn build_memory_program() {
+pub fn build_memory_program() {
     static BUILT: std::sync::OnceLock<()> = std::sync::OnceLock::new();
     BUILT.get_or_init(|| {
         let mut cargo = std::process::Command::new(env!("CARGO"));
@@ -332,12 +332,20 @@ fn build_memory_program() {
     });
 }
 
+/// The questions that an endpoint was sent.
+pub type Asked = std::sync::Arc<std::sync::Mutex<Vec<String>>>;
+
 /// An endpoint that gives each question the same answer. Returns its address, and what it was sent.
-fn endpoint(text: &'static str) -> (String, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+pub fn endpoint(text: &'static str) -> (String, Asked) {
+    endpoint_when(text, || {})
+}
+
+/// The same. It answers when `wait` returns.
+pub fn endpoint_when(text: &'static str, wait: impl Fn() + Send + 'static) -> (String, Asked) {
     use std::io::Read as _;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
-    let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let seen = Asked::default();
     let kept = std::sync::Arc::clone(&seen);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
@@ -354,6 +362,7 @@ fn endpoint(text: &'static str) -> (String, std::sync::Arc<std::sync::Mutex<Vec<
                 }
             };
             kept.lock().unwrap().push(body);
+            wait();
             let answer = json!({ "choices": [{ "message": { "content": text } }],
                 "usage": { "prompt_tokens": 300, "completion_tokens": 40 } });
             let answer = answer.to_string();
@@ -365,7 +374,7 @@ fn endpoint(text: &'static str) -> (String, std::sync::Arc<std::sync::Mutex<Vec<
     (base, seen)
 }
 
-const FOUND: &str = "<think>hm</think>{\"memories\":[\
+pub const FOUND: &str = "<think>hm</think>{\"memories\":[\
     {\"type\":\"gotcha\",\"text\":\"Local times in the log break the nightly merge of both hosts.\",\"importance\":\"high\",\
      \"file\":\"src/log.rs\",\"evidence\":[\"a1\"]},\
     {\"type\":\"decision\",\"text\":\"The invented file is never there.\",\"importance\":\"high\",\"file\":\"src/none.rs\",\

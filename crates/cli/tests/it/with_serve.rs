@@ -25,6 +25,11 @@ impl Serve {
         serve
     }
 
+    /// The id of its process.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Ends it, and returns its exit code and its messages.
     pub fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.0), signal).unwrap();

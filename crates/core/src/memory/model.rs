@@ -1,9 +1,11 @@
 //! What a model is asked about one ended turn, and the check of its reply.
 //!
 //! [`job()`] makes the question from stored rows, [`schema`] the form of the reply, and [`check`] findings from a reply. All three
-//! are pure. A reply is text that others may have steered: what it says is a proposal, and what it invents is refused.
+//! are pure. A reply is text that others may have steered: what it says is a proposal, and what it invents is refused. [`queue`] says
+//! which turn is next, and when.
 
 mod job;
+pub mod queue;
 mod reply;
 mod schema;
 

@@ -4,6 +4,7 @@
 
 mod laws;
 mod model;
+mod queue;
 mod rows;
 mod rules;
 mod summaries;

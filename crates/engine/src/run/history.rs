@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_core::roster::{Group, group};
 use watchbill_core::time::Timestamp;
 use watchbill_drive::folder::Folder;
 
 use super::Loop;
 use crate::live_state::StoredLiveState;
+use crate::publish::Published;
 use crate::run::hook_listener;
 use crate::witnesses::own::OwnInput;
 use watchbill_history::worker::{HistoryParts, HistoryThread};
@@ -45,6 +47,16 @@ impl Loop {
         }
         if let Some(history_thread) = self.history_thread.as_ref().filter(|_| !self.engine.is_reading()) {
             history_thread.begin();
+        }
+    }
+
+    /// The model is asked only while no session works.
+    pub(super) fn tell_history_who_works(&self) {
+        if let Some(history_thread) = &self.history_thread {
+            let works = |Published { row, .. }: &Published| {
+                row.superseded.is_none() && group(row.state, row.state_kind) == Group::Working
+            };
+            history_thread.set_busy(self.engine.current(false).rows.iter().any(works));
         }
     }
 

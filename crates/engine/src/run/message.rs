@@ -117,6 +117,8 @@ pub(crate) enum Message {
     /// A socket client waits until everything is stored.
     Settle(OnSettled),
     LookAgain,
+    /// The user changed memories, the pause, or what the model is asked about.
+    MemoryChanged,
     /// A search has met damage in the full-text index.
     IndexDamaged,
     /// The user's new settings.

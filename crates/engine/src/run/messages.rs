@@ -199,6 +199,11 @@ impl Loop {
             // The window gets the focus as it opens, during or just after the first scan.
             Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
             Message::LookAgain => self.look_again(),
+            Message::MemoryChanged => {
+                if let Some(history_thread) = &self.history_thread {
+                    history_thread.memory_changed();
+                }
+            }
             Message::IndexDamaged => {
                 if let Some(history_thread) = &self.history_thread {
                     history_thread.check_index();

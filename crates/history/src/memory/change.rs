@@ -41,10 +41,12 @@ pub fn change(
     let (project, edit) = match change {
         MemoryChange::Learn => {
             let enabled = settings.memory.enabled;
-            let seen = if enabled { learn_all(store, fs, &settings.history) } else { Ok(0) };
+            let learn = |store| learn_all(store, fs, &settings.history, &settings.memory, now);
+            let seen = if enabled { learn(store) } else { Ok(0) };
             let sessions = Some(seen.map_err(|error| store_api_error(&error))?);
-            return Ok(MemoryChanged { id: None, sessions });
+            return Ok(MemoryChanged { sessions, ..MemoryChanged::default() });
         }
+        MemoryChange::CatchUp => return catch_up(store, settings),
         MemoryChange::Pause { until } => return pause(store, until.as_deref()),
         MemoryChange::Add { cwd, text, path, from } => {
             let (project, edit) = added(fs, settings, cwd, text, path.as_deref(), now)?;
@@ -61,7 +63,27 @@ pub fn change(
         step.commit()
     });
     stored.map_err(|error| store_api_error(&error))?;
-    Ok(MemoryChanged { id: Some(id_text(edit.memory)), sessions: None })
+    Ok(MemoryChanged { id: Some(id_text(edit.memory)), ..MemoryChanged::default() })
+}
+
+/// The model is asked about every turn that waits.
+fn catch_up(store: &mut Store, settings: &Settings) -> Result<MemoryChanged, ApiError> {
+    if !settings.memory.model.is_chosen() {
+        return Err(no_model());
+    }
+    let wanted = store.step().and_then(|mut step| {
+        let wanted = step.want_all_model_jobs()?;
+        step.commit()?;
+        Ok(wanted)
+    });
+    let turns = Some(wanted.map_err(|error| store_api_error(&error))?);
+    Ok(MemoryChanged { turns, ..MemoryChanged::default() })
+}
+
+/// The user has chosen no model.
+pub(super) fn no_model() -> ApiError {
+    let message = "no model is chosen: set `base_url` or `agent` under [model] in the configuration file";
+    ApiError::new(ErrorCode::Invalid, message)
 }
 
 /// A text that the user wrote stays: accepting keeps it, and a memory that was added is edited in its place.
@@ -144,7 +166,7 @@ fn pause(store: &mut Store, until: Option<&str>) -> Result<MemoryChanged, ApiErr
 }
 
 /// Until when nothing is to be said, if that is to come.
-pub(super) fn paused_until(store: &Store, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn paused_until(store: &Store, now: Timestamp) -> Option<Timestamp> {
     let until = store.meta(PAUSED_UNTIL).ok().flatten().and_then(|until| until.parse().ok());
     until.filter(|until| *until > now.as_millis()).map(Timestamp::from_millis)
 }

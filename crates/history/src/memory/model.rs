@@ -1,8 +1,11 @@
-//! The model that the user chose: its program, its questions, and a trial on earlier sessions.
+//! The model that the user chose: its program, its questions, and a trial on earlier sessions. The thread that asks after each turn
+//! is `worker::model_asker`.
 
 pub mod child;
 pub mod ledger;
+pub mod state;
 pub mod tried;
+pub mod turns;
 
 use std::path::Path;
 
@@ -67,16 +70,15 @@ impl Spent {
         Self { tokens_in: job.tokens(), tokens_out: MOST_OUTPUT, micro_usd }
     }
 
-    /// What it took. What the model does not count stands at its estimate.
+    /// What it took. What the model does not count stands at its estimate. One that was away took nothing.
     pub fn of(result: &ModelResult, booked: Self) -> Self {
+        if result.away {
+            return Self::default();
+        }
         Self {
             tokens_in: result.tokens_in.unwrap_or(booked.tokens_in),
-            tokens_out: result.tokens_out.unwrap_or(if result.reply.is_some() {
-                booked.tokens_out
-            } else {
-                0
-            }),
-            micro_usd: result.micro_usd.unwrap_or(if result.reply.is_some() { booked.micro_usd } else { 0 }),
+            tokens_out: result.tokens_out.unwrap_or(booked.tokens_out),
+            micro_usd: result.micro_usd.unwrap_or(booked.micro_usd),
         }
     }
 

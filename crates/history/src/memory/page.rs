@@ -12,9 +12,10 @@ use watchbill_store::tables::memories::ProjectPlace;
 use super::change::{paused_until, relative};
 use super::context::{choose_at, documents};
 use super::ids::id_text;
+use super::model::state::state;
 use super::project::project_of;
 use super::query::{Reader, is_open};
-use crate::errors::store_api_error;
+use crate::errors::{data_dir, store_api_error};
 
 /// Files of a preview.
 const FILES: usize = 20;
@@ -62,6 +63,8 @@ impl Reader<'_> {
             documents: documents.collect(),
             memories: self.entries(place.clone(), found, |_, standing| is_open(standing)).memories,
             context: context_word(self.settings.memory.context).to_owned(),
+            model: state(&self.store, data_dir(self.settings)?, &self.settings.memory, self.now)
+                .map_err(|error| store_api_error(&error))?,
             paused_until: paused_until(&self.store, self.now).map(|until| until.to_string()),
             project: place.place,
             said,

@@ -8,10 +8,12 @@ use watchbill_protocol::store::{DamagedFile, StoreHealth};
 use watchbill_settings::Settings;
 use watchbill_store::archive::Archive;
 use watchbill_store::{OpenMode, Store, StoreError};
+use watchbill_watch::clock::{Clock as _, SystemClock};
 use watchbill_watch::fs::Fs;
 
 use super::lag::lag;
 use crate::archive::offer::offer;
+use crate::memory::model::state::state;
 
 /// How long the doctor checks the pages of the database.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -77,6 +79,7 @@ fn examine(
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
         left_out: store.exclude_report()?,
+        model: state(&store, data_dir, &settings.memory, SystemClock.now())?,
         trouble: watchbill_store::write_obstacle(data_dir)
             .map_or_else(|| store.forgotten_list_error(), |error| Ok(Some(error)))?
             .map(|error| error.to_string()),

@@ -10,6 +10,7 @@ use watchbill_store::stats::TokenGroup;
 use watchbill_store::{OpenMode, Store, StoreError};
 
 use crate::errors::{data_dir, store_api_error};
+use crate::memory::model::ledger;
 
 /// What the statistics are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +30,14 @@ pub enum StatsBy {
 /// # Errors
 /// When nothing is stored, or the store cannot be read.
 pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
-    let store = Store::open(data_dir(settings)?, OpenMode::Read).map_err(|error| store_api_error(&error))?;
-    stats_of(&store, by, since).map_err(|error| store_api_error(&error))
+    let folder = data_dir(settings)?;
+    let store = Store::open(folder, OpenMode::Read).map_err(|error| store_api_error(&error))?;
+    let mut stats = stats_of(&store, by, since).map_err(|error| store_api_error(&error))?;
+    // What cannot be read is reported by the doctor.
+    stats.memory_model = ledger::days(folder).unwrap_or_default();
+    let first = since.map(|since| since.to_string().chars().take(10).collect::<String>());
+    stats.memory_model.retain(|day| first.as_ref().is_none_or(|first| day.day >= *first));
+    Ok(stats)
 }
 
 fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, StoreError> {
@@ -72,7 +79,13 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         StatsBy::Model => tokens(TokenGroup::Model)?,
         StatsBy::Tool => tools,
     };
-    Ok(Stats { by: word.to_owned(), since: since.map(|at| at.to_string()), rows, total })
+    Ok(Stats {
+        by: word.to_owned(),
+        since: since.map(|at| at.to_string()),
+        rows,
+        total,
+        memory_model: Vec::new(),
+    })
 }
 
 fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {

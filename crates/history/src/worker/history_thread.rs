@@ -5,8 +5,8 @@
 //! turn may have got stuck.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use watchbill_core::hook::HookMessage;
@@ -14,6 +14,8 @@ use watchbill_settings::Settings;
 
 use super::grown_files::{GrownFiles, GrownFilesReceiver};
 use super::hook_queue::{HookQueue, HookQueueReceiver};
+use super::model_asker::ModelAsker;
+use super::model_queue::ModelQueue;
 use super::task::{HistoryParts, OnRemoved, OnSettled, Task};
 use super::worker_loop::Worker;
 use crate::removal::request::Removal;
@@ -24,6 +26,14 @@ pub struct HistoryThread {
     grown: Arc<GrownFiles>,
     hook_events: Arc<HookQueue>,
     thread: Option<JoinHandle<()>>,
+    model: Arc<ModelQueue>,
+    asker: Mutex<Asker>,
+}
+
+/// The thread that asks the model. It starts when a model is chosen.
+enum Asker {
+    Waits(Box<ModelAsker>),
+    Runs(Option<JoinHandle<()>>),
 }
 
 impl HistoryThread {
@@ -35,17 +45,54 @@ impl HistoryThread {
         let hook_events = Arc::new(HookQueue::new(Arc::clone(&parts.reach)));
         let receivers =
             (GrownFilesReceiver::new(Arc::clone(&grown)), HookQueueReceiver::new(Arc::clone(&hook_events)));
-        let worker = move || Worker::new(parts, receivers.0, receivers.1).run(&inbox);
+        let model = Arc::new(ModelQueue::new(parts.settings.clone(), parts.memory.clone()));
+        let (store, folder, clock) =
+            (Arc::clone(&parts.shared_store), parts.data_dir.clone(), Arc::clone(&parts.clock));
+        let asker = ModelAsker::new(Arc::clone(&model), store, folder, clock, None);
+        let is_chosen = parts.memory.model.is_chosen();
+        let of_worker = Arc::clone(&model);
+        let worker = move || Worker::new(parts, receivers.0, receivers.1, of_worker).run(&inbox);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
             tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
         }
-        Self { tasks: Some(tasks), grown, hook_events, thread: thread.ok() }
+        let asker = Mutex::new(Asker::Waits(Box::new(asker)));
+        let history = Self { tasks: Some(tasks), grown, hook_events, thread: thread.ok(), model, asker };
+        if is_chosen {
+            history.start_asker();
+        }
+        history
+    }
+
+    fn start_asker(&self) {
+        let mut asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Asker::Runs(_) = *asker {
+            return;
+        }
+        if let Asker::Waits(waiting) = std::mem::replace(&mut *asker, Asker::Runs(None)) {
+            let thread = std::thread::Builder::new().name("watchbill-model".to_owned());
+            let started = thread.spawn(move || waiting.run());
+            if let Err(error) = &started {
+                tracing::warn!(%error, "the thread that asks the model cannot start");
+            }
+            *asker = Asker::Runs(started.ok());
+        }
     }
 
     /// The roster is complete: the history begins to read all files that are behind.
     pub fn begin(&self) {
         self.tell(Task::Begin);
+        self.model.begin();
+    }
+
+    /// Whether any session works. The model is asked only while none does.
+    pub fn set_busy(&self, is_busy: bool) {
+        self.model.set_busy(is_busy);
+    }
+
+    /// Another thread has changed jobs or the pause.
+    pub fn memory_changed(&self) {
+        self.model.wake();
     }
 
     /// The engine has stored something, so the store's log may be due for copying.
@@ -91,6 +138,9 @@ impl HistoryThread {
     /// may still work for seconds under the old settings; the caller does not wait for that.
     pub fn follow(&self, settings: &Settings) {
         self.tell(Task::Settings(Box::new(settings.clone())));
+        if self.model.follow(&settings.history, &settings.memory) {
+            self.start_asker();
+        }
     }
 
     fn tell(&self, task: Task) {
@@ -102,6 +152,11 @@ impl HistoryThread {
 impl Drop for HistoryThread {
     fn drop(&mut self) {
         self.tasks = None;
+        self.model.end();
+        let asker = self.asker.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Asker::Runs(Some(thread)) = std::mem::replace(asker, Asker::Runs(None)) {
+            let _ = thread.join();
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -7,6 +7,8 @@ mod history_thread;
 mod hook_queue;
 mod intake;
 mod long_work;
+mod model_asker;
+pub mod model_queue;
 mod pace;
 mod queues;
 mod recoverer;

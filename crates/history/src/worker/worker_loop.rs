@@ -1,5 +1,6 @@
 //! The work of the history's thread: one slice after another, the most urgent first.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::grown_files::GrownFilesReceiver;
 use super::hook_queue::HookQueueReceiver;
 use super::intake::Intake;
 use super::long_work::{self, Damage};
+use super::model_queue::ModelQueue;
 use super::queues::Queues;
 use super::recoverer::Recoverer;
 use super::refusal::{SliceError, require_writer};
@@ -57,11 +59,18 @@ pub(super) struct Worker {
     untidy: bool,
     /// Turns may have ended that the rules of memories have not seen.
     unlearned: bool,
+    /// Asks the model about turns that the rules have seen.
+    model: Arc<ModelQueue>,
     log: WalCopy,
 }
 
 impl Worker {
-    pub fn new(parts: HistoryParts, grown: GrownFilesReceiver, hook_events: HookQueueReceiver) -> Self {
+    pub fn new(
+        parts: HistoryParts,
+        grown: GrownFilesReceiver,
+        hook_events: HookQueueReceiver,
+        model: Arc<ModelQueue>,
+    ) -> Self {
         Self {
             parts,
             intake: Intake::default(),
@@ -80,6 +89,7 @@ impl Worker {
             archiving: None,
             untidy: false,
             unlearned: false,
+            model,
             log: WalCopy::default(),
         }
     }
@@ -138,6 +148,8 @@ impl Worker {
                 self.intake.forget();
                 self.archiving = None;
                 (self.schedule.recover, self.schedule.archive) = (None, None);
+                // A model that is chosen now is asked about turns that end from now on.
+                self.unlearned = true;
             }
             Task::Begin => {
                 (self.everything, self.untidy, self.unlearned, self.at_rest) = (true, true, true, false);
@@ -234,13 +246,18 @@ impl Worker {
         let mut shared_store = self.parts.shared_store.in_turn("history: learn");
         let store = require_writer(&mut shared_store)?;
         let enabled = self.parts.memory.enabled;
-        self.unlearned = enabled && learn_one(store, &*self.parts.fs, &self.parts.settings)?;
+        let HistoryParts { fs, settings, memory, clock, .. } = &self.parts;
+        self.unlearned = enabled && learn_one(store, &**fs, settings, memory, clock.now())?;
+        if !self.unlearned {
+            self.model.wake();
+        }
         Ok(())
     }
 
     /// Carries out the pending removals and gives each outcome to its receiver.
     fn remove(&mut self, now: Timestamp) {
         for (removal, reply) in std::mem::take(&mut self.removals) {
+            self.model.cancel();
             let begun = long_work::remove(&self.parts, &removal, now);
             if begun.is_ok() {
                 // The states of files and the archiving plan may belong to removed sessions.

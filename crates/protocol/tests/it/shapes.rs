@@ -323,7 +323,13 @@ fn reports_about_the_store() {
         ..StatsRow::default()
     };
     let total = StatsRow { key: None, ..row("") };
-    let stats = Stats { by: "day".into(), since: None, rows: vec![row("2026-11-20")], total };
+    let stats = Stats {
+        by: "day".into(),
+        since: None,
+        rows: vec![row("2026-11-20")],
+        total,
+        memory_model: Vec::new(),
+    };
     let forgotten =
         ForgetReport { sessions: vec!["s".into()], texts: 40, prompts: 9, ..ForgetReport::default() };
     assert_json_snapshot!((IndexReport::default(), stats, forgotten));

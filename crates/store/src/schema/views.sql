@@ -74,7 +74,8 @@ FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session O
 
 -- The tables of the claude-recall document as views. A table of yours with such a name stays, and hides ours.
 
--- A session and where it stands: initialized (no prompt yet), active, completed.
+-- A session and where it stands: initialized (no prompt yet), active, completed; and, if a model is asked about its turns,
+-- observation queued, summarizing.
 CREATE VIEW IF NOT EXISTS sdk_sessions AS
 SELECT s.id, s.session_id AS claude_session_id, s.project, s.cwd,
        (SELECT b.prompt FROM batches b WHERE b.session = s.id AND b.private = 0 AND coalesce(b.origin, 'human') IN ('human', 'queued')
@@ -88,6 +89,8 @@ SELECT s.id, s.session_id AS claude_session_id, s.project, s.cwd,
                 AND (SELECT max(h.at) FROM hook_events h WHERE h.session = s.id AND h.event = 'SessionEnd')
                     >= coalesce((SELECT max(b.started_at) FROM batches b WHERE b.session = s.id), 0) THEN 'completed'
            WHEN NOT EXISTS (SELECT 1 FROM batches b WHERE b.session = s.id) THEN 'initialized'
+           WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'running') THEN 'summarizing'
+           WHEN EXISTS (SELECT 1 FROM model_jobs j WHERE j.session = s.id AND j.state = 'queued') THEN 'observation queued'
            ELSE 'active'
        END AS status,
        strftime('%Y-%m-%dT%H:%M:%SZ', coalesce(s.created_at,
@@ -127,7 +130,8 @@ SELECT d.claude_session_id, d.project, d.first_user_prompt AS request,
             AND c.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit'))) AS investigated,
        (SELECT group_concat(coalesce(m.text, e.text), char(10)) FROM memory_evidence e
         LEFT JOIN memory_edits m ON m.memory = e.memory
-        WHERE e.session = d.id AND (m.what IS NULL AND e.suspect = 0 OR m.what IN ('accepted', 'added', 'edited'))) AS learned,
+        WHERE e.session = d.id AND (m.what IN ('accepted', 'added', 'edited') OR m.what IS NULL AND e.suspect = 0
+            AND e.kind NOT IN ('gotcha', 'decision', 'bug_fix', 'trade_off', 'discovery'))) AS learned,
        (SELECT group_concat(DISTINCT a.path) FROM activities a WHERE a.session = d.id AND a.outcome = 'ok'
         AND a.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) AS completed,
        (SELECT b.response FROM batches b WHERE b.session = d.id AND b.response IS NOT NULL

@@ -17,7 +17,7 @@ pub struct DocumentSession {
     pub first_prompt: Option<String>,
     /// How many prompts.
     pub prompts: u64,
-    /// `initialized`, `active` or `completed`.
+    /// `initialized`, `active`, `observation queued`, `summarizing` or `completed`.
     pub status: String,
     /// When it began, as RFC 3339.
     pub created_at: Option<String>,

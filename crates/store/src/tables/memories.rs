@@ -6,7 +6,7 @@
 
 use watchbill_core::memory::likeness::words;
 use watchbill_core::memory::signals::Signal;
-use watchbill_core::memory::{Edit, EditKind};
+use watchbill_core::memory::{Edit, EditKind, MemoryKind};
 
 use super::{At, FileKey, SessionKey, bits, count};
 use crate::{StoreError, WriteTransaction};
@@ -107,7 +107,8 @@ impl WriteTransaction<'_> {
         self.run("DELETE FROM memory_due WHERE session = ?1", [session]).map(drop)
     }
 
-    /// Replaces all evidence of a session. Findings that the user has forgotten are left out. The session is due no longer.
+    /// Replaces what the rules found in a session. Findings that the user has forgotten are left out. The session is due no longer.
+    /// What a model found stays: it was asked about a turn once.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -117,7 +118,7 @@ impl WriteTransaction<'_> {
         place: &ProjectPlace,
         found: &[Signal],
     ) -> Result<(), StoreError> {
-        self.drop_evidence(session)?;
+        self.drop_evidence_of_rules(session)?;
         self.clear_memory_due(session)?;
         self.run(
             "INSERT OR REPLACE INTO memory_sessions (session, project, place, root) VALUES (?1, ?2, ?3, ?4)",
@@ -129,7 +130,8 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    fn put_signal(
+    /// Stores a finding. If another turn of the session shows it too, it counts once more, with its newer text.
+    pub(super) fn put_signal(
         &mut self,
         session: SessionKey,
         place: &ProjectPlace,
@@ -139,7 +141,10 @@ impl WriteTransaction<'_> {
             "INSERT INTO memory_evidence (memory, session, project, kind, batch, byte, at, times, text, path, symptom,
                 importance, suspect)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
-             WHERE NOT EXISTS (SELECT 1 FROM memory_edits WHERE memory = ?1 AND what = 'forgotten')",
+             WHERE NOT EXISTS (SELECT 1 FROM memory_edits WHERE memory = ?1 AND what = 'forgotten')
+             ON CONFLICT (memory, session) DO UPDATE SET batch = excluded.batch, byte = excluded.byte, at = excluded.at,
+                times = times + excluded.times, text = excluded.text, importance = excluded.importance,
+                suspect = max(suspect, excluded.suspect)",
             rusqlite::params![
                 bits(signal.id),
                 session,
@@ -159,11 +164,24 @@ impl WriteTransaction<'_> {
         let name = signal.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
         for word in words(&format!("{} {name}", signal.text)).iter().filter(|_| stored > 0) {
             self.run(
-                "INSERT INTO memory_words (project, word, memory, session) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR IGNORE INTO memory_words (project, word, memory, session) VALUES (?1, ?2, ?3, ?4)",
                 (bits(place.project), word, bits(signal.id), session),
             )?;
         }
         Ok(())
+    }
+
+    /// A model gives its findings kinds of their own.
+    fn drop_evidence_of_rules(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        let kinds = MemoryKind::OF_MODEL.map(|kind| format!("'{}'", kind.word())).join(", ");
+        let rules = format!("DELETE FROM memory_evidence WHERE session = ?1 AND kind NOT IN ({kinds})");
+        self.run_composed(&rules, [session])?;
+        self.run(
+            "DELETE FROM memory_words WHERE session = ?1
+                AND memory NOT IN (SELECT memory FROM memory_evidence WHERE session = ?1)",
+            [session],
+        )
+        .map(drop)
     }
 
     fn drop_evidence(&mut self, session: SessionKey) -> Result<(), StoreError> {

@@ -21,6 +21,7 @@ pub mod links;
 pub mod memories;
 pub mod meta;
 pub mod meta_names;
+pub mod model_jobs;
 pub mod plans;
 pub mod recoveries;
 pub mod requests;

@@ -3,10 +3,12 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use watchbill_core::history::rows::{Activity, Batch, BatchStatus, CallOutcome, Ended, Role, Text};
+use watchbill_core::memory::model::queue::JobState;
 use watchbill_core::memory::{Edit, EditKind, Importance, MemoryKind, Signal};
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::memories::ProjectPlace;
+use watchbill_store::tables::model_jobs::JobEnd;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{SessionKey, Store, WriteTransaction};
 
@@ -203,6 +205,23 @@ fn the_state_of_a_session_is_derived() {
 
     let mut step = store.step().unwrap();
     turn(&mut step, key, "p1", 100, "Fix it", "Fixed.");
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "active");
+
+    let mut step = store.step().unwrap();
+    step.queue_model_job(key, "p1", at(1_000)).unwrap();
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "observation queued");
+    let job = store.model_jobs_to_choose().unwrap().remove(0);
+    let mut step = store.step().unwrap();
+    step.begin_model_job(&job, at(1_000)).unwrap();
+    step.commit().unwrap();
+    assert_eq!(status(&store, "s"), "summarizing");
+    let mut step = store.step().unwrap();
+    let (state, error) = (JobState::Skipped, None);
+    let end = JobEnd { state, tries: 0, millis: 0, tokens_in: 0, tokens_out: 0, micro_usd: 0, error };
+    assert!(step.end_model_job(&job, &end, at(1_000)).unwrap());
+    assert!(!step.end_model_job(&job, &end, at(1_000)).unwrap(), "it ends once");
     step.commit().unwrap();
     assert_eq!(status(&store, "s"), "active");
 

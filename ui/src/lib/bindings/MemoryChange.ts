@@ -40,7 +40,7 @@ text: string, } | { "do": "forget",
 /**
  * Its id, or a unique beginning.
  */
-id: string, } | { "do": "pause", 
+id: string, } | { "do": "catch_up" } | { "do": "pause", 
 /**
  * RFC 3339; absent: the pause ends.
  */

@@ -11,4 +11,8 @@ id?: string,
 /**
  * How many sessions the rules have seen.
  */
-sessions?: number, };
+sessions?: number, 
+/**
+ * How many turns the model will be asked about.
+ */
+turns?: number, };

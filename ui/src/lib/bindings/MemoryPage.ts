@@ -2,6 +2,7 @@
 import type { AgentDocument } from "./AgentDocument";
 import type { MemoryEntry } from "./MemoryEntry";
 import type { MemoryMark } from "./MemoryMark";
+import type { ModelQueue } from "./ModelQueue";
 import type { SaidList } from "./SaidList";
 
 /**
@@ -39,4 +40,8 @@ marks: Array<MemoryMark>,
 /**
  * Documents that the agent reads at each start.
  */
-documents: Array<AgentDocument>, };
+documents: Array<AgentDocument>, 
+/**
+ * The model that is asked after turns, if the user chose one.
+ */
+model?: ModelQueue, };

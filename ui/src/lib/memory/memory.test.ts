@@ -6,6 +6,7 @@ import { MockHost } from "../host/mock/mock";
 import { presetNamed } from "../host/mock/presets";
 import { MemoryModel } from "./memory.svelte";
 import { marksAt, marksOf } from "./marks";
+import { modelWords } from "./model";
 import { summaryFields } from "./summary";
 import { byFile, saidWords, sourceWords } from "./words";
 
@@ -119,4 +120,15 @@ test("what is remembered on a row names the record, and a record without a time 
     { do: "add", cwd, text: "a note", from: { sessionId: "s", at: "2026-03-14T12:40:00Z" } },
     { do: "add", cwd, text: "another" },
   ]);
+});
+
+test("the model's line says what waits, what it took, and what holds it up", () => {
+  const today = { day: "2026-03-14", questions: 12, tokensIn: 3000, tokensOut: 1020, microUsd: 0 };
+  const queue = { address: "http://127.0.0.1:11434/v1", name: "qwen3:4b", queued: 3, older: 0, failed: 0, today };
+  const now = Date.parse(at(0));
+  expect(modelWords(queue, now)).toBe("Model qwen3:4b: 3 turns wait · today 12 questions, 4020 tokens");
+  expect(modelWords({ ...queue, queued: 1, older: 7, limitReached: "model.daily_tokens" }, now)).toBe("Model qwen3:4b: 1 turn waits · 7 older · today 12 questions, 4020 tokens · the limit model.daily_tokens of this day is reached");
+  const agent = { address: "claude -p", queued: 0, older: 0, failed: 0, today: { ...today, microUsd: 31_000 }, lastError: "no \u001b[2J server", running: true };
+  expect(modelWords(agent, now)).toContain("Model claude -p: is asked now · today 12 questions, 4020 tokens, $0.0310 · last failure: no ");
+  expect(modelWords(agent, now)).not.toContain("\u001b");
 });

@@ -20,6 +20,7 @@ use watchbill_store::{Access, Store, StoreError};
 
 use super::Handle;
 use crate::clock::{Clock, SystemClock};
+use crate::run::message::Message;
 use crate::socket::access::CommandId;
 
 impl Handle {
@@ -37,6 +38,8 @@ impl Handle {
         let done = self.with_writer("memory", |store| {
             change::change(store, &*self.fs, &settings, wanted, SystemClock.now())
         });
+        // If the loop has ended, no model is asked either.
+        let _ = self.inbox().send(Message::MemoryChanged);
         done.unwrap_or_else(|| {
             let message = "this Watchbill does not write the store now; try again in a moment";
             Err(ApiError::new(ErrorCode::NotReady, message))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::memory::ModelSettings;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::places::private_dir;
+use watchbill_protocol::model::ModelDay;
 
 use super::Spent;
 
@@ -61,8 +62,33 @@ pub fn correct(data_dir: &Path, booked_at: Timestamp, booked: Spent, took: Spent
 /// # Errors
 /// When the file cannot be read.
 pub fn spent_on(data_dir: &Path, now: Timestamp) -> io::Result<Spent> {
+    Ok(found(data_dir, now)?.spent)
+}
+
+/// The same for the user.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn day(data_dir: &Path, now: Timestamp) -> io::Result<ModelDay> {
+    Ok(shown(Day { day: day_of(now), ..found(data_dir, now)? }))
+}
+
+/// The days that are known, the newest first.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn days(data_dir: &Path) -> io::Result<Vec<ModelDay>> {
+    Ok(read(data_dir)?.into_iter().rev().map(shown).collect())
+}
+
+fn found(data_dir: &Path, now: Timestamp) -> io::Result<Day> {
     let name = day_of(now);
-    Ok(read(data_dir)?.into_iter().find(|day| day.day == name).unwrap_or_default().spent)
+    Ok(read(data_dir)?.into_iter().find(|day| day.day == name).unwrap_or_default())
+}
+
+fn shown(day: Day) -> ModelDay {
+    let Day { day, questions, spent: Spent { tokens_in, tokens_out, micro_usd } } = day;
+    ModelDay { day, questions, tokens_in, tokens_out, micro_usd }
 }
 
 fn change<T>(data_dir: &Path, now: Timestamp, done: impl FnOnce(&mut Day) -> T) -> io::Result<T> {

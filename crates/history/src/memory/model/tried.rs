@@ -1,16 +1,18 @@
 //! A trial: the model looks at turns of earlier sessions, and nothing is stored.
 
 use std::path::Path;
+use std::rc::Rc;
 
-use watchbill_core::memory::model::{Checked, check, job};
+use watchbill_core::memory::model::{Checked, Job, check, job};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::model::{ModelFinding, ModelTrial, ReplyForm, TriedTurn};
 use watchbill_store::SessionKey;
 use watchbill_watch::clock::{Clock as _, SystemClock};
 
+use super::turns::{SessionTurns, turns_of};
 use super::{Spent, child, ledger, question};
 use crate::errors::{data_dir, store_api_error};
-use crate::memory::learn::{is_over_http, session_rows};
+use crate::memory::change::no_model;
 use crate::memory::project::project_of;
 use crate::memory::query::Reader;
 
@@ -31,9 +33,7 @@ impl Reader<'_> {
     ) -> Result<ModelTrial, ApiError> {
         let settings = &self.settings.memory.model;
         if !settings.is_chosen() {
-            let message =
-                "no model is chosen: set `base_url` or `agent` under [model] in the configuration file";
-            return Err(ApiError::new(ErrorCode::Invalid, message));
+            return Err(no_model());
         }
         if !settings.base_url.is_empty() && settings.name.is_empty() {
             let message = "the model has no name: set `name` under [model] in the configuration file";
@@ -45,7 +45,7 @@ impl Reader<'_> {
         let (mut trial, mut spent, mut form) = (ModelTrial::default(), Spent::default(), ReplyForm::Schema);
         'all: for session in found.map_err(|error| store_api_error(&error))? {
             let turns = self.questions(session, &mut trial)?;
-            for (id, rows, job, told, project) in turns {
+            for (id, turns, job) in turns {
                 let booked = Spent::at_most(settings, &job);
                 let at = SystemClock.now();
                 if let Some(limit) = ledger::book(folder, at, settings, booked).map_err(unwritten)? {
@@ -58,7 +58,9 @@ impl Reader<'_> {
                 let took = Spent::of(&result, booked);
                 ledger::correct(folder, at, booked, took).map_err(unwritten)?;
                 spent = spent.plus(took);
-                let checked = result.reply.as_deref().map(|reply| check(project, &rows, &job, reply, &told));
+                let SessionTurns { rows, told, place } = &*turns;
+                let checked =
+                    result.reply.as_deref().map(|reply| check(place.project, rows, &job, reply, told));
                 let turn =
                     tried(id, &job.batch, took, result.millis, result.error, checked.unwrap_or_default());
                 each(&turn);
@@ -76,29 +78,18 @@ impl Reader<'_> {
     /// The questions about the newest turns of a session.
     fn questions(&self, session: SessionKey, trial: &mut ModelTrial) -> Result<Vec<Question>, ApiError> {
         let read = || -> Result<_, watchbill_store::StoreError> {
-            let Some(place) = self.store.memory_place(session)? else { return Ok(None) };
-            let cwd = self.store.working_folder(session)?;
-            if cwd.is_some_and(|cwd| self.settings.history.exclude.excludes(&cwd)) {
-                return Ok(None);
-            }
-            let rows = session_rows(&self.store, session, &place.root)?;
-            let told = self.store.said(session)?.into_iter().map(|row| row.line).collect::<Vec<_>>();
-            let id =
-                self.store.session_of(session)?.map(|row| row.session_id.to_string()).unwrap_or_default();
-            Ok(Some((id, rows, told, place.project)))
+            let turns = turns_of(&self.store, &self.settings.history.exclude, session)?;
+            let id = self.store.session_of(session)?.map(|row| row.session_id.to_string());
+            Ok(turns.map(|turns| (id.unwrap_or_default(), turns)))
         };
-        let Some((id, rows, told, project)) = read().map_err(|error| store_api_error(&error))? else {
+        let Some((id, turns)) = read().map_err(|error| store_api_error(&error))? else {
             return Ok(Vec::new());
         };
-        // Text that a program sent is not asked about.
-        if is_over_http(&rows) {
-            return Ok(Vec::new());
-        }
-        let jobs: Vec<_> = rows.batches.iter().rev().filter_map(|batch| job(&rows, &batch.id)).collect();
+        let rows = &turns.rows;
+        let jobs: Vec<_> = rows.batches.iter().rev().filter_map(|batch| job(rows, &batch.id)).collect();
         trial.left_out += jobs.len().saturating_sub(TURNS) as u64;
-        let rows = std::rc::Rc::new(rows);
-        let questions = jobs.into_iter().take(TURNS);
-        Ok(questions.map(|job| (id.clone(), std::rc::Rc::clone(&rows), job, told.clone(), project)).collect())
+        let turns = Rc::new(turns);
+        Ok(jobs.into_iter().take(TURNS).map(|job| (id.clone(), Rc::clone(&turns), job)).collect())
     }
 }
 
@@ -109,14 +100,8 @@ fn unwritten(error: std::io::Error) -> ApiError {
     )
 }
 
-/// A session's id, its rows, the question, what the agent was told, and the project.
-type Question = (
-    String,
-    std::rc::Rc<watchbill_core::memory::SessionRows>,
-    watchbill_core::memory::model::Job,
-    Vec<String>,
-    u64,
-);
+/// A session's id, its turns, and the question.
+type Question = (String, Rc<SessionTurns>, Job);
 
 fn tried(
     session_id: String,

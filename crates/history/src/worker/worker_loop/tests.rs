@@ -98,7 +98,8 @@ impl WorkerFixture {
             on_trouble: Box::new(|| {}),
         };
         let hook_events = HookQueueReceiver::new(Arc::clone(&self.hook_events));
-        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)), hook_events)
+        let model = Arc::new(ModelQueue::new(parts.settings.clone(), parts.memory.clone()));
+        Worker::new(parts, GrownFilesReceiver::new(Arc::clone(&self.grown)), hook_events, model)
     }
 
     /// Takes turns until no work is left.

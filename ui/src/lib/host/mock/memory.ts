@@ -99,6 +99,8 @@ export class MockMemory implements MemoryHost {
         return {};
       case "learn":
         return { sessions: 0 };
+      case "catch_up":
+        return { turns: 0 };
       default: {
         const known = this.#known(change.id);
         const after: MemoryEntry[] =

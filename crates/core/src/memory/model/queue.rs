@@ -1,0 +1,168 @@
+//! Which ended turn the model is asked about next, and when. Pure: the caller knows the time, the jobs and what holds them up.
+
+use crate::history::rows::{BatchId, BatchStatus, CallOutcome};
+use crate::memory::signals::{SessionRows, Turns, is_edit};
+use crate::time::{Millis, Timestamp};
+
+/// The most turns of a day, and so many of the newest turns are asked about. Older ones wait until the user wants them.
+pub const NEWEST: u64 = 50;
+/// After so many failed tries a job is given up.
+pub const MOST_TRIES: u64 = 3;
+/// The rest after a failure. It doubles with each further one.
+const FIRST_REST: Millis = Millis::from_secs(60);
+/// The longest rest.
+const LONGEST_REST: Millis = Millis::from_secs(30 * 60);
+const DAY: i64 = 86_400_000;
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// It waits.
+    Queued,
+    /// The model is asked.
+    Running,
+    /// The model has answered.
+    Done,
+    /// It failed too often.
+    Failed,
+    /// There is nothing to ask any more.
+    Skipped,
+}
+
+impl JobState {
+    const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Done, Self::Failed, Self::Skipped];
+
+    /// The word in the store.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// The state of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+
+    /// The state after so many failed tries. A try without a model says nothing about the job, and is none.
+    pub const fn after_failure(tries: u64) -> Self {
+        if tries >= MOST_TRIES { Self::Failed } else { Self::Queued }
+    }
+}
+
+/// The ended turns with edits or errors, each with the time of its end.
+pub fn turns_to_ask(rows: &SessionRows, since: Timestamp) -> Vec<(BatchId, Timestamp)> {
+    let ended = rows.batches.iter().filter_map(|batch| {
+        let ended = batch.ended.as_ref().filter(|ended| ended.status != BatchStatus::Active)?;
+        (ended.at >= since && !batch.private).then(|| (BatchId::clone(&batch.id), ended.at))
+    });
+    let ended: Vec<_> = ended.collect();
+    if ended.is_empty() {
+        return ended;
+    }
+    let turns = Turns::of(rows);
+    let is_of_interest = |id: &BatchId| {
+        turns.calls_of(id).any(|call| match call.outcome {
+            Some(CallOutcome::Error) => true,
+            Some(CallOutcome::Ok) => is_edit(call),
+            _ => false,
+        })
+    };
+    ended.into_iter().filter(|(id, _)| is_of_interest(id)).collect()
+}
+
+/// A job as the choice sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobFacts {
+    /// Where it stands.
+    pub state: JobState,
+    /// The user wants it, however old it is.
+    pub is_wanted: bool,
+    /// When its turn ended.
+    pub ended_at: Timestamp,
+}
+
+/// What holds questions up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueFacts {
+    /// A session works.
+    pub is_busy: bool,
+    /// The end of the user's pause.
+    pub paused_until: Option<Timestamp>,
+    /// The end of a rest after failures.
+    pub resting_until: Option<Timestamp>,
+    /// A limit of the day holds until then.
+    pub capped_until: Option<Timestamp>,
+    /// Turns that were asked about on this day by themselves.
+    pub asked_today: u64,
+}
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextQuestion {
+    /// Ask about the job with this index.
+    Ask(usize),
+    /// Look again at this time.
+    WaitUntil(Timestamp),
+    /// Look again when something has changed.
+    WaitForEvent,
+}
+
+/// The next question. `jobs` are the [`NEWEST`] jobs of any state, and the newest one that the user wants.
+pub fn next_question(facts: &QueueFacts, jobs: &[JobFacts], now: Timestamp) -> NextQuestion {
+    let newest = |wanted_only: bool| {
+        let queued = jobs.iter().enumerate().filter(|(_, job)| job.state == JobState::Queued);
+        queued.filter(|(_, job)| job.is_wanted || !wanted_only).max_by_key(|(at, job)| (job.ended_at, *at))
+    };
+    if facts.is_busy || newest(false).is_none() {
+        return NextQuestion::WaitForEvent;
+    }
+    let held = [facts.paused_until, facts.resting_until, facts.capped_until];
+    if let Some(until) = held.into_iter().flatten().filter(|until| *until > now).max() {
+        return NextQuestion::WaitUntil(until);
+    }
+    match newest(facts.asked_today >= NEWEST) {
+        Some((at, _)) => NextQuestion::Ask(at),
+        None => NextQuestion::WaitUntil(next_day(now)),
+    }
+}
+
+/// The beginning of a day, in UTC.
+pub fn day_of(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().div_euclid(DAY) * DAY)
+}
+
+/// The beginning of the next day, in UTC.
+pub fn next_day(now: Timestamp) -> Timestamp {
+    day_of(now) + Millis(DAY)
+}
+
+/// The rest after failures. An endpoint that is away for a week is asked every half hour, whatever waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rest {
+    failures: u32,
+    until: Option<Timestamp>,
+}
+
+impl Rest {
+    /// A question failed.
+    pub fn failed(&mut self, now: Timestamp) {
+        let span = Millis(FIRST_REST.0 << self.failures.min(10)).min(LONGEST_REST);
+        self.failures += 1;
+        self.until = Some(now + span);
+    }
+
+    /// A question was answered, or the user changed the settings.
+    pub fn end(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The end of the rest. A clock that went back ends it.
+    pub fn until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.until.filter(|until| until.since(now) <= LONGEST_REST)
+    }
+}

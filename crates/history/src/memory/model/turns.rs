@@ -1,0 +1,39 @@
+//! The rows of a session that a model may be asked about.
+
+use watchbill_core::history::Exclude;
+use watchbill_core::memory::SessionRows;
+use watchbill_store::tables::memories::ProjectPlace;
+use watchbill_store::{SessionKey, Store, StoreError};
+
+use crate::memory::learn::{is_over_http, session_rows};
+
+/// A session with all that a question and the check of its reply need.
+pub struct SessionTurns {
+    /// Its rows.
+    pub rows: SessionRows,
+    /// The lines that its agent was told.
+    pub told: Vec<String>,
+    /// Its project.
+    pub place: ProjectPlace,
+}
+
+/// Reads a session; `None` if it may not be asked about: the rules have not seen it, it is excluded, or a program sent a part of it.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn turns_of(
+    store: &Store,
+    exclude: &Exclude,
+    session: SessionKey,
+) -> Result<Option<SessionTurns>, StoreError> {
+    let Some(place) = store.memory_place(session)? else { return Ok(None) };
+    if store.working_folder(session)?.is_some_and(|cwd| exclude.excludes(&cwd)) {
+        return Ok(None);
+    }
+    let rows = session_rows(store, session, &place.root)?;
+    if is_over_http(&rows) {
+        return Ok(None);
+    }
+    let told = store.said(session)?.into_iter().map(|row| row.line).collect();
+    Ok(Some(SessionTurns { rows, told, place }))
+}

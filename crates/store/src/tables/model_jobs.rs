@@ -1,0 +1,265 @@
+//! Turns that a model is asked about: what waits, and how it went. A turn has one row, so it is asked about once.
+
+use rusqlite::Row;
+use watchbill_core::memory::Signal;
+use watchbill_core::memory::model::queue::{JobState, NEWEST};
+use watchbill_core::time::Timestamp;
+
+use super::memories::ProjectPlace;
+use super::{At, SessionKey, count, shared, uncount};
+use crate::{Store, StoreError, WriteTransaction};
+
+pub(crate) const V10: &str = "
+-- Ended turns that the chosen model is asked about.
+CREATE TABLE model_jobs (
+    session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    batch      TEXT NOT NULL,      -- batches.batch
+    ended_at   INTEGER NOT NULL,   -- when the turn ended; the newest comes first
+    state      TEXT NOT NULL,      -- queued, running, done, failed, skipped
+    wanted     INTEGER NOT NULL,   -- 1: the user wants it, however old it is
+    tries      INTEGER NOT NULL,   -- how often the model was reached
+    at         INTEGER NOT NULL,   -- since when it has that state
+    millis     INTEGER NOT NULL,   -- what all tries took
+    tokens_in  INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    micro_usd  INTEGER NOT NULL,
+    error      TEXT,               -- why the last try failed
+    UNIQUE (session, batch)
+) STRICT;
+CREATE INDEX model_jobs_newest ON model_jobs (ended_at);
+CREATE INDEX model_jobs_state ON model_jobs (state, at);
+CREATE INDEX model_jobs_wanted ON model_jobs (ended_at) WHERE wanted = 1 AND state = 'queued';
+";
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelJobRow {
+    /// The session.
+    pub session: SessionKey,
+    /// The turn.
+    pub batch: std::sync::Arc<str>,
+    /// When the turn ended.
+    pub ended_at: Timestamp,
+    /// Where the job stands.
+    pub state: JobState,
+    /// The user wants it, however old it is.
+    pub is_wanted: bool,
+    /// How often the model was reached.
+    pub tries: u64,
+}
+
+/// How a try ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobEnd {
+    /// The state from here on.
+    pub state: JobState,
+    /// The tries from here on.
+    pub tries: u64,
+    /// Its time, in milliseconds.
+    pub millis: u64,
+    /// Tokens of the question.
+    pub tokens_in: u64,
+    /// Tokens of the answer.
+    pub tokens_out: u64,
+    /// Money, in millionths of a dollar.
+    pub micro_usd: u64,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+/// The jobs in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobCounts {
+    /// Those that wait their turn.
+    pub queued: u64,
+    /// Those that wait until the user wants them.
+    pub older: u64,
+    /// Those that were given up.
+    pub failed: u64,
+    /// Whether the model is being asked.
+    pub is_running: bool,
+    /// The newest failure since the last answer.
+    pub last_error: Option<(Timestamp, String)>,
+}
+
+const COLUMNS: &str = "session, batch, ended_at, state, wanted, tries FROM model_jobs";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<ModelJobRow> {
+    Ok(ModelJobRow {
+        session: row.get(0)?,
+        batch: shared(row, 1)?.unwrap_or_default(),
+        ended_at: row.get::<_, At>(2)?.0,
+        // A state of a later version is none that this one may change.
+        state: JobState::of(&row.get::<_, String>(3)?).unwrap_or(JobState::Skipped),
+        is_wanted: row.get(4)?,
+        tries: uncount(row.get(5)?),
+    })
+}
+
+impl WriteTransaction<'_> {
+    /// Queues a turn, if it was never queued.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn queue_model_job(
+        &mut self,
+        session: SessionKey,
+        batch: &str,
+        ended_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR IGNORE INTO model_jobs
+                (session, batch, ended_at, state, wanted, tries, at, millis, tokens_in, tokens_out, micro_usd)
+             VALUES (?1, ?2, ?3, 'queued', 0, 0, ?3, 0, 0, 0, 0)",
+            (session, batch, At(ended_at)),
+        )
+        .map(drop)
+    }
+
+    /// The model is about to be asked.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_model_job(&mut self, job: &ModelJobRow, now: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE model_jobs SET state = 'running', at = ?3 WHERE session = ?1 AND batch = ?2",
+            (job.session, &*job.batch, At(now)),
+        )
+        .map(drop)
+    }
+
+    /// Ends a try. Returns whether the job was running; if not, it was removed or taken back meanwhile, and nothing is stored.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_model_job(
+        &mut self,
+        job: &ModelJobRow,
+        end: &JobEnd,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changed = self.run(
+            "UPDATE model_jobs SET state = ?3, at = ?4, tries = ?5, millis = millis + ?6, tokens_in = tokens_in + ?7,
+                tokens_out = tokens_out + ?8, micro_usd = micro_usd + ?9, error = ?10
+             WHERE session = ?1 AND batch = ?2 AND state = 'running'",
+            rusqlite::params![
+                job.session,
+                &*job.batch,
+                end.state.word(),
+                At(now),
+                count(end.tries),
+                count(end.millis),
+                count(end.tokens_in),
+                count(end.tokens_out),
+                count(end.micro_usd),
+                end.error
+            ],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Adds what a model found in a session. The evidence of the rules stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn add_evidence_of_model(
+        &mut self,
+        session: SessionKey,
+        place: &ProjectPlace,
+        found: &[Signal],
+    ) -> Result<(), StoreError> {
+        found.iter().try_for_each(|signal| self.put_signal(session, place, signal))
+    }
+
+    /// Queues jobs again whose program was ended with the question.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn requeue_running_jobs(&mut self) -> Result<(), StoreError> {
+        self.run("UPDATE model_jobs SET state = 'queued' WHERE state = 'running'", []).map(drop)
+    }
+
+    /// The user wants every job that waits or was given up. Returns how many.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn want_all_model_jobs(&mut self) -> Result<u64, StoreError> {
+        let wanted = self.run(
+            "UPDATE model_jobs SET state = 'queued', wanted = 1, tries = 0 WHERE state IN ('queued', 'failed')",
+            [],
+        )?;
+        Ok(wanted as u64)
+    }
+}
+
+impl Store {
+    /// The newest jobs of any state, and the newest one that the user wants.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn model_jobs_to_choose(&self) -> Result<Vec<ModelJobRow>, StoreError> {
+        self.with_sql(|sql| {
+            let newest = format!("SELECT {COLUMNS} ORDER BY ended_at DESC, rowid DESC LIMIT ?1");
+            let mut jobs: Vec<ModelJobRow> = sql
+                .prepare_cached(&newest)?
+                .query_map([count(NEWEST)], read)?
+                .collect::<rusqlite::Result<_>>()?;
+            let wanted = format!(
+                "SELECT {COLUMNS} WHERE wanted = 1 AND state = 'queued' ORDER BY ended_at DESC LIMIT 1"
+            );
+            let wanted =
+                sql.prepare_cached(&wanted)?.query_map([], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            jobs.extend(wanted);
+            Ok(jobs)
+        })
+    }
+
+    /// How many turns were asked about by themselves since a time.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn model_jobs_ended_since(&self, since: Timestamp) -> Result<u64, StoreError> {
+        self.with_sql(|sql| {
+            sql.prepare_cached(
+                "SELECT count(*) FROM model_jobs WHERE state IN ('done', 'failed') AND at >= ?1 AND wanted = 0",
+            )?
+            .query_row([At(since)], |row| row.get(0).map(uncount))
+        })
+    }
+
+    /// The jobs in numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn model_job_counts(&self) -> Result<JobCounts, StoreError> {
+        let newest = self.model_jobs_to_choose()?;
+        let oldest = newest.iter().take(NEWEST as usize).map(|job| job.ended_at).min();
+        self.with_sql(|sql| {
+            let number = |sql_text: &str, from: Timestamp| -> rusqlite::Result<u64> {
+                sql.prepare_cached(sql_text)?.query_row([At(from)], |row| row.get(0).map(uncount))
+            };
+            let from = oldest.unwrap_or_default();
+            let (now, later) = (" wanted = 1 OR ended_at >= ?1", " wanted = 0 AND ended_at < ?1");
+            let queued =
+                |which| format!("SELECT count(*) FROM model_jobs WHERE state = 'queued' AND ({which})");
+            let error = sql
+                .prepare_cached(
+                    "SELECT at, error FROM model_jobs WHERE error IS NOT NULL
+                        AND at >= coalesce((SELECT max(at) FROM model_jobs WHERE state = 'done'), 0)
+                     ORDER BY at DESC LIMIT 1",
+                )?
+                .query_map([], |row| Ok((row.get::<_, At>(0)?.0, row.get(1)?)))?
+                .next();
+            Ok(JobCounts {
+                queued: number(&queued(now), from)?,
+                older: number(&queued(later), from)?,
+                failed: number("SELECT count(*) FROM model_jobs WHERE state = 'failed' AND ?1 = ?1", from)?,
+                is_running: number(
+                    "SELECT count(*) FROM model_jobs WHERE state = 'running' AND ?1 = ?1",
+                    from,
+                )? > 0,
+                last_error: error.transpose()?,
+            })
+        })
+    }
+}
