@@ -130,7 +130,7 @@ impl Endpoint {
         let error = error.trim_end_matches([':', ' ']).to_owned();
         match status.as_u16() {
             400 | 422 => Ok(Answer::BadRequest(error)),
-            // Whatever is asked: no right, no such model, too many questions, nothing behind this server.
+            // So is every question: no right, no such model, too many questions, nothing behind this server.
             401 | 403 | 404 | 429 | 502..=504 => Err(Failure::away(error)),
             _ => Err(error.into()),
         }

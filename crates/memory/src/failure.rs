@@ -5,7 +5,7 @@
 pub struct Failure {
     /// In words for the user.
     pub words: String,
-    /// The model could not be used at all, whatever is asked.
+    /// The model could not be used at all; every question fails.
     pub away: bool,
 }
 

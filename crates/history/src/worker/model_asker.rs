@@ -292,5 +292,6 @@ fn end(state: JobState, tries: u64, result: &ModelResult, took: Spent) -> JobEnd
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

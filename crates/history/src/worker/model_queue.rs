@@ -108,7 +108,7 @@ impl ModelQueue {
 
     /// Waits for a change, or until `span` has passed.
     pub(super) fn wait(&self, span: Option<Duration>) -> Look {
-        let idle = |orders: &mut Orders| !orders.has_ended && !(orders.woken && orders.has_begun);
+        let idle = |orders: &mut Orders| !(orders.has_ended || orders.woken && orders.has_begun);
         let held = self.lock();
         let mut orders = match span {
             None => self.bell.wait_while(held, idle).unwrap_or_else(PoisonError::into_inner),

@@ -71,6 +71,25 @@ fn errors_of_a_server_are_errors() {
 }
 
 #[test]
+fn an_endpoint_that_refuses_whatever_is_asked_is_away_and_one_that_fails_is_not() {
+    for (status, away) in [
+        ("401 Unauthorized", true),
+        ("404 Not Found", true),
+        ("429 Too Many Requests", true),
+        ("503 Service Unavailable", true),
+        ("400 Bad Request", false),
+        ("500 Internal Server Error", false),
+    ] {
+        let stub = Stub::new(move |_, _, stream| respond(stream, status, "{}"));
+        assert_eq!(run(&at(&stub.base, 20_000), &[]).0.away, away, "{status}");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    assert!(run(&at(&base, 20_000), &[]).0.away, "nothing listens");
+}
+
+#[test]
 fn a_redirect_is_not_followed() {
     let other = Stub::new(|_, _, stream| says(stream, "elsewhere"));
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {

@@ -141,7 +141,7 @@ pub fn next_day(now: Timestamp) -> Timestamp {
     day_of(now) + Millis(DAY)
 }
 
-/// The rest after failures. An endpoint that is away for a week is asked every half hour, whatever waits.
+/// The rest after failures. An endpoint that is away for a week is asked every half hour, however many turns wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rest {
     failures: u32,
