@@ -238,7 +238,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
         })?;
-        lost.extend((!whole).then_some(table));
+        lost.extend((!whole && !lost.contains(&table)).then_some(table));
     }
     step.execute(
         "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",

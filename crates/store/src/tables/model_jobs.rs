@@ -11,7 +11,7 @@ use crate::{Store, StoreError, WriteTransaction};
 
 pub(crate) const V10: &str = "
 -- Ended turns that the chosen model is asked about.
-CREATE TABLE model_jobs (
+CREATE TABLE IF NOT EXISTS model_jobs (
     session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     batch      TEXT NOT NULL,      -- batches.batch
     ended_at   INTEGER NOT NULL,   -- when the turn ended; the newest comes first
@@ -26,9 +26,9 @@ CREATE TABLE model_jobs (
     error      TEXT,               -- why the last try failed
     UNIQUE (session, batch)
 ) STRICT;
-CREATE INDEX model_jobs_newest ON model_jobs (ended_at);
-CREATE INDEX model_jobs_state ON model_jobs (state, at);
-CREATE INDEX model_jobs_wanted ON model_jobs (ended_at) WHERE wanted = 1 AND state = 'queued';
+CREATE INDEX IF NOT EXISTS model_jobs_newest ON model_jobs (ended_at);
+CREATE INDEX IF NOT EXISTS model_jobs_state ON model_jobs (state, at);
+CREATE INDEX IF NOT EXISTS model_jobs_wanted ON model_jobs (ended_at) WHERE wanted = 1 AND state = 'queued';
 ";
 
 /// A job.
