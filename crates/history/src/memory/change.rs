@@ -50,7 +50,7 @@ pub fn change(
         MemoryChange::Pause { until } => return pause(store, until.as_deref()),
         MemoryChange::Add { cwd, text, path, from } => {
             let (project, edit) = added(fs, settings, cwd, text, path.as_deref(), now)?;
-            (project, Edit { mark: from.as_ref().map_or(Ok(None), |from| mark(store, from))?, ..edit })
+            (project, Edit { mark: from.as_ref().map(|from| mark(store, from)).transpose()?, ..edit })
         }
         MemoryChange::Accept { id } => edit(id, EditKind::Accepted, None)?,
         MemoryChange::Reject { id } => edit(id, EditKind::Rejected, None)?,
@@ -95,6 +95,8 @@ fn keep_own_text(store: &Store, project: u64, edit: Edit) -> Result<Edit, ApiErr
     Ok(match edit.what {
         EditKind::Accepted if before.text.is_some() => Edit { at: edit.at, ..before },
         EditKind::Edited if is_hand => Edit { text: edit.text, at: edit.at, ..before },
+        // What was typed before belongs to no session, and stays when this one is forgotten.
+        EditKind::Added if is_hand && before.mark.is_none() => Edit { at: edit.at, ..before },
         // Nothing else shows it.
         EditKind::Rejected if is_hand => Edit { what: EditKind::Forgotten, ..edit },
         _ => edit,
@@ -121,11 +123,15 @@ fn added(
     Ok((place.project, Edit { memory, what: EditKind::Added, at: now, text: Some(text), path, mark: None }))
 }
 
-/// The record that the user marked. A session that is not stored yet gives none.
-fn mark(store: &Store, from: &MarkedRecord) -> Result<Option<Mark>, ApiError> {
+/// The record that the user marked. Without it the memory would not go with its session.
+fn mark(store: &Store, from: &MarkedRecord) -> Result<Mark, ApiError> {
     let wrong = || ApiError::new(ErrorCode::Invalid, format!("`{}` is not an RFC 3339 time", from.at));
     let at = Timestamp::parse(&from.at).ok_or_else(wrong)?;
-    store.mark_at(&SessionId::new(&from.session_id), at).map_err(|error| store_api_error(&error))
+    let mark =
+        store.mark_at(&SessionId::new(&from.session_id), at).map_err(|error| store_api_error(&error))?;
+    mark.ok_or_else(|| {
+        ApiError::new(ErrorCode::NotReady, "the history does not have this record; try again in a moment")
+    })
 }
 
 /// A path as memories have it.
@@ -174,4 +180,49 @@ pub(crate) fn paused_until(store: &Store, now: Timestamp) -> Option<Timestamp> {
 /// Whether nothing is to be said now.
 pub(super) fn is_paused(store: &Store, now: Timestamp) -> bool {
     paused_until(store, now).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use watchbill_store::OpenMode;
+    use watchbill_store::removal::Forget;
+    use watchbill_watch::mem::MemFs;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const CWD: &str = "/home/dev/app";
+
+    fn remember(store: &mut Store, session: Option<&str>) -> Result<MemoryChanged, ApiError> {
+        let from = session.map(|id| MarkedRecord { session_id: id.to_owned(), at: NOW.to_string() });
+        let add = MemoryChange::Add {
+            cwd: CWD.to_owned(),
+            text: "the proxy naps at night".to_owned(),
+            path: None,
+            from,
+        };
+        change(store, &MemFs::new(), &Settings::for_roots(Vec::new()), &add, NOW)
+    }
+
+    #[test]
+    fn a_marked_record_must_be_stored_and_takes_no_typed_memory_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), OpenMode::WriteOrRead).unwrap();
+        let early = remember(&mut store, Some("s")).unwrap_err();
+        assert_eq!(early.code, ErrorCode::NotReady, "nothing would remove it with its session");
+        let mut step = store.step().unwrap();
+        step.session_key(&SessionId::new("s")).unwrap();
+        step.commit().unwrap();
+        let marked = remember(&mut store, Some("s")).unwrap();
+        let project = project_of(&MemFs::new(), CWD).project;
+        let edits = |store: &Store| store.memories_by_id(project, &Default::default()).unwrap().1;
+        assert!(edits(&store)[0].mark.is_some());
+        remember(&mut store, None).unwrap();
+        assert!(edits(&store)[0].mark.is_none(), "the user has typed it, too");
+        assert_eq!(remember(&mut store, Some("s")).unwrap(), marked);
+        let forget = Forget::Sessions(vec![SessionId::new("s")]);
+        let selection = store.select_forgotten(&forget).unwrap();
+        store.remove(&selection, NOW, &mut |_| {}).unwrap();
+        assert_eq!(edits(&store).len(), 1);
+    }
 }
