@@ -138,6 +138,10 @@ class Window:
     def write(self, text):
         """Types a text."""
         subprocess.run(["xdotool", "type", "--delay", "8", text], env=self.environment, check=True, stdin=subprocess.DEVNULL)
+        # Keys come through the display server, clicks do not: the next click could come before the last key.
+        typed = """const field = document.activeElement;
+            return field.closest('[data-terminal]') !== null || field.value?.endsWith(arguments[0])"""
+        self.desk.must(f"the window has {text!r}", lambda: self.script(typed, text))
 
     def picture(self, name):
         """Keeps a picture where the runs are kept."""
