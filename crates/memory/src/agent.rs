@@ -78,7 +78,8 @@ fn result(bytes: &[u8], code: Option<i32>) -> Result<ModelResult, Failure> {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         let how = code.map_or_else(String::new, |code| format!(" with code {code}"));
         let words = format!("the agent ended{how} and gave no JSON; does `claude -p` work in a terminal?");
-        return Err(Failure::away(words));
+        // It may have used tokens before.
+        return Err(words.into());
     };
     let usage = &value["usage"];
     let count = |name: &str| usage[name].as_u64().unwrap_or_default();

@@ -130,8 +130,8 @@ impl Endpoint {
         let error = error.trim_end_matches([':', ' ']).to_owned();
         match status.as_u16() {
             400 | 422 => Ok(Answer::BadRequest(error)),
-            // So is every question: no right, no such model, too many questions, nothing behind this server.
-            401 | 403 | 404 | 429 | 502..=504 => Err(Failure::away(error)),
+            // So is every question: no right, no such model, too many questions. A gateway's 502 to 504 may cost something.
+            401 | 403 | 404 | 429 => Err(Failure::away(error)),
             _ => Err(error.into()),
         }
     }
@@ -205,6 +205,24 @@ fn key(file: &str) -> Result<String, String> {
     Ok(key.to_owned())
 }
 
+/// Whether an error came before the question was sent, so that it has cost nothing.
+fn is_before_the_question(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{AddrNotAvailable, HostUnreachable, NetworkUnreachable};
+    match error {
+        ureq::Error::Io(error) => {
+            matches!(error.kind(), AddrNotAvailable | HostUnreachable | NetworkUnreachable)
+                || error.to_string().contains("certificate")
+        }
+        ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::Tls(_)
+        | ureq::Error::Rustls(_)
+        | ureq::Error::BadUri(_)
+        | ureq::Error::RequireHttpsOnly(_) => true,
+        _ => false,
+    }
+}
+
 fn words(error: &ureq::Error) -> Failure {
     match error {
         ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
@@ -217,7 +235,10 @@ fn words(error: &ureq::Error) -> Failure {
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
             Failure::away("there is no server at this address")
         }
-        error => Failure::away(format!("the endpoint cannot be asked: {error}")),
+        error => {
+            let words = format!("the endpoint cannot be asked: {error}");
+            if is_before_the_question(error) { Failure::away(words) } else { words.into() }
+        }
     }
 }
 

@@ -89,6 +89,9 @@ fn model_since(
     if since != known {
         let mut step = store.step()?;
         step.set_meta(MODEL_SINCE, &since.unwrap_or_default().to_string())?;
+        if since.is_none() {
+            step.skip_model_jobs(now)?;
+        }
         step.commit()?;
     }
     Ok(since.map(Timestamp::from_millis))

@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use watchbill_core::history::HistorySettings;
 use watchbill_core::memory::model::queue::{
     JobFacts, JobState, NextQuestion, QueueFacts, Rest, day_of, next_day, next_question,
 };
@@ -21,6 +20,7 @@ use super::refusal::{SliceError, require_writer};
 use crate::memory::change::paused_until;
 use crate::memory::model::turns::turns_of;
 use crate::memory::model::{Spent, child, ledger, question};
+use crate::removal::exclude_later::exclude_is_due;
 use crate::shared_store::SharedStore;
 
 /// Pause after the store has refused. An answer is kept meanwhile.
@@ -94,7 +94,7 @@ impl ModelAsker {
             let look = self.queue.wait(span);
             if look.has_ended {
                 // The job of a question that was ended waits for the next start.
-                let _ = self.store_answer(&look.history);
+                let _ = self.store_answer(&look);
                 return;
             }
             sleep = self.turn(&look);
@@ -107,11 +107,10 @@ impl ModelAsker {
             self.rest.end();
             (self.capped_until, self.form) = (None, ReplyForm::default());
         }
-        let MemorySettings { enabled, model, .. } = &look.memory;
-        if !enabled || !model.is_chosen() || !model.base_url.is_empty() && model.name.is_empty() {
+        if !is_asked(&look.memory) && self.unstored.is_none() {
             return Sleep::UntilWoken;
         }
-        match self.store_answer(&look.history).and_then(|()| self.ask_next(look)) {
+        match self.step(look) {
             Ok(sleep) => sleep,
             Err(SliceError::NotOurs) => {
                 self.is_recovered = false;
@@ -122,6 +121,22 @@ impl ModelAsker {
                 Sleep::Until(self.clock.now() + RETRY)
             }
         }
+    }
+
+    /// Stores the answer that waits, then asks the next question.
+    fn step(&mut self, look: &Look) -> Result<Sleep, SliceError> {
+        if self.must_wait(look)? {
+            return Ok(Sleep::Until(self.clock.now() + RETRY));
+        }
+        self.store_answer(look)?;
+        if is_asked(&look.memory) { self.ask_next(look) } else { Ok(Sleep::UntilWoken) }
+    }
+
+    /// Whether rows are being removed: for good, or because `exclude` leaves them out by now.
+    fn must_wait(&self, look: &Look) -> Result<bool, SliceError> {
+        let mut shared_store = self.shared_store.in_turn("model: look");
+        let store = require_writer(&mut shared_store)?;
+        Ok(self.shared_store.is_written_apart() || exclude_is_due(store, &look.history)?)
     }
 
     fn ask_next(&mut self, look: &Look) -> Result<Sleep, SliceError> {
@@ -141,18 +156,17 @@ impl ModelAsker {
             }
             Err(error) => return Ok(self.without_sums(&error, now)),
         }
+        let mut is_there = false;
         let begun = self.write("model: begin", |store| {
             let mut step = store.step()?;
-            step.begin_model_job(&row, now)?;
+            is_there = step.begin_model_job(&row, now)?;
             step.commit()
         });
-        let (result, is_cancelled) = match begun {
-            Ok(()) => self.ask(settings, &job),
-            Err(error) => {
-                let _ = ledger::correct(&self.data_dir, now, booked, Spent::default());
-                return Err(error);
-            }
-        };
+        if begun.is_err() || !is_there {
+            let _ = ledger::correct(&self.data_dir, now, booked, Spent::default());
+            return begun.map(|()| Sleep::Not);
+        }
+        let (result, is_cancelled) = self.ask(settings, &job);
         self.form = result.form;
         let took = Spent::of(&result, booked);
         if let Err(error) = ledger::correct(&self.data_dir, now, booked, took) {
@@ -168,7 +182,7 @@ impl ModelAsker {
         let now = self.clock.now();
         let mut shared_store = self.shared_store.in_turn("model: choose");
         let store = require_writer(&mut shared_store)?;
-        if self.shared_store.is_written_apart() {
+        if self.shared_store.is_written_apart() || exclude_is_due(store, &look.history)? {
             return Ok(Err(Sleep::Until(now + RETRY)));
         }
         if !self.is_recovered {
@@ -204,7 +218,7 @@ impl ModelAsker {
         step.begin_model_job(&row, now)?;
         step.end_model_job(
             &row,
-            &end(JobState::Skipped, row.tries, &ModelResult::default(), Spent::default()),
+            &end(JobState::Skipped, row.tries, &ModelResult::default(), Spent::default(), false),
             now,
         )?;
         step.commit()?;
@@ -230,22 +244,29 @@ impl ModelAsker {
     }
 
     /// Stores the answer that waits for it. What the turn's session shows by then counts: a removal may have come first.
-    fn store_answer(&mut self, history: &HistorySettings) -> Result<(), SliceError> {
+    fn store_answer(&mut self, look: &Look) -> Result<(), SliceError> {
         let Some(answered) = &self.unstored else { return Ok(()) };
         let Answered { row, job, result, took, is_cancelled } = answered;
         let now = self.clock.now();
-        let (state, tries) = match (&result.reply, *is_cancelled || result.away) {
+        // Of a question that was ended, or without a model, nothing is kept.
+        let reply = result.reply.as_ref().filter(|_| !is_cancelled && is_asked(&look.memory));
+        let (state, tries) = match (reply, *is_cancelled || result.away || result.reply.is_some()) {
             (Some(_), _) => (JobState::Done, row.tries + 1),
             (None, true) => (JobState::Queued, row.tries),
             (None, false) => (JobState::after_failure(row.tries + 1), row.tries + 1),
         };
         self.write("model: answer", |store| {
-            let turns = match &result.reply {
-                Some(reply) => turns_of(store, &history.exclude, row.session)?.map(|turns| (reply, turns)),
+            // What was left out or removed since the question is not kept of its answer either.
+            let turns = match reply {
+                Some(reply) => turns_of(store, &look.history.exclude, row.session)?
+                    .filter(|turns| {
+                        watchbill_core::memory::model::job(&turns.rows, &row.batch).as_ref() == Some(job)
+                    })
+                    .map(|turns| (reply, turns)),
                 None => None,
             };
             let mut step = store.step()?;
-            if step.end_model_job(row, &end(state, tries, result, *took), now)?
+            if step.end_model_job(row, &end(state, tries, result, *took, *is_cancelled), now)?
                 && let Some((reply, turns)) = turns
             {
                 let found = check(turns.place.project, &turns.rows, job, reply, &turns.told).found;
@@ -280,7 +301,7 @@ impl ModelAsker {
 }
 
 /// The end of a try as it is stored.
-fn end(state: JobState, tries: u64, result: &ModelResult, took: Spent) -> JobEnd {
+fn end(state: JobState, tries: u64, result: &ModelResult, took: Spent, is_cancelled: bool) -> JobEnd {
     JobEnd {
         state,
         tries,
@@ -288,8 +309,14 @@ fn end(state: JobState, tries: u64, result: &ModelResult, took: Spent) -> JobEnd
         tokens_in: took.tokens_in,
         tokens_out: took.tokens_out,
         micro_usd: took.micro_usd,
-        error: result.error.clone().filter(|_| result.reply.is_none()),
+        error: result.error.clone().filter(|_| result.reply.is_none() && !is_cancelled),
     }
+}
+
+/// Whether the settings have a model that can be asked.
+fn is_asked(memory: &MemorySettings) -> bool {
+    let model = &memory.model;
+    memory.enabled && model.is_chosen() && (model.base_url.is_empty() || !model.name.is_empty())
 }
 
 #[cfg(test)]

@@ -259,6 +259,8 @@ impl Worker {
         for (removal, reply) in std::mem::take(&mut self.removals) {
             self.model.cancel();
             let begun = long_work::remove(&self.parts, &removal, now);
+            // A question that was made ready meanwhile may be about a removed turn.
+            self.model.cancel();
             if begun.is_ok() {
                 // The states of files and the archiving plan may belong to removed sessions.
                 self.intake.forget();

@@ -76,7 +76,8 @@ fn an_endpoint_that_refuses_whatever_is_asked_is_away_and_one_that_fails_is_not(
         ("401 Unauthorized", true),
         ("404 Not Found", true),
         ("429 Too Many Requests", true),
-        ("503 Service Unavailable", true),
+        ("503 Service Unavailable", false),
+        ("504 Gateway Timeout", false),
         ("400 Bad Request", false),
         ("500 Internal Server Error", false),
     ] {
@@ -87,6 +88,12 @@ fn an_endpoint_that_refuses_whatever_is_asked_is_away_and_one_that_fails_is_not(
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     assert!(run(&at(&base, 20_000), &[]).0.away, "nothing listens");
+    // The question was sent: it may have cost something.
+    let cut = Stub::new(|_, _, stream| {
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{{");
+    });
+    let (result, _) = run(&at(&cut.base, 20_000), &[]);
+    assert!(result.error.is_some() && !result.away, "{result:?}");
 }
 
 #[test]

@@ -110,20 +110,33 @@ impl WriteTransaction<'_> {
         self.run(
             "INSERT OR IGNORE INTO model_jobs
                 (session, batch, ended_at, state, wanted, tries, at, millis, tokens_in, tokens_out, micro_usd)
-             VALUES (?1, ?2, ?3, 'queued', 0, 0, ?3, 0, 0, 0, 0)",
+             SELECT ?1, ?2, ?3, 'queued', 0, 0, ?3, 0, 0, 0, 0
+             WHERE NOT EXISTS (SELECT 1 FROM model_jobs WHERE ended_at = ?3 AND batch = ?2)",
             (session, batch, At(ended_at)),
         )
         .map(drop)
     }
 
-    /// The model is about to be asked.
+    /// The model is about to be asked. Returns whether the job still waits; if not, it was removed meanwhile.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn begin_model_job(&mut self, job: &ModelJobRow, now: Timestamp) -> Result<(), StoreError> {
-        self.run(
-            "UPDATE model_jobs SET state = 'running', at = ?3 WHERE session = ?1 AND batch = ?2",
+    pub fn begin_model_job(&mut self, job: &ModelJobRow, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.run(
+            "UPDATE model_jobs SET state = 'running', at = ?3 WHERE session = ?1 AND batch = ?2 AND state = 'queued'",
             (job.session, &*job.batch, At(now)),
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// No model is chosen any more: a later one is not asked about these turns.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn skip_model_jobs(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE model_jobs SET state = 'skipped', at = ?1 WHERE state IN ('queued', 'failed')",
+            [At(now)],
         )
         .map(drop)
     }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use watchbill_core::memory::model::queue::turns_to_ask;
 use watchbill_core::memory::model::{Checked, Job, check, job};
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::model::{ModelFinding, ModelTrial, ReplyForm, TriedTurn};
 use watchbill_store::SessionKey;
@@ -86,10 +88,12 @@ impl Reader<'_> {
             return Ok(Vec::new());
         };
         let rows = &turns.rows;
-        let jobs: Vec<_> = rows.batches.iter().rev().filter_map(|batch| job(rows, &batch.id)).collect();
-        trial.left_out += jobs.len().saturating_sub(TURNS) as u64;
+        // A question reads all calls, so only those that are asked are made.
+        let asked = turns_to_ask(rows, Timestamp::from_millis(i64::MIN));
+        let jobs: Vec<_> = asked.iter().rev().filter_map(|(batch, _)| job(rows, batch)).take(TURNS).collect();
+        trial.left_out += asked.len().saturating_sub(TURNS) as u64;
         let turns = Rc::new(turns);
-        Ok(jobs.into_iter().take(TURNS).map(|job| (id.clone(), Rc::clone(&turns), job)).collect())
+        Ok(jobs.into_iter().map(|job| (id.clone(), Rc::clone(&turns), job)).collect())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use watchbill_core::history::HistorySettings;
 use watchbill_core::history::rows::{Activity, Batch, BatchStatus, CallOutcome, Ended};
 use watchbill_core::ids::SessionId;
 use watchbill_core::memory::{AcceptRule, Standing, gather, standings};
@@ -18,6 +19,7 @@ use crate::memory::change;
 use crate::memory::learn::learn_all;
 
 mod backlog;
+mod changes;
 
 const BEGIN: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const PROJECT: u64 = 7;
@@ -357,7 +359,7 @@ fn a_removal_ends_the_question_and_its_job_waits_again() {
     });
     assert_eq!(asker.turn(&house.look), Sleep::Not);
     ends.join().unwrap();
-    asker.store_answer(&house.look.history).map_err(|_| "the store refuses").unwrap();
+    asker.store_answer(&house.look).map_err(|_| "the store refuses").unwrap();
     let row = house.with(|store| store.model_jobs_to_choose().unwrap().remove(0));
     assert_eq!((row.state, row.tries), (JobState::Queued, 0));
 }
