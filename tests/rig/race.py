@@ -63,6 +63,7 @@ class Race:
     # The window and the notifications, where this machine has them.
     surfaces: Surfaces | None = None
     decided: list = field(default_factory=list)
+    cancelled: set = field(default_factory=set)
     # The planned way of each number.
     ways: dict = field(default_factory=dict)
     # Seconds, by what they measure.
@@ -99,6 +100,8 @@ class Race:
         if not goes_on:
             self.begin_turn()
         request = self.asked()
+        if request is None:
+            return False
         self.decide(request)
         goes_on = self.settled(request)
         self.decided[-1].is_over = True
@@ -174,14 +177,24 @@ class Race:
             self.took(what, since, self.desk.must("the card goes", lambda: self.surfaces.gone(number), 15))
 
     def asked(self):
-        """The next request, when its dialog is open."""
+        """The next request, when its dialog is open. None: an Escape that came after an answer has ended it, and the turn."""
+        asked_before = {one.request["id"] for one in self.decided[-1:]} | self.cancelled
 
         def fresh():
             shown = self.desk.engine.requests(self.client.session)
-            return shown[-1] if shown and shown[-1]["id"] not in [one.request["id"] for one in self.decided[-1:]] else None
+            return shown[-1] if shown and shown[-1]["id"] not in asked_before else None
 
         request = self.follows("a request", fresh)
-        self.desk.until("the registry says that it waits", lambda: self.desk.engine.is_waiting(self.client.pid))
+
+        def opened():
+            if self.desk.engine.is_waiting(self.client.pid):
+                return "waits"
+            is_gone = self.desk.engine.gone(self.client.session, request["id"])
+            return "over" if is_gone and self.desk.registry(self.client).get("status") == "idle" else None
+
+        if self.desk.until("the registry says that it waits", opened) == "over":
+            self.cancelled.add(request["id"])
+            return None
         self.desk.waits(self.client)
         return request
 
