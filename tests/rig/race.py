@@ -89,7 +89,7 @@ class Race:
                     raise
                 self.leave()
                 goes_on = False
-        if goes_on:
+        if goes_on and self.asked():
             self.desk.escape(self.client)
             self.desk.status(self.client, "idle")
 
