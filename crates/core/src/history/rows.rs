@@ -256,7 +256,7 @@ pub struct Request {
     pub key: RequestKey,
     /// When the answer came.
     pub at: Option<Timestamp>,
-    /// The model.
+    /// The model, by the last line of the answer.
     pub model: Option<Arc<str>>,
     /// The tokens.
     pub usage: Usage,
@@ -267,10 +267,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Adds the facts of another report of the same request. The order of reports does not matter.
+    /// Adds the facts of a later report of the same request by the same file. Only the model depends on the order.
     pub fn merge(&mut self, other: &Self) {
         least(&mut self.at, other.at);
-        least(&mut self.model, other.model.clone());
+        self.model = other.model.clone().or(self.model.take());
         least(&mut self.agent, other.agent.clone());
         self.copied &= other.copied;
         self.merge_usage(None, other.usage);

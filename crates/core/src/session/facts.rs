@@ -26,7 +26,7 @@ pub struct TranscriptFacts {
     pub ai_title: Option<Arc<str>>,
     /// `summary` record; it belongs to the session that contains its `leafUuid`, usually another one.
     pub summary_title: Option<Arc<str>>,
-    /// `gitBranch`.
+    /// `gitBranch`, or the branch of the worktree.
     pub branch: Option<Arc<str>>,
     /// Permission mode, from prompts and from the mode records between them.
     pub permission_mode: Option<Arc<str>>,

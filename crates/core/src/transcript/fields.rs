@@ -65,6 +65,9 @@ pub(super) struct Fields<'a> {
     pub custom_title: Raw<'a>,
     pub pr_number: Raw<'a>,
     pub pr_url: Raw<'a>,
+    pub relocated_cwd: Raw<'a>,
+    pub worktree: Raw<'a>,
+    pub continued_in: Raw<'a>,
 }
 
 /// `message`.
@@ -211,6 +214,9 @@ impl<'a> Fields<'a> {
             "customTitle" => &mut self.custom_title,
             "prNumber" => &mut self.pr_number,
             "prUrl" => &mut self.pr_url,
+            "relocatedCwd" => &mut self.relocated_cwd,
+            "worktreeSession" => &mut self.worktree,
+            "continuedInSessionId" => &mut self.continued_in,
             _ => return None,
         })
     }

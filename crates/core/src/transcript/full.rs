@@ -10,7 +10,8 @@ use super::fields::{Content, Fields, RawBlock};
 use super::json::{Raw, each_string, unescape_onto};
 use super::record::Prompt;
 use super::target;
-use super::user::{content_text, joined_text, prompt_words, tagged};
+use super::user::{prompt_words, tagged};
+use super::words::{content_text, joined_text};
 use crate::history::private::rest_closes_block;
 
 /// The payloads of one record.

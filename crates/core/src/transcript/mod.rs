@@ -1,5 +1,6 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod attached;
 pub(crate) mod bounded_text;
 mod commands;
 mod entry;
@@ -12,3 +13,4 @@ pub mod record;
 pub(crate) mod target;
 pub mod timeline;
 pub(crate) mod user;
+mod words;

@@ -106,6 +106,17 @@ pub enum Body<'a> {
         /// `prUrl`.
         url: Cow<'a, str>,
     },
+    /// `relocated`, and `worktree-state` with a worktree: the client moved the session, and where it can, its file.
+    Moved {
+        /// `relocatedCwd` or `worktreePath`.
+        cwd: Cow<'a, str>,
+        /// `worktreeBranch`.
+        branch: Option<Cow<'a, str>>,
+    },
+    /// `worktree-state` without a worktree: the session is back in the folder of its records.
+    LeftWorktree,
+    /// `continued-in`: the work goes on in the session of this id, `continuedInSessionId` (client 2.1.332).
+    ContinuedIn(Cow<'a, str>),
     /// A known type without facts about state, lineage, title or usage.
     Irrelevant,
     /// A type that this program does not know. Counted, never an error.
@@ -123,6 +134,7 @@ impl Body<'_> {
             Self::Progress | Self::PermissionMode(_) | Self::LastPrompt(_) | Self::PullRequest { .. } => {
                 false
             }
+            Self::Moved { .. } | Self::LeftWorktree | Self::ContinuedIn(_) => false,
             Self::Irrelevant | Self::Unknown(_) => false,
         }
     }
@@ -142,6 +154,8 @@ pub struct Prompt<'a> {
     pub permission_mode: Option<Cow<'a, str>>,
     /// For [`PromptOrigin::TaskNotification`]: the task or agent that has ended.
     pub task_id: Option<Cow<'a, str>>,
+    /// `planContent` and the file that the prompt names: the session whose plan this one carries out.
+    pub plan_of: Option<Cow<'a, str>>,
 }
 
 /// The source of a prompt.
@@ -328,6 +342,8 @@ pub enum Attachment<'a> {
         /// `startup`, `resume`, `clear`, `compact`, `fork`.
         source: Cow<'a, str>,
     },
+    /// `structured_output`, `max_turns_reached`, `hook_stopped_continuation`: the turn is over, and no answer follows.
+    TurnEnd,
     /// Any other.
     Other,
 }

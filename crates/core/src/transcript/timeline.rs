@@ -18,7 +18,8 @@ use super::record::{
     ToolResult,
 };
 use super::target;
-use super::user::{content_text, joined_text, prompt_words, tagged, was_stopped};
+use super::user::{prompt_words, tagged, was_stopped};
+use super::words::{content_text, joined_text};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 

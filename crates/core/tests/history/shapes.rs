@@ -98,7 +98,7 @@ fn prompts_are_stored_without_the_clients_wrappers() {
         r#"{"type":"user","uuid":"m","isMeta":true,"message":{"content":"for the model"}}"#.to_owned(),
     ]);
     let model = rows(&text);
-    assert_eq!(model.texts_of(Role::Prompt), ["/review the tests", "fix it", "\nplain words", "and tests"]);
+    assert_eq!(model.texts_of(Role::Prompt), ["/review the tests", "fix it", "plain words", "and tests"]);
     assert_eq!(model.texts_of(Role::Notice), ["It ended"]);
     assert_eq!(model.texts_of(Role::Command), ["! ls", "a.rs"]);
     assert_eq!(model.batch("plain words").origin, Some(BatchOrigin::Human));
@@ -265,4 +265,51 @@ fn a_compaction_worker_gives_only_tokens() {
     reader.settle();
     assert_eq!(reader.model.requests.len(), 1);
     assert_eq!((reader.model.texts.len(), reader.model.batches.len()), (0, 0));
+}
+
+#[test]
+fn a_result_before_its_call_joins_it() {
+    let begun = user(1, 0, "\"go\"");
+    let (called, got) = (
+        answer(1, 3, "\"tool_use\"", &call("t", "Edit", r#"{"file_path":"/x"}"#)),
+        user(2, 4, &result("t", "\"ok\"", false)),
+    );
+    let next = user(3, 9, "\"next\"");
+    for order in [[&called, &got], [&got, &called]] {
+        let model = rows(&lines(&[begun.clone(), order[0].clone(), order[1].clone(), next.clone()]));
+        let activity = &model.activities["t"];
+        assert_eq!((activity.outcome, activity.duration_ms), (Some(CallOutcome::Ok), Some(1_000)));
+        assert_eq!((activity.tool.as_deref(), activity.file.as_deref()), (Some("Edit"), Some("/x")));
+        assert_eq!(model.batch("go").ended.as_ref().map(|e| e.status), Some(BatchStatus::Completed));
+    }
+}
+
+#[test]
+fn an_attachment_after_which_no_answer_comes_ends_the_turn() {
+    let ended = |kind: &str| {
+        format!(
+            r#"{{"type":"attachment","uuid":"e","timestamp":"2026-11-20T15:00:02.000Z","attachment":{{"type":"{kind}"}}}}"#
+        )
+    };
+    for kind in ["structured_output", "max_turns_reached", "hook_stopped_continuation"] {
+        let text = lines(&[
+            user(1, 0, "\"go\""),
+            answer(1, 1, "\"tool_use\"", &call("t", "StructuredOutput", "{}")),
+            ended(kind),
+            user(2, 3, &result("t", "\"ok\"", false)),
+        ]);
+        assert_eq!(status(&text, "go"), Some(BatchStatus::Completed), "{kind}");
+    }
+}
+
+#[test]
+fn the_last_line_of_an_answer_names_its_model() {
+    let with = |line: String, model: &str| line.replace("\"opus\"", &format!("\"{model}\""));
+    let (first, last) =
+        (answer(1, 1, "null", &said("a")), answer(1, 2, "\"end_turn\"", &said("b")).replace("a1", "a2"));
+    for (one, two) in [("opus", "sonnet"), ("sonnet", "opus")] {
+        let text = lines(&[user(1, 0, "\"go\""), with(first.clone(), one), with(last.clone(), two)]);
+        let models: Vec<_> = rows(&text).requests.into_values().map(|request| request.model).collect();
+        assert_eq!(models, [Some(two.into())]);
+    }
 }

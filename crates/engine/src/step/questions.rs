@@ -190,8 +190,12 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
     let row = row_of(rooms, &id)
         .ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("session {id} is not known")))?;
     let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
-    // Of several processes on one session, the user most likely left the last started one open.
-    instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));
+    // Of several processes on one session, the user most likely left the last started one open. The process that
+    // parked the session has its terminal, and the one that runs it has none.
+    instances.sort_by_key(|witness| {
+        let entry = &witness.entry;
+        Reverse((witness.liveness == Liveness::Alive, entry.parked.is_some(), entry.started_at))
+    });
     let running = instances.iter().find(|witness| witness.liveness != Liveness::Dead);
     let presence = match running {
         _ if !rooms.env.processes().are_real() => Presence::DemoOnly,
@@ -199,7 +203,12 @@ pub(super) fn session_location(rooms: &Rooms, asked: &str) -> Result<SessionLoca
         None if row.live => Presence::Unconfirmed,
         None => Presence::Ended,
     };
-    Ok(SessionLocation { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
+    let found_in = rooms.sessions.main_file(&id).and_then(|(path, file)| {
+        let project = path.parent()?.file_name()?.to_str()?;
+        file.main()?.lineage().cwd_in(project).cloned()
+    });
+    let cwd = found_in.or(row.cwd);
+    Ok(SessionLocation { session: id.as_str().into(), cwd, terminal: row.terminal, presence })
 }
 
 /// The data for typing a prompt into a session.
@@ -218,6 +227,13 @@ pub(super) fn prompt_target(rooms: &Rooms, asked: &str) -> Result<PromptTarget, 
 /// Why a session takes no prompt now. The registry file alone says whether it is idle, but a hook may know of a dialog
 /// before that file does.
 pub(super) fn objection_to_prompt(rooms: &Rooms, session: &SessionId) -> Option<String> {
+    if rooms.witnesses.is_parked(session) {
+        return Some(
+            "the session is parked, so its terminal may show the list of agents, which would begin a new session \
+             with the text; write it in that terminal"
+                .to_owned(),
+        );
+    }
     let waits = "the session waits for you; answer that first";
     let row = row_of(rooms, session)?;
     let has_dialog = row.state == State::WaitingForApproval || row.state_kind == Some(StateKind::Dialog);

@@ -244,18 +244,9 @@ impl HookSession {
             return None;
         }
         let entry = RegistryEntry {
-            instance: agent.instance.clone(),
-            session: session.clone(),
             cwd: self.cwd.clone(),
             started_at: agent.started_at,
-            status: None,
-            status_at: None,
-            kind: None,
-            entrypoint: None,
-            version: None,
-            user_name: None,
-            pid_domain: None,
-            tmux: None,
+            ..RegistryEntry::unregistered(agent.instance.clone(), session.clone())
         };
         Some(InstanceWitness { entry, liveness: agent.liveness, seen_at: agent.heard_at })
     }

@@ -89,7 +89,7 @@ fn new_spec(
             agents_id(folder)?.context("the session has not begun: there is nothing to go on with")?
         }
     };
-    let cwd = row.cwd.clone().context("the folder of the session is not known")?;
+    let cwd = worktree::resume_folder(row).context("the folder of the session is not known")?;
     Ok(OwnSpec {
         session: new_id(),
         agent,

@@ -8,6 +8,7 @@ use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, CallOutcome, Item, Role};
 use crate::session::facts::first_line;
+use crate::time::Timestamp;
 use crate::transcript::bounded_text::without_escapes;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::ToolResult;
@@ -70,6 +71,13 @@ impl HistoryFold {
                 ..Activity::new(Arc::clone(&id))
             })
         });
+        if let Some(ended) = self.calls.take_early(&id) {
+            if let Some(mut activity) = pending {
+                activity.duration_ms = span_ms(step.at, ended);
+                (step.sink)(Item::Activity(activity));
+            }
+            return;
+        }
         let agent = step.agent.is_some();
         let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, pending };
         self.calls.push(call, step.sink);
@@ -117,6 +125,9 @@ impl HistoryFold {
         step: &mut RecordContext<'_, '_>,
     ) {
         let mut call = self.calls.take(&result.id);
+        if call.is_none() {
+            self.calls.note_early(&result.id, step.at);
+        }
         let outcome = if full.was_killed() { CallOutcome::Lost } else { outcome(result) };
         let failed = matches!(outcome, CallOutcome::Error | CallOutcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
@@ -150,12 +161,15 @@ impl HistoryFold {
         };
         activity.outcome = Some(outcome);
         activity.ended_at = step.at;
-        activity.duration_ms =
-            called.zip(step.at).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok());
+        activity.duration_ms = span_ms(called, step.at);
         activity.result_offset = Some(step.offset);
         activity.error = error.flatten();
         (step.sink)(Item::Activity(activity));
     }
+}
+
+fn span_ms(called: Option<Timestamp>, ended: Option<Timestamp>) -> Option<u64> {
+    called.zip(ended).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok())
 }
 
 fn outcome(result: &ToolResult<'_>) -> CallOutcome {

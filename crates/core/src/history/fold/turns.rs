@@ -233,6 +233,8 @@ impl HistoryFold {
         };
         if let Some(known) = self.request.as_mut().filter(|known| known.key == key) {
             known.merge_usage(step.at, usage);
+            // The client may go on with another model in the middle of an answer. The last line names it.
+            known.model = answer.model.as_deref().map(Arc::from).or(known.model.take());
             return;
         }
         let request = Request {

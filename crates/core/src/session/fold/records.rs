@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::SessionFold;
-use crate::history::boilerplate::without_quotes;
+use crate::history::boilerplate::{plan_in_prompt, without_quotes, without_reminders};
 use crate::history::strip_private;
 use crate::session::answer::{SYNTHETIC, ends_turn, is_usage_limit};
 use crate::session::background::ended_task;
@@ -65,6 +65,10 @@ impl SessionFold {
                 }
             }
             Body::Attachment(Attachment::SessionStart { source }) => self.fold_process_start(source, step),
+            Body::Attachment(Attachment::TurnEnd) => {
+                self.turn.pending.clear();
+                self.end(StateKind::TurnEnded, step);
+            }
             Body::Attachment(Attachment::QueuedCommand { text }) => {
                 self.fold_notice(text, now);
                 if self.in_turn() {
@@ -82,10 +86,15 @@ impl SessionFold {
                     self.facts.pull_request = Some((*number, Arc::from(&**url)));
                 }
             }
+            Body::Moved { branch, .. } => {
+                keep(&mut self.facts.branch, branch.as_deref().map(strip_private).as_deref());
+            }
             Body::CompactSummary
             | Body::LocalCommand { .. }
             | Body::Meta
             | Body::LastPrompt(_)
+            | Body::LeftWorktree
+            | Body::ContinuedIn(_)
             | Body::Attachment(Attachment::Other)
             | Body::Irrelevant
             | Body::Unknown(_) => {}
@@ -121,7 +130,7 @@ impl SessionFold {
                 // orphaned.
                 self.turn.pending.clear();
                 if self.facts.goal.is_none() {
-                    keep(&mut self.facts.goal, Some(&one_line(&without_quotes(&prompt.text))));
+                    keep(&mut self.facts.goal, Some(&goal_of(&prompt.text)));
                 }
             }
             PromptOrigin::TaskNotification => {
@@ -356,6 +365,14 @@ impl SessionFold {
         self.facts.subagents_running = self.turn.agents_running();
         self.facts.queued_prompts = self.queue.iter().filter(|notice| !**notice).count() as u32;
     }
+}
+
+/// The user's words in a prompt, on one line: no text of the editor or the agent. For a plan that the agent gave
+/// itself, its first line.
+fn goal_of(text: &str) -> String {
+    let text = without_quotes(text);
+    let text = without_reminders(&text, true);
+    plan_in_prompt(&text).map_or_else(|| one_line(&text), first_line)
 }
 
 /// The input of a handler besides the record's own content.

@@ -207,6 +207,10 @@ impl TimelineReader {
             let mut part = take(&mut known, session, path);
             part.reason = *reason;
             part.read(fs, &mut self.scratch)?;
+            for side in plan.agents.iter().filter(|file| file.session == *session && file.is_side_question())
+            {
+                part.read_side(fs, &side.path);
+            }
             parts.push(part);
         }
         Ok(parts)
