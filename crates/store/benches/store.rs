@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use watchbill_core::history::{HistoryFold, HistorySettings, Item, Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -223,7 +224,7 @@ fn look(store: &Store) {
     }
     println!("search, all of them: {}", spread(all));
     let start = Instant::now();
-    let days = reader.tokens(TokenGroup::Day, None).unwrap().len();
+    let days = reader.tokens(&TokenGroup::Day(TimeZone::UTC), None).unwrap().len();
     println!("tokens of {days} days: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
     let tools = reader.tools(None).unwrap().len();
