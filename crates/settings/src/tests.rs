@@ -69,7 +69,7 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     assert_eq!(s.recent, Millis(172_800_000));
     assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
 
-    let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
+    let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = ['TodoWrite']\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
     std::fs::write(&path, store).unwrap();
     let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
     assert_eq!(
@@ -79,7 +79,7 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
     let s = s.history;
     assert!(s.exclude.excludes("/home/dev/secret/x") && !s.exclude.excludes("/home/dev/work"));
     assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
-    assert_eq!((s.cut, s.skips_tool("TodoWrite")), (100, false));
+    assert_eq!((s.cut, s.skips_tool("TodoWrite")), (100, true));
 
     assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery, RecoverySettings::default());
     // Checking without a pause would keep the store busy.

@@ -38,10 +38,10 @@ impl Watch {
 
     /// Waits for an event.
     fn hears(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(60);
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let event = self.events.recv_timeout(left).expect("the event within 30 s");
+            let event = self.events.recv_timeout(left).expect("the event within a minute");
             if is_it(&event) {
                 return event;
             }
@@ -290,20 +290,24 @@ fn a_subagents_hook_ends_without_a_look_at_a_program_that_hangs() {
 
 #[test]
 fn a_hook_that_has_printed_its_answer_waits_for_nothing() {
-    let home = Home::empty();
-    let listener = holder(&home);
-    let hook = hook_of(&home, &permission());
-    let (mut stream, call) = greet(&listener);
-    assert_eq!(call["request"], "ask");
-    writeln!(stream.get_mut(), "{}", json!({ "id": call["id"], "reply": "{}" })).unwrap();
-    let began = Instant::now();
-    let output = hook.wait_with_output().unwrap();
-    // The holder never replies to `printed`. A wait for its reply takes ten seconds.
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "{}\n");
-    assert!(began.elapsed() < Duration::from_secs(8), "it took {:?}", began.elapsed());
-    let mut printed = String::new();
-    stream.read_line(&mut printed).unwrap();
-    assert!(printed.contains("\"printed\""), "{printed}");
+    let took = || {
+        let home = Home::empty();
+        let listener = holder(&home);
+        let hook = hook_of(&home, &permission());
+        let (mut stream, call) = greet(&listener);
+        assert_eq!(call["request"], "ask");
+        writeln!(stream.get_mut(), "{}", json!({ "id": call["id"], "reply": "{}" })).unwrap();
+        let began = Instant::now();
+        let output = hook.wait_with_output().unwrap();
+        let took = began.elapsed();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "{}\n");
+        let mut printed = String::new();
+        stream.read_line(&mut printed).unwrap();
+        assert!(printed.contains("\"printed\""), "{printed}");
+        took
+    };
+    // The holder never replies to `printed`. A wait for its reply takes ten seconds each time; a busy machine delays some.
+    assert!((0..3).any(|_| took() < Duration::from_secs(8)));
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod process;
 mod program;
 #[cfg(target_os = "linux")]
 mod prompts;
+mod real_files;
 mod roster_at;
 #[cfg(target_os = "linux")]
 mod service;

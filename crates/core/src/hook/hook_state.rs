@@ -7,7 +7,7 @@ use super::calls::{EndedCall, OPEN_CALL_LIMIT, OpenCall, OpenRequest, asks_by_it
 use super::event::{HookEvent, HookToolCall, NotificationKind, StartSource};
 use super::payload::HookPayload;
 use super::witness::{HookCall, HookRequest, HookTurn, HookWitness};
-use crate::session::answer::is_usage_limit;
+use crate::session::answer::{is_usage_limit, with_reset_time};
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
@@ -122,8 +122,8 @@ impl HookReading {
             }
             HookEvent::StopFailure { error, message } if of_turn && !late => {
                 let limit = is_usage_limit(Some(error), message);
-                let failed =
-                    HookTurn::Failed { error: Arc::clone(error), message: Arc::clone(message), limit };
+                let message = Arc::from(with_reset_time(message));
+                let failed = HookTurn::Failed { error: Arc::clone(error), message, limit };
                 self.ended(failed, at);
             }
             HookEvent::SubagentStart if !turn_event.of_compaction => {

@@ -55,11 +55,10 @@ impl<'r, 'a> Full<'r, 'a> {
     /// The text of a prompt that was taken out of the queue, and whether it is the notice of an ended task.
     pub fn queued_prompt(self, limit: usize) -> (String, bool) {
         let text = joined_text(self.0.attached.prompt, limit);
+        let is_notice = text.trim_start().starts_with("<task-notification>");
         match tagged(&text, "summary") {
-            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
-                (summary.trim().to_owned(), true)
-            }
-            _ => (text.into_owned(), false),
+            Some(summary) if is_notice => (summary.trim().to_owned(), true),
+            _ => (text.into_owned(), is_notice),
         }
     }
 

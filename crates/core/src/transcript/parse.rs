@@ -189,6 +189,7 @@ fn envelope<'a>(f: &Fields<'a>) -> Envelope<'a> {
         branch: f.branch.whole(),
         version: f.version.whole(),
         entrypoint: f.entrypoint.whole(),
+        agent_name: f.agent_name.whole(),
         agent_id: f.agent_id.whole(),
         sidechain: f.sidechain.is_true(),
         meta: f.meta.is_true(),

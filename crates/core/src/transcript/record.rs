@@ -40,6 +40,8 @@ pub struct Envelope<'a> {
     pub version: Option<Cow<'a, str>>,
     /// `entrypoint`: `cli`, `sdk-cli`, …; an open set.
     pub entrypoint: Option<Cow<'a, str>>,
+    /// `agentName`: a teammate's name.
+    pub agent_name: Option<Cow<'a, str>>,
     /// `agentId`, on a subagent's records.
     pub agent_id: Option<Cow<'a, str>>,
     /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
@@ -246,6 +248,14 @@ impl Usage {
     /// No request uses more tokens of one kind. A greater count was written by mistake and is cut to this. So a sum
     /// over two billion requests still fits 63 bits.
     pub const MAX_TOKENS: u64 = u32::MAX as u64;
+
+    /// Adds the counts of another request.
+    pub fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
 
     /// Whether a count was cut to [`Usage::MAX_TOKENS`]. No correct count comes near it.
     pub fn was_cut(&self) -> bool {

@@ -155,20 +155,19 @@ fn coloured_output_is_stored_without_escapes() {
 }
 
 #[test]
-fn low_value_tools_are_no_activities_but_their_texts_are_found() {
+fn tools_that_the_user_skips_are_no_activities_but_their_texts_are_found() {
     let text = lines(&[
         user(1, 0, "\"go\""),
         answer(1, 1, "null", &call("t", "AskUserQuestion", r#"{"questions":[{"question":"Which?"}]}"#)),
         user(2, 2, &result("t", "\"the red one\"", false)),
     ]);
-    let model = rows(&text);
-    assert_eq!(model.activities.len(), 0);
-    assert_eq!(model.texts_of(Role::ToolResult), ["the red one"]);
+    assert_eq!(rows(&text).activities["t"].outcome, Some(CallOutcome::Ok));
     let mut reader = Reader::new("s", None);
-    reader.settings.skip.clear();
+    reader.settings.skip.push("AskUserQuestion".to_owned());
     reader.text(0, &text);
     reader.settle();
-    assert_eq!(reader.model.activities["t"].outcome, Some(CallOutcome::Ok));
+    assert_eq!(reader.model.activities.len(), 0);
+    assert_eq!(reader.model.texts_of(Role::ToolResult), ["the red one"]);
 }
 
 #[test]

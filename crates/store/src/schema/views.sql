@@ -107,7 +107,7 @@ SELECT s.session_id AS claude_session_id, s.project,
 FROM batches b JOIN sessions s ON s.id = b.session
 WHERE coalesce(b.origin, 'human') IN ('human', 'queued');
 
--- The tool calls. The compressed observation is one line by rules.
+-- The tool calls but those that the document leaves out. The compressed observation is one line by rules.
 CREATE VIEW IF NOT EXISTS observations AS
 SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.tool AS tool_name,
        a.input AS tool_input_json,
@@ -119,7 +119,8 @@ SELECT s.session_id AS claude_session_id, s.project, a.call AS tool_use_id, a.to
         WHERE b.session = a.session AND coalesce(b.origin, 'human') IN ('human', 'queued') AND b.started_at <= own.started_at)
            AS prompt_number,
        strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000, 'unixepoch') AS created_at
-FROM activities a JOIN sessions s ON s.id = a.session;
+FROM activities a JOIN sessions s ON s.id = a.session
+WHERE coalesce(a.tool, '') NOT IN ('ListMcpResourcesTool', 'SlashCommand', 'Skill', 'TodoWrite', 'AskUserQuestion');
 
 -- The five fields of each session with a prompt, uncut. `watchbill summary` gives fewer words, and leaves out memories that faded
 -- or that the settings do not accept.
