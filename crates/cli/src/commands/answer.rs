@@ -55,7 +55,11 @@ pub fn answer(global: &Global, wanted: &Answer) -> anyhow::Result<()> {
             0 | 1 => String::new(),
             times => format!(" (asked {times} times with the same input)"),
         };
-        format!("{}\n{}{again}\n", request.shown.trim_end(), one_line(&given.decision))
+        let rest = match &request.not_compared[..] {
+            [] => String::new(),
+            rest => format!("these files were not compared: {}\n", one_line(&rest.join(", "))),
+        };
+        format!("{}\n{rest}{}{again}\n", request.shown.trim_end(), one_line(&given.decision))
     })
 }
 

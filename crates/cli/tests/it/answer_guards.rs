@@ -1,9 +1,10 @@
 //! What guards an answer: who listens for it, the files that a command runs, and what is shown before anything is decided.
 
+use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::{Desk, Hook, SESSION};
 use crate::forget::until;
@@ -71,4 +72,64 @@ impl Drop for Killed {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Runs a command with `cwd` in a folder of its own: it holds `sub/x.sh`, `y.sh`, and a long file.
+fn commands_in_a_project() -> (Desk, PathBuf) {
+    let desk = Desk::new();
+    let project = desk.home.folder("project");
+    std::fs::create_dir(project.join("sub")).unwrap();
+    for name in ["sub/x.sh", "y.sh"] {
+        std::fs::write(project.join(name), "echo harmless").unwrap();
+    }
+    std::fs::write(project.join("long.bin"), vec![b'a'; 30 << 20]).unwrap();
+    (desk, project)
+}
+
+#[test]
+fn what_a_command_runs_is_compared_though_a_shell_must_resolve_it() {
+    let (desk, project) = commands_in_a_project();
+    for (command, changed) in [
+        ("cd sub && sh x.sh", "sub/x.sh"),
+        ("sh *.sh", "y.sh"),
+        ("sh sub/?.sh", "sub/x.sh"),
+        ("sh $PWD/y.sh", "y.sh"),
+        ("sh new*.sh", "new.sh"),
+        ("./run long.bin", "long.bin"),
+    ] {
+        let hook = desk.asks_in(&project, &format!("{command}; : $X"));
+        let file = project.join(changed);
+        if changed == "long.bin" {
+            let before = std::fs::metadata(&file).unwrap().modified().unwrap();
+            let open = std::fs::File::options().write(true).open(&file).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&open, b"b", 15 << 20).unwrap();
+            open.set_modified(before).unwrap();
+        } else {
+            std::fs::write(&file, format!("rm -rf build # {command}")).unwrap();
+        }
+        let output = desk.answer(&["--allow"]);
+        assert_eq!((output.code, &*output.out), (1, ""), "{command}");
+        assert!(
+            output.err.contains(&format!("{changed} was changed after the session asked")),
+            "{}",
+            output.err
+        );
+        assert!(hook.waits(), "{command}");
+        until("the change to be shown", || desk.request().unwrap().get("changedFiles").is_some());
+        assert_eq!(desk.answer(&["--allow"]).code, 0, "{command}");
+        hook.end();
+    }
+}
+
+#[test]
+fn what_is_not_compared_is_named() {
+    let (desk, project) = commands_in_a_project();
+    let outside = desk.home.path().join("outside.sh");
+    std::fs::write(&outside, "").unwrap();
+    let hook = desk.asks_in(&project, &format!("sh $SCRIPT; sh {}; sh y.sh", outside.display()));
+    assert_eq!(desk.request().unwrap()["notCompared"], json!(["$SCRIPT", outside]));
+    let output = desk.answer(&["--allow"]);
+    let says = format!("these files were not compared: $SCRIPT, {}", outside.display());
+    assert!(output.code == 0 && output.out.contains(&says), "{} {}", output.out, output.err);
+    hook.end();
 }

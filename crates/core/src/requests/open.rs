@@ -20,7 +20,7 @@ use crate::time::{Millis, Timestamp};
 
 use super::decision::Decision;
 use super::repeats::Repeats;
-use super::request::{Digest, NamedFile, Request, RequestId, Via};
+use super::request::{Digest, NamedFiles, Request, RequestId, Via};
 use states::Cause;
 pub use states::{
     AnswerOutcome, AnswerRefusal, Asked, CallWitness, Closing, OpenRequest, Progress, RequestEffect,
@@ -103,7 +103,7 @@ impl OpenRequests {
     }
 
     /// The files that an open request names were looked at. `files`: all of them, as they are now.
-    pub fn note_files(&mut self, id: &RequestId, files: Vec<NamedFile>) {
+    pub fn note_files(&mut self, id: &RequestId, files: NamedFiles) {
         if let Some(one) = self.find(id).filter(|one| one.progress == Progress::Open) {
             Arc::make_mut(&mut one.request).note_files(files);
         }

@@ -70,8 +70,9 @@ impl Asking<'_> {
             project: self.project.map(Arc::from),
             opened_at: self.opened_at,
             digest: Digest::of(self.payload),
-            files: Vec::new(),
+            files: None,
             changed: Vec::new(),
+            not_compared: Vec::new(),
         }
     }
 }
