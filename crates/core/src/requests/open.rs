@@ -79,6 +79,18 @@ impl OpenRequests {
         effects
     }
 
+    /// The clock was set back to `now`: what was asked and answered before counts as of then.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        for one in self.sessions.values_mut().flatten() {
+            if one.request.opened_at > now {
+                Arc::make_mut(&mut one.request).opened_at = now;
+            }
+            if let Progress::Sending(at) | Progress::Taken(at) | Progress::Failed(at) = &mut one.progress {
+                *at = (*at).min(now);
+            }
+        }
+    }
+
     /// Checks an answer, without taking it. Gives the request.
     ///
     /// # Errors
