@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answers::{Desk, Hook, SESSION};
 use crate::forget::until;
-use crate::home::line;
+use crate::home::{Home, line};
 
 /// A program that takes the place of the socket, and allows whatever is asked. `locks`: it takes the lock too.
 const IMPOSTOR: &str = "import fcntl, json, os, socket, sys\n\
@@ -132,4 +132,76 @@ fn what_is_not_compared_is_named() {
     let says = format!("these files were not compared: $SCRIPT, {}", outside.display());
     assert!(output.code == 0 && output.out.contains(&says), "{} {}", output.out, output.err);
     hook.end();
+}
+
+#[test]
+fn a_question_is_shown_with_numbered_options_before_it_is_answered() {
+    let desk = Desk::new();
+    let options = json!([{ "label": "Red", "description": "The red one" }, { "label": "Blue" }]);
+    let question = json!({ "questions": [{ "question": "Which?", "options": options }] });
+    let hook = desk.asks("AskUserQuestion", question, Value::Null);
+    let shown = "Which?\n  1  Red  The red one\n  2  Blue\n";
+    let asked = desk.answer(&[]);
+    let how = "answer with --choose N, --text TEXT or --deny\n";
+    assert_eq!((asked.code, asked.out, &*asked.err), (0, format!("{shown}{how}"), ""));
+    for words in [&["--choose", "3"][..], &["--choose", "x"], &["--choose", "1", "--choose", "1"]] {
+        let refused = desk.answer(words);
+        assert_eq!((refused.code, &*refused.out), (1, ""), "{words:?}");
+        assert!(refused.err.contains("The options: Which? 1 Red, 2 Blue"), "{}", refused.err);
+    }
+    assert!(hook.waits() && desk.stored().is_empty());
+    let given = desk.answer(&["--choose", "2"]);
+    assert_eq!((given.code, given.out), (0, format!("{shown}answered: Blue\n")));
+    hook.end();
+}
+
+#[test]
+fn a_request_is_only_shown_without_a_decision() {
+    let desk = Desk::new();
+    let hook = desk.runs("rm -rf build");
+    let asked = desk.answer(&[]);
+    assert_eq!((asked.code, &*asked.out), (0, "rm -rf build\nanswer with --allow, --deny or --stop\n"));
+    assert!(hook.waits() && desk.stored().is_empty());
+}
+
+#[test]
+fn a_session_that_waits_without_a_hook_says_where_to_answer() {
+    let desk = Desk::new();
+    desk.writes_status("waiting");
+    until("the session to wait", || desk.row().is_some_and(|row| row["state"] == "waiting_for_approval"));
+    let refused = desk.run(&["answer", SESSION, "--allow"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("answer there; `watchbill focus"), "{}", refused.err);
+}
+
+#[test]
+fn the_roster_after_an_answer_no_longer_says_that_it_waits() {
+    let desk = Desk::new();
+    let hook = desk.runs("ls");
+    let home = &desk.home;
+    std::thread::scope(|scope| {
+        // The client goes on a moment after it has the answer.
+        scope.spawn(|| {
+            hook.end();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            desk.writes_status("busy");
+        });
+        assert_eq!(desk.answer(&["--allow"]).code, 0);
+        let roster = home.json(&["roster", "--json"]);
+        assert_eq!(roster["sessions"][0]["state"], "working", "{roster}");
+    });
+}
+
+#[test]
+fn the_hook_for_answers_alone_is_named() {
+    let home = Home::empty();
+    home.out(&["hooks", "install", "--answer", "--client-version", "2.1.332"]);
+    let status = home.out(&["hooks", "status"]);
+    let says = "user     no hooks for events\n";
+    assert!(
+        status.contains(says) && status.contains("with the hook that waits for your answers"),
+        "{status}"
+    );
+    let doctor = home.out(&["doctor"]);
+    assert!(doctor.contains("only the one that waits for your answers"), "{doctor}");
 }
