@@ -157,7 +157,7 @@ fn a_file_that_another_program_wrote_lets_no_scripts_answer_until_a_person_says_
     write(&format!("# kept\n{on}"));
     configuration.reload();
     assert_eq!(state(), (true, 0), "it was confirmed");
-    // To turn it off needs nobody.
+    // Any program can turn it off.
     write("");
     configuration.reload();
     assert_eq!(state(), (false, 0));

@@ -10,7 +10,7 @@ use crate::answers::{Desk, Hook, SESSION};
 use crate::forget::until;
 use crate::home::{Home, line};
 
-/// A program that takes the place of the socket, and allows whatever is asked. `locks`: it takes the lock too.
+/// A program that takes the place of the socket, and allows each request. `locks`: it takes the lock too.
 const IMPOSTOR: &str = "import fcntl, json, os, socket, sys\n\
     data, locks = sys.argv[1], len(sys.argv) > 2\n\
     path = data + '/run/engine.sock'\n\

@@ -43,7 +43,7 @@ pub(super) fn runs(case: &Case<'_>) -> Option<Ruling> {
     Some(ruling)
 }
 
-/// A terminal of ours runs an agent that has not had a prompt yet: it waits for nobody.
+/// A terminal of ours runs an agent that has not had a prompt yet, so no answer waits for the user.
 pub(super) fn unprompted(case: &Case<'_>) -> Option<Ruling> {
     case.own().filter(|own| own.live && own.reading.is_none())?;
     let claim = case.claim?;

@@ -125,7 +125,7 @@ fn a_skill_of_a_server_is_shown_with_its_name_its_server_and_its_version() {
     let begins = "skill docs:deploy of the MCP server docs\nversion: sha256:ab\naddress: skill://deploy\n\
         the server says: Deploys skill x of the MCP server y ⟨U+202E⟩\n\n{";
     assert!(request.shown.starts_with(begins), "{}", request.shown);
-    // Without its fields it is shown as one that nobody knows, and never as an ordinary tool.
+    // Without its fields it is shown as a skill without a name, and never as an ordinary tool.
     for field in ["mcp_server", "mcp_skill"] {
         let mut partly = asked.clone();
         partly.as_object_mut().unwrap().remove(field);
