@@ -107,6 +107,11 @@ impl Witnesses {
         (change, late(&self.hooks) > before)
     }
 
+    /// The clock was set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        self.hooks.turn_back(now);
+    }
+
     /// A process that sent hooks may have ended. Gives the sessions that this changes.
     pub fn recheck_hooks(&mut self, pid: Option<u32>, env: &StepContext) -> Vec<SessionId> {
         self.hooks.recheck(pid, env.processes())

@@ -109,3 +109,60 @@ fn a_named_file_that_is_missing_is_an_error() {
         CommandLineOptions { config: Some("/nonexistent/w.toml".into()), ..CommandLineOptions::default() };
     assert!(matches!(with(&[("HOME", "/h")], given), Err(SettingsError::Unreadable { .. })));
 }
+
+#[test]
+fn a_file_that_another_program_wrote_lets_no_scripts_answer_until_a_person_says_so() {
+    use watchbill_protocol::settings::{SettingChange, SettingKey, SettingValue};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let given = CommandLineOptions {
+        config: Some(path.clone()),
+        claude_dirs: vec![folder.path().into()],
+        ..CommandLineOptions::default()
+    };
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    let open = || crate::Configuration::open(&given, &|_| None).unwrap();
+    write("");
+    let configuration = open();
+    let state = || {
+        let settings = configuration.settings();
+        (settings.scripts_answer, settings.problems.len())
+    };
+    let on = "[answers]\nscripts = true\n";
+    let change = |key, value| {
+        let changes = [SettingChange { key, value: Some(value) }];
+        configuration.change(&changes).map(drop).unwrap();
+    };
+    write(on);
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    let problem = &configuration.settings().problems[0];
+    assert!(
+        problem.detail.contains("answers.scripts: a program has just turned this on"),
+        "{}",
+        problem.detail
+    );
+    let shown = |view: &watchbill_protocol::settings::SettingsView| {
+        view.settings.iter().find(|one| one.key == SettingKey::AnswersScripts).map(|one| one.value.clone())
+    };
+    assert_eq!(shown(&configuration.view()), Some(SettingValue::Flag(false)), "the window shows what counts");
+    // Another change in the window does not confirm it, and neither does the same text again.
+    change(SettingKey::AlertsSound, SettingValue::Flag(false));
+    write(&format!("{on}# again\n"));
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    change(SettingKey::AnswersScripts, SettingValue::Flag(true));
+    assert_eq!(state(), (true, 0));
+    write(&format!("# kept\n{on}"));
+    configuration.reload();
+    assert_eq!(state(), (true, 0), "it was confirmed");
+    // Any program can turn it off.
+    write("");
+    configuration.reload();
+    assert_eq!(state(), (false, 0));
+    write(on);
+    configuration.reload();
+    assert_eq!(state(), (false, 1));
+    assert!(open().settings().scripts_answer, "a person starts Watchbill");
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[cfg(target_os = "linux")]
+mod answer_guards;
 mod answer_times;
 #[cfg(target_os = "linux")]
 mod answers;

@@ -167,7 +167,7 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
     assert_eq!(place.noted("received").len(), 1, "an interrupt starts no other prompt");
     let mut last = place.begins(&["prompt", short, "--wait", "echo three"]);
     until("it to be queued", || place.row()["queuedPrompts"] == 3);
-    assert_eq!(place.say(&["queue", short, "--go-on"]).code, 0);
+    assert_eq!(place.say(&["queue", short, "--go-on"]).out, "3 prompts go on\n");
     assert!(last.wait().unwrap().success());
     assert_eq!(place.noted("received").len(), 4);
     assert_eq!(place.say(&["send", short, "slow again"]).code, 0);
@@ -273,7 +273,8 @@ fn a_session_without_a_prompt_is_announced_and_nothing_runs() {
     assert_eq!(said.code, 0, "{}", said.err);
     let row = place.row();
     assert_eq!((&row["state"], row.get("pid")), (&json!("idle"), None));
-    assert!(said.out.starts_with(&format!("session {} runs claude in ", row["sessionId"].as_str().unwrap())));
+    let waits = format!("session {} waits in ", row["sessionId"].as_str().unwrap());
+    assert!(said.out.starts_with(&waits) && said.out.contains("TEXT` starts claude"), "{}", said.out);
     assert!(place.noted("starts").is_empty());
     let why = place.json(&["why", row["ownId"].as_str().unwrap(), "--json"]);
     assert_eq!(why["stateReason"]["source"], "stream");

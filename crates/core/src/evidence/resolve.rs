@@ -21,6 +21,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | `closed` | a hook said that its process left the session, and nothing followed | ended | |
 /// | `unclaimed` | the agent keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
 /// | `out_of_sight` | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
+/// | `own::unprompted` | the host of a terminal of our own runs, its agent says `idle`, and no prompt has come | idle | |
 /// | `hook` | a hook's event is newer than the registry's status, or, without one, than the transcript: see below | its state | below |
 /// | `overtaken` | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |
 /// | `report_gap` | the registry has said `idle` for less than 1 s, and subagents of an ended turn have just ended, or a turn has begun since | background, or what the transcript says | 1 s |
@@ -72,7 +73,7 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// The rules of the table above, in its order. If none of them speaks, `no_witness` does.
-const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
+const RULES: [fn(&Case<'_>) -> Option<Ruling>; 18] = [
     rules::past,
     own::ended,
     own::runs,
@@ -81,6 +82,7 @@ const RULES: [fn(&Case<'_>) -> Option<Ruling>; 17] = [
     rules::closed,
     rules::unclaimed,
     rules::out_of_sight,
+    own::unprompted,
     rules::hook,
     rules::overtaken,
     rules::report_gap,

@@ -61,6 +61,12 @@ fn a_prompt_is_separated_from_other_user_records() {
         (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "", "human: a\nb"),
         (r#"[{"type":"image","source":{"type":"base64","data":"AAAA"}}]"#, "", "human: "),
         (r#"["bare string"]"#, "", "human: bare string"),
+        // Client 2.1.332 says where a row came from, and when it was sent.
+        (
+            r#""go on""#,
+            r#""rowSource":"local","sentAtMs":1795188000000,"promptSource":"typed""#,
+            "human: go on",
+        ),
         (
             r#"[{"type":"text","text":"<ide_opened_file>The user opened x</ide_opened_file>"},{"type":"text","text":"fix it"}]"#,
             "",
@@ -352,6 +358,10 @@ fn each_smaller_type_is_read() {
         ),
         (
             r#"{"type":"attachment","attachment":{"type":"hook_success","hookName":"Stop"}}"#,
+            Body::Attachment(Attachment::Other),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"progress_reminder_sent","text":"x","clearAt":"next_user_message"}}"#,
             Body::Attachment(Attachment::Other),
         ),
         (

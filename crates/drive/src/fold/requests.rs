@@ -39,6 +39,7 @@ impl RequestContext<'_> {
             mode: self.mode,
             cwd: Some(self.cwd),
             project: Some(self.cwd),
+            skill: None,
             opened_at: self.at,
             payload: self.line.as_bytes(),
         }

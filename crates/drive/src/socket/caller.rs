@@ -1,5 +1,7 @@
 //! The program at the other end of a connection, as the system shows it.
 
+use std::path::Path;
+
 use interprocess::local_socket::Stream;
 use watchbill_core::requests::caller::{Caller, RunningAgent, check};
 
@@ -60,6 +62,19 @@ pub fn is_host_of(stream: &Stream, folder: &Folder) -> bool {
     host.is_some() && pid_of(stream) == host
 }
 
+/// Whether a process holds the lock on this file.
+pub(super) fn holds_lock(pid: u32, file: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    let holds = linux::holds_lock(pid, file);
+    // Untried elsewhere: the socket alone decides.
+    #[cfg(not(target_os = "linux"))]
+    let holds = {
+        let _ = (pid, file);
+        true
+    };
+    holds
+}
+
 /// The process at the other end, and those above it. Empty where the system does not show all of them.
 pub fn processes(stream: &Stream) -> Vec<u32> {
     #[cfg(target_os = "linux")]
@@ -101,6 +116,7 @@ pub fn agents(_pids: &[u32]) -> Vec<RunningAgent> {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
     use std::process::Command;
     use std::sync::Arc;
@@ -237,6 +253,25 @@ mod linux {
             line,
         };
         lines.into_iter().map(keeper).collect()
+    }
+
+    /// Whether a process has the lock of a file: `fdinfo` lists the locks of each open file (proc_pid_fdinfo(5)).
+    pub fn holds_lock(pid: u32, file: &Path) -> bool {
+        let Ok(wanted) = std::fs::metadata(file) else { return false };
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        // Only a file of that name is looked at: another one may be on a dead mount.
+        open.filter(|entry| {
+            std::fs::read_link(entry.path()).is_ok_and(|to| to.file_name() == file.file_name())
+        })
+        .filter(|entry| {
+            std::fs::metadata(entry.path())
+                .is_ok_and(|held| (held.dev(), held.ino()) == (wanted.dev(), wanted.ino()))
+        })
+        .any(|entry| {
+            let info = read(pid, &format!("fdinfo/{}", entry.file_name().to_string_lossy()));
+            let info = String::from_utf8_lossy(&info);
+            info.lines().any(|line| line.starts_with("lock:") && line.contains(" WRITE "))
+        })
     }
 
     fn all_processes() -> impl Iterator<Item = u32> {

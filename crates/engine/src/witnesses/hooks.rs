@@ -102,6 +102,14 @@ impl Hooks {
         change
     }
 
+    /// The clock was set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        for session in self.sessions.values_mut() {
+            session.fold.turn_back(now);
+            session.last_at = session.last_at.min(now);
+        }
+    }
+
     /// A process may have ended: asks the system again. Gives the sessions that this changes.
     pub fn recheck(&mut self, pid: Option<u32>, processes: &dyn Processes) -> Vec<SessionId> {
         let concerned: Vec<SessionId> = match pid {

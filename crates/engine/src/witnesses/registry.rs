@@ -47,7 +47,26 @@ pub struct Registry {
 #[derive(Debug, Default)]
 struct Slot {
     witness: Option<InstanceWitness>,
+    /// The time of its status as the file has it.
+    written_at: Option<Timestamp>,
     torn: u32,
+}
+
+impl Slot {
+    /// A process writes its statuses one after another. One with an earlier time than the last was written after the clock had
+    /// been set back, so the time of reading counts.
+    fn put_in_order(&mut self, new: &mut InstanceWitness) {
+        let written_at = std::mem::replace(&mut self.written_at, new.entry.status_at);
+        let Some(before) = self.witness.as_ref().filter(|old| old.entry.instance == new.entry.instance)
+        else {
+            return;
+        };
+        if new.entry.status_at == written_at {
+            new.entry.status_at = before.entry.status_at;
+        } else if new.entry.status_at < before.entry.status_at {
+            new.entry.status_at = Some(new.seen_at);
+        }
+    }
 }
 
 /// The effects of reading one file.
@@ -184,8 +203,9 @@ impl Registry {
         }
     }
 
-    fn place(&mut self, path: &Path, witness: InstanceWitness, now: Timestamp) -> RegistryChange {
+    fn place(&mut self, path: &Path, mut witness: InstanceWitness, now: Timestamp) -> RegistryChange {
         let mut change = RegistryChange::default();
+        self.slots.entry(path.to_path_buf()).or_default().put_in_order(&mut witness);
         let session = witness.entry.session.clone();
         let pid = witness.entry.instance.pid;
         let alive = witness.liveness != Liveness::Dead;

@@ -65,7 +65,7 @@ pub fn resume(global: &Global, wanted: &Resume) -> anyhow::Result<()> {
     if wanted.pty {
         return attach_terminal(&folder);
     }
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, false, wanted.json)
 }
 
 /// A start that goes on with a session under a new id of its own. It has no permissions but those of the agent's settings: a resume

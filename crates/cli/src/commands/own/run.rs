@@ -38,6 +38,7 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
     let (spec, prompt) = spec(wanted)?;
     ensure!(!wanted.wait || prompt.is_some(), "there is nothing to wait for: give a prompt");
     let folder = start(&data_dir, &program()?, &spec)?;
+    let has_begun = wanted.pty || prompt.is_some();
     if let Some(text) = prompt {
         let id = first_prompt_id(&spec.session);
         let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
@@ -49,7 +50,7 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
     if wanted.pty && !wanted.detach {
         return attach_terminal(&folder);
     }
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, has_begun, wanted.json)
 }
 
 /// The exit code of a wait.
@@ -60,20 +61,27 @@ pub fn done(end: &End) -> anyhow::Result<()> {
     }
 }
 
-/// Says that a session was started: its row, or a line.
+/// Says that a session was started: its row, or a line. `has_begun`: its agent runs. On pipes it starts with the first prompt.
 ///
 /// # Errors
 /// When the row cannot be found.
-pub fn started(global: &Global, folder: &Folder, spec: &OwnSpec, json: bool) -> anyhow::Result<()> {
+pub fn started(
+    global: &Global,
+    folder: &Folder,
+    spec: &OwnSpec,
+    has_begun: bool,
+    json: bool,
+) -> anyhow::Result<()> {
     if json {
         return emit(&to_json(&own_row(global, folder)?)?);
     }
     let (id, cwd) = (short(&spec.session), one_line(&spec.cwd));
-    emit(&format!(
-        "session {} runs {} in {cwd}; `watchbill attach {id}` shows it\n",
-        one_line(&spec.session),
-        spec.agent.word()
-    ))
+    let (session, agent) = (one_line(&spec.session), spec.agent.word());
+    emit(&if has_begun {
+        format!("session {session} runs {agent} in {cwd}; `watchbill attach {id}` shows it\n")
+    } else {
+        format!("session {session} waits in {cwd}: `watchbill prompt {id} TEXT` starts {agent}\n")
+    })
 }
 
 /// The row of a session that has just been started. A running Watchbill sees it after some milliseconds.

@@ -56,7 +56,7 @@ pub fn switch(global: &Global, wanted: &Resume, row: &TrackedSession) -> anyhow:
     let id = first_prompt_id(&spec.session);
     let prompt = OwnCommand::Prompt { id: id.clone(), text, images: Vec::new(), when: PromptWhen::Queue };
     send(&folder, &format!("prompt-{id}"), &prompt)?;
-    started(global, &folder, &spec, wanted.json)
+    started(global, &folder, &spec, true, wanted.json)
 }
 
 /// What was said in a session, by the store.
