@@ -113,14 +113,15 @@ impl Session {
         }
     }
 
-    /// Takes note of children that have ended: the agent, and what it left.
+    /// Takes note of children that have ended: the agent, and what it left. Each is named, so that no child is taken from a thread
+    /// that waits for it.
     pub(super) fn reap(&mut self) {
-        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-            let is_agent = self
-                .agent
-                .as_ref()
-                .is_some_and(|agent| i32::try_from(agent.process.pid) == Ok(pid.as_raw_nonzero().get()));
-            if is_agent && self.state.exit.is_none() {
+        let agent = self.agent.as_ref().and_then(|agent| processes::pid_of(agent.process));
+        for pid in agent.into_iter().chain(processes::ended_children()) {
+            let Ok(Some((_, status))) = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) else {
+                continue;
+            };
+            if Some(pid) == agent && self.state.exit.is_none() {
                 self.state.exit = Some(Exit {
                     code: status.exit_status(),
                     signal: status.terminating_signal(),

@@ -114,14 +114,16 @@ struct Connection {
     mailbox: Option<Arc<Mailbox>>,
     /// Whether this caller may steer, once it was looked at.
     may_steer: Option<Result<(), ApiError>>,
-    /// Whether it may do what can answer a dialog.
-    may_type: Option<Result<(), ApiError>>,
+    /// It may do what can answer a dialog. A refusal does not stay: the next key may be a person's.
+    may_type: bool,
+    /// The refusal that the engine was told last.
+    told: Option<String>,
 }
 
 impl Connection {
     fn new(stream: Stream, shared: Arc<Shared>) -> Self {
         let (reader, writer) = halves(stream);
-        Self { reader, writer, shared, mailbox: None, may_steer: None, may_type: None }
+        Self { reader, writer, shared, mailbox: None, may_steer: None, may_type: false, told: None }
     }
 
     /// Answers calls until the reader closes the connection.
@@ -188,18 +190,18 @@ impl Connection {
                 Err(refused("only a running Watchbill gives answers; ask it".to_owned()))
             }
             OwnCommand::SetMode { .. } | OwnCommand::Type { .. } | OwnCommand::Paste { .. } => {
-                let may = || {
-                    if is_engine_or_window(stream, data) {
-                        Ok(())
-                    } else {
-                        look(&caller::all_agents(), false)
-                    }
-                };
-                self.may_type.get_or_insert_with(may).clone()
+                if !self.may_type && !is_engine_or_window(stream, data) {
+                    look(&caller::all_agents(), false)?;
+                }
+                self.may_type = true;
+                Ok(())
             }
             _ => Ok(()),
         });
-        if let Err(refusal) = &allowed {
+        if let Err(refusal) = &allowed
+            && self.told.as_ref() != Some(&refusal.message)
+        {
+            self.told = Some(refusal.message.clone());
             let what = if matches!(command, OwnCommand::Answer { .. }) { "answer" } else { "prompt" };
             if let Err(error) = tell_refused(data, &self.shared.spec.session, what, &refusal.message) {
                 tracing::debug!(%error, "no engine lists the refusal");
