@@ -185,6 +185,25 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
 }
 
 #[test]
+fn a_prompt_of_an_agent_starts_nothing() {
+    let place = Place::new();
+    earlier_session(&place, "HEAD");
+    for words in [
+        &["run", "say this"][..],
+        &["run", "--wait", "say this"],
+        &["fork", EARLIER, "--agent", "claude", "Go on."],
+    ] {
+        let said = run(place.command(words).env("CLAUDECODE", "1"));
+        assert!(
+            said.code == 1 && said.err.contains("nothing was started: an agent may not"),
+            "{words:?}: {}",
+            said.err
+        );
+    }
+    assert!(!place.home.data().join("own").exists(), "no session was made");
+}
+
+#[test]
 fn an_id_names_one_session_however_often_it_is_run() {
     let place = Place::new();
     let id = "0b0b0b0b-0000-4000-8000-00000000000b";

@@ -131,12 +131,10 @@ impl Session {
         }
     }
 
-    /// Begins the end. `by_user`: not by the system.
-    pub(super) fn end(&mut self, by_user: bool) {
-        self.state.asked |= by_user;
-        if !by_user {
-            self.state.words.push_back("the system ended the host of the session".to_owned());
-        }
+    /// Begins the end. `why`: why it comes, if the user has not asked for it.
+    pub(super) fn end(&mut self, why: Option<&str>) {
+        self.state.asked |= why.is_none();
+        self.state.words.extend(why.map(str::to_owned));
         if self.state.ending.is_none() {
             let is_terminal = self.spec.kind == OwnKind::Pty;
             self.state.ending = Some(ShutdownPlan::new(is_terminal, self.state.turn));
@@ -257,6 +255,7 @@ impl Session {
     /// Keeps the last screen as a picture.
     fn keep_screen(&mut self) {
         if let Some(screen) = self.screen.as_mut()
+            && self.folder.spec_file().exists()
             && let Err(error) = std::fs::write(self.folder.screen(), screen.draw())
         {
             tracing::warn!(%error, "the last screen is not kept");

@@ -11,7 +11,8 @@ use watchbill_core::requests::visible::visible_line;
 use watchbill_hooks::ancestors;
 use watchbill_protocol::own::event::OwnProcess;
 
-use crate::host_process::folder_of;
+use crate::folder::Folder;
+use crate::host_process::is_host_beside;
 
 /// How much of a command line is shown, in characters.
 const SHOWN: usize = 120;
@@ -56,8 +57,8 @@ pub fn ended_children() -> Vec<Pid> {
     all.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).filter(ended).collect()
 }
 
-/// All living processes below `root`, parents first. Another host and what it runs do not belong to this one.
-pub fn descendants(root: u32) -> Vec<Process> {
+/// All living processes below `root`, parents first. Another host and what it runs do not belong to the session of `own`.
+pub fn descendants(root: u32, own: &Folder) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut found = HashMap::new();
     for pid in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -71,7 +72,7 @@ pub fn descendants(root: u32) -> Vec<Process> {
     let mut open = vec![root];
     while let Some(parent) = open.pop() {
         for pid in children.remove(&parent).unwrap_or_default() {
-            if folder_of(pid).is_some() {
+            if is_host_beside(pid, own) {
                 continue;
             }
             open.push(pid);
