@@ -17,6 +17,9 @@ pub struct Reader {
     line: Vec<u8>,
 }
 
+/// A line, and for a long one the guard of its gate.
+pub type GatedLine<'a> = (Vec<u8>, Option<MutexGuard<'a, ()>>);
+
 /// The writing half. Its clones write one whole line at a time.
 #[derive(Clone)]
 pub struct Writer {
@@ -69,7 +72,7 @@ impl Reader {
         longest: u64,
         gate: &'a Mutex<()>,
         at_most: Duration,
-    ) -> io::Result<Option<(Vec<u8>, Option<MutexGuard<'a, ()>>)>> {
+    ) -> io::Result<Option<GatedLine<'a>>> {
         self.line = Vec::new();
         self.stream.by_ref().take(SHORT).read_until(b'\n', &mut self.line)?;
         let mut alone = None;
