@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::LocalModes;
 use serde_json::{Value, json};
 use watchbill_drive::client::HostClient;
 use watchbill_drive::folder::Folder;
@@ -181,6 +182,25 @@ fn a_session_is_queued_interrupted_released_and_stopped_from_anywhere() {
     );
     let said = place.say(&["prompt", short, "too late"]);
     assert!(said.code == 1 && said.err.contains("has ended; `watchbill resume"), "{}", said.err);
+}
+
+#[test]
+fn a_prompt_of_an_agent_starts_nothing() {
+    let place = Place::new();
+    earlier_session(&place, "HEAD");
+    for words in [
+        &["run", "say this"][..],
+        &["run", "--wait", "say this"],
+        &["fork", EARLIER, "--agent", "claude", "Go on."],
+    ] {
+        let said = run(place.command(words).env("CLAUDECODE", "1"));
+        assert!(
+            said.code == 1 && said.err.contains("nothing was started: an agent may not"),
+            "{words:?}: {}",
+            said.err
+        );
+    }
+    assert!(!place.home.data().join("own").exists(), "no session was made");
 }
 
 #[test]
@@ -363,6 +383,7 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     let open = || std::fs::OpenOptions::new().read(true).write(true).open(&slave).unwrap();
     let mut command = in_session(&place, &["--ctty"], &["run", "--pty", "--agent", "shell", "--", "sh"]);
     let mut attached = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let terminal = master.try_clone().unwrap();
     let mut keys = std::fs::File::from(master.try_clone().unwrap());
     let mut screen = std::fs::File::from(master);
     let mut read = |what: &str| {
@@ -390,10 +411,29 @@ fn a_terminal_takes_keys_until_the_key_that_detaches_and_goes_on() {
     // A program that feeds the terminal of no person.
     let mut unseen = in_session(&place, &[], &["attach", own]);
     let unseen = unseen.stdin(open()).stdout(open()).stderr(Stdio::piped()).spawn().unwrap();
+    let unseen_pid = unseen.id();
+    read("\u{1b}[2J");
     keys.write_all(b"echo never\r").unwrap();
+    // The view says so and stays.
+    read("not sent: the caller has no terminal");
+    assert!(std::path::Path::new(&format!("/proc/{unseen_pid}")).exists());
+    keys.write_all(b"\x1d").unwrap();
     let unseen = unseen.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&unseen.stderr).into_owned();
     assert!(unseen.status.code() == Some(1) && words.contains("the caller has no terminal"), "{words}");
+    // Each signal that ends a view gives the terminal back.
+    let canonical =
+        || rustix::termios::tcgetattr(&terminal).unwrap().local_modes.contains(LocalModes::ICANON);
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
+        let mut command = in_session(&place, &["--ctty"], &["attach", own]);
+        let mut view = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+        read("\u{1b}[2J");
+        until("raw keys", || !canonical());
+        kill_process(Pid::from_raw(view.id().cast_signed()).unwrap(), signal).unwrap();
+        read("\u{1b}[?1049l");
+        assert_eq!(view.wait().unwrap().code(), Some(128 + signal.as_raw()), "{signal:?}");
+        assert!(canonical(), "{signal:?}");
+    }
 }
 
 /// A stand-in for `codex app-server` 0.169.0: each turn runs a command and says one thing.

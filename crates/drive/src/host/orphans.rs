@@ -24,6 +24,10 @@ fn boot() -> String {
 
 /// Writes down which processes belong to the session.
 pub fn remember(folder: &Folder, processes: &[Process]) {
+    // A folder that is being removed gets no new file.
+    if !folder.spec_file().exists() {
+        return;
+    }
     let mut text = boot();
     for Process { pid, start } in processes {
         text.push_str(&format!("\n{pid} {start}"));

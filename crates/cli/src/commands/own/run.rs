@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use watchbill_drive::client::send;
 use watchbill_drive::folder::Folder;
+use watchbill_drive::socket::caller::why_no_person_started_this;
 use watchbill_drive::start::start;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_protocol::own::command::{OwnCommand, PromptWhen};
@@ -37,6 +38,9 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
     let data_dir = data_dir(global)?;
     let (spec, prompt) = spec(wanted)?;
     ensure!(!wanted.wait || prompt.is_some(), "there is nothing to wait for: give a prompt");
+    if prompt.is_some() {
+        may_prompt()?;
+    }
     let folder = start(&data_dir, &program()?, &spec)?;
     let has_begun = wanted.pty || prompt.is_some();
     if let Some(text) = prompt {
@@ -51,6 +55,17 @@ pub fn run(global: &Global, wanted: &Run, paint: Paint) -> anyhow::Result<()> {
         return attach_terminal(&folder);
     }
     started(global, &folder, &spec, has_begun, wanted.json)
+}
+
+/// Refuses a program whose prompt the host would refuse, before anything starts.
+///
+/// # Errors
+/// When an agent started this program.
+pub fn may_prompt() -> anyhow::Result<()> {
+    match why_no_person_started_this() {
+        Some(why) => bail!("nothing was started: {why}"),
+        None => Ok(()),
+    }
 }
 
 /// The exit code of a wait.
