@@ -14,6 +14,7 @@ mod exported;
 mod faults;
 #[cfg(unix)]
 mod forget;
+mod gate;
 mod history;
 mod home;
 mod hostile;

@@ -1,8 +1,9 @@
 //! One transcript of a timeline: read to its end once, and then only its appended lines.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
 use watchbill_core::transcript::timeline::{Entry, TimelineBuilder};
@@ -21,19 +22,26 @@ pub struct Part {
     /// How it is linked to the part before.
     pub reason: Option<&'static str>,
     reader: Reader,
+    exclude: Exclude,
     builder: TimelineBuilder,
 }
 
 impl Part {
-    /// A transcript that was not read yet.
-    pub fn new(session: &SessionId, path: PathBuf) -> Self {
+    /// A transcript that was not read yet. What these rules name is left out of it.
+    pub fn new(session: &SessionId, path: PathBuf, exclude: &Exclude) -> Self {
         Self {
             session: session.clone(),
             path,
             reason: None,
             reader: Reader::default(),
-            builder: TimelineBuilder::new(),
+            exclude: exclude.clone(),
+            builder: TimelineBuilder::new(exclude.clone()),
         }
+    }
+
+    /// Whether the transcript is read as these rules want it.
+    pub fn is_of(&self, path: &Path, exclude: &Exclude) -> bool {
+        self.path == path && self.exclude == *exclude
     }
 
     /// All entries read so far, in file order.
@@ -65,8 +73,8 @@ impl Part {
     /// # Errors
     /// When the file exists and cannot be read.
     pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
-        let Self { path, reader, builder, .. } = self;
-        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries(builder));
+        let Self { path, reader, exclude, builder, .. } = self;
+        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries { exclude, builder });
         match read {
             // Entries read before the file went away are still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
@@ -79,14 +87,17 @@ impl Part {
 }
 
 /// Adds lines to a timeline.
-struct Entries<'b>(&'b mut TimelineBuilder);
+struct Entries<'b> {
+    exclude: &'b Exclude,
+    builder: &'b mut TimelineBuilder,
+}
 
 impl LineReceiver for Entries<'_> {
     fn restarted(&mut self) {
-        *self.0 = TimelineBuilder::new();
+        *self.builder = TimelineBuilder::new(self.exclude.clone());
     }
 
     fn line(&mut self, line: Line<'_>) {
-        self.0.push_line(line.offset, line.bytes);
+        self.builder.push_line(line.offset, line.bytes);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 
 /// The files of a timeline, in chain order.
@@ -18,6 +19,8 @@ pub struct TimelinePlan {
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
     /// The transcripts of its sessions' subagents.
     pub agents: Vec<AgentFile>,
+    /// What is left out of them.
+    pub exclude: Exclude,
 }
 
 /// A subagent's transcript.
