@@ -76,6 +76,11 @@ fn the_file_takes_seconds_and_units_and_reports_mistakes() {
         (s.archive.enabled, s.archive.budget, s.archive.keep),
         (true, 2_000_000_000, Some(Millis(31_536_000_000)))
     );
+    let view = s.view();
+    assert!(
+        s.history.exclude.excludes(path.to_str().unwrap()) || s.view() == view,
+        "a look changes no settings"
+    );
     let s = s.history;
     assert!(s.exclude.excludes("/home/dev/secret/x") && !s.exclude.excludes("/home/dev/work"));
     assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));

@@ -15,6 +15,7 @@ mod exported;
 mod faults;
 #[cfg(unix)]
 mod forget;
+mod gate;
 mod history;
 mod home;
 mod hostile;

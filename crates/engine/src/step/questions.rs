@@ -14,10 +14,12 @@ use watchbill_protocol::why::Why;
 use watchbill_terminal::{Presence, SessionLocation};
 use watchbill_watch::layout::ClientPath;
 
+use super::changes::is_left_out;
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
 use crate::model::paths::FilePath;
 use crate::prompt::PromptTarget;
+use watchbill_history::query::Gate;
 use watchbill_history::query::named::{IdScope, find_stored, require_name, resolve_one};
 use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
@@ -148,10 +150,11 @@ pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
 ///
 /// # Errors
 /// When the session is not known.
-pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, ApiError> {
-    let id = find(rooms, asked)?;
+pub(super) fn timeline_plan(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<TimelinePlan, ApiError> {
+    let id = shown(rooms, gate, asked)?;
     let chain = rooms.chains.chains().of(&id);
-    let sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+    let mut sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+    sessions.retain(|session| !hides(rooms, gate, session));
     let agents = sessions.iter().flat_map(|session| agent_files(rooms, session)).collect();
     let parts = sessions
         .into_iter()
@@ -167,7 +170,29 @@ pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, 
     let name = chain.and_then(|chain| chain.name.as_ref()).map(ToString::to_string);
     let chain = chain
         .map_or_else(|| watchbill_core::ids::ChainId::derive(&id).to_string(), |chain| chain.id.to_string());
-    Ok(TimelinePlan { session: id, chain, name, parts, agents })
+    Ok(TimelinePlan { session: id, chain, name, parts, agents, exclude: gate.exclude().clone() })
+}
+
+/// Whether the session may not leave Watchbill.
+pub(super) fn hides(rooms: &Rooms, gate: &Gate, id: &SessionId) -> bool {
+    let exclude = gate.exclude();
+    // A session without a transcript has a working folder too, from a hook or the registry.
+    let in_folder = || {
+        let row = row_of(rooms, id);
+        let folders = row.iter().flat_map(|row| [row.cwd.as_deref(), row.repo_root.as_deref()]);
+        folders.flatten().any(|folder| exclude.excludes(folder))
+    };
+    gate.forgets(id.as_str())
+        || (!exclude.is_empty() && (is_left_out(&rooms.sessions, id, exclude) || in_folder()))
+}
+
+/// The session that is named, if it may leave Watchbill.
+///
+/// # Errors
+/// When no session matches, several do, or it may not leave.
+pub(super) fn shown(rooms: &Rooms, gate: &Gate, asked: &str) -> Result<SessionId, ApiError> {
+    let id = find(rooms, asked)?;
+    if hides(rooms, gate, &id) { Err(gate.refusal(id.as_str())) } else { Ok(id) }
 }
 
 fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {

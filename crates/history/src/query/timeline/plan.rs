@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::subagent::{SIDE_QUESTION, copies_parent};
 
@@ -19,6 +20,8 @@ pub struct TimelinePlan {
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
     /// The transcripts of its sessions' subagents.
     pub agents: Vec<AgentFile>,
+    /// What is left out of them.
+    pub exclude: Exclude,
 }
 
 /// A subagent's transcript.

@@ -18,6 +18,7 @@ fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
         name: None,
         parts: vec![(session, path.clone(), None)],
         agents: Vec::new(),
+        exclude: Exclude::default(),
     };
     let line = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
     let mut reader = TimelineReader::default();
@@ -69,6 +70,7 @@ fn plan(parts: &[(&str, &str)], agents: &[(&str, &str)]) -> TimelinePlan {
         chain: "c".into(),
         name: None,
         parts: parts.iter().map(|(id, path)| (SessionId::new(id), PathBuf::from(path), None)).collect(),
+        exclude: Exclude::default(),
         agents: agents
             .iter()
             .map(|(id, path)| AgentFile {
