@@ -140,6 +140,8 @@ pub(super) struct ToolUseResult<'a> {
 pub(super) struct RawAttachment<'a> {
     pub kind: Raw<'a>,
     pub prompt: Raw<'a>,
+    pub origin: Raw<'a>,
+    pub mode: Raw<'a>,
     pub hook_name: Raw<'a>,
     pub plan_path: Raw<'a>,
 }
@@ -336,6 +338,8 @@ impl<'a> RawAttachment<'a> {
             match key {
                 "type" => self.kind = value,
                 "prompt" => self.prompt = value,
+                "origin" => self.origin = value,
+                "commandMode" => self.mode = value,
                 "hookName" => self.hook_name = value,
                 "planFilePath" => self.plan_path = value,
                 _ => {}

@@ -180,6 +180,8 @@ pub struct ToolResult<'a> {
     pub is_error: bool,
     /// Why the call was refused, if it was.
     pub denied: Option<Denial>,
+    /// Only the result's text says that it was refused. A tool that returns text of others can write the same.
+    pub denied_by_text: bool,
     /// `toolUseResult.backgroundTaskId`: the command goes on in the background.
     pub background_task: Option<Cow<'a, str>>,
     /// `toolUseResult.status == "async_launched"`: the subagent of this id goes on by itself.

@@ -14,6 +14,7 @@ use super::bounded_text::{Bounded, cut, ellipsis, result_text, span};
 use super::commands::{CommandPart, command_parts};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
 use super::fields::{Content, Fields};
+use super::full::Full;
 use super::json::Raw;
 use super::parse::{LineReport, read_line, record};
 use super::record::{
@@ -21,7 +22,7 @@ use super::record::{
     ToolResult,
 };
 use super::target;
-use super::user::{prompt_words, tagged, was_stopped};
+use super::user::{prompt_words, was_stopped};
 use super::words::{content_text, joined_text};
 use crate::history::Exclude;
 use crate::ids::RecordId;
@@ -283,12 +284,12 @@ impl TimelineBuilder {
     }
 
     fn queued(&mut self, place: &RecordPlace<'_>, f: &Fields<'_>) {
-        let text = joined_text(f.attached.prompt, TEXT_LIMIT + 4);
-        let (text, origin) = match tagged(&text, "summary") {
-            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
-                (summary.trim().to_owned(), Origin::TaskNotification)
-            }
-            _ => (ellipsis(text, TEXT_LIMIT), Origin::Queued),
+        let (text, origin) = Full::new(f).queued_prompt(TEXT_LIMIT + 4);
+        let text = ellipsis(Cow::Owned(text), TEXT_LIMIT);
+        let origin = match origin {
+            Some(PromptOrigin::TaskNotification) => Origin::TaskNotification,
+            Some(PromptOrigin::Peer) => Origin::Peer,
+            Some(PromptOrigin::Human) | None => Origin::Queued,
         };
         self.add(place, What::Prompt { text, origin });
     }

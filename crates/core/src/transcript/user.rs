@@ -97,14 +97,31 @@ fn interrupt(f: &Fields<'_>) -> Option<bool> {
 /// The origin of a prompt that the user did not write: a finished task or another session.
 fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
     match f.origin.get("kind").word() {
-        Some("task-notification") => return Some(PromptOrigin::TaskNotification),
-        Some("peer" | "coordinator" | "teammate") => return Some(PromptOrigin::Peer),
-        Some("human") => return None,
-        _ => {}
+        Some("human") => None,
+        kind => origin_of_kind(kind).or_else(|| origin_of_text(text).filter(|_| !typed_by_a_person(f))),
     }
-    if typed_by_a_person(f) {
-        return None;
+}
+
+/// The origin of a prompt that came out of the queue; `None` if the user put it there.
+pub(super) fn queued_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
+    let attached = &f.attached;
+    match (attached.origin.get("kind").word(), attached.mode.word()) {
+        (Some("human"), _) => None,
+        (_, Some("task-notification")) => Some(PromptOrigin::TaskNotification),
+        (kind, _) => origin_of_kind(kind).or_else(|| origin_of_text(text)),
     }
+}
+
+fn origin_of_kind(kind: Option<&str>) -> Option<PromptOrigin> {
+    match kind? {
+        "task-notification" => Some(PromptOrigin::TaskNotification),
+        "peer" | "coordinator" | "teammate" => Some(PromptOrigin::Peer),
+        _ => None,
+    }
+}
+
+/// The origin that the first words of a prompt name, if the user did not write it.
+pub(crate) fn origin_of_text(text: &str) -> Option<PromptOrigin> {
     let text = text.trim_start();
     if text.starts_with("<task-notification>") {
         Some(PromptOrigin::TaskNotification)
@@ -121,6 +138,23 @@ fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
 /// Whether the record has the marks of a prompt that the user typed or a program sent. The text does not count.
 fn typed_by_a_person(f: &Fields<'_>) -> bool {
     matches!(f.prompt_source.word(), Some("typed" | "queued" | "sdk" | "suggestion_accepted"))
+}
+
+/// Whether a person typed a prompt, as far as its record shows. Clients before 2.1.207 do not name the source. A name that is not
+/// known here is no sign of a person.
+pub(super) fn is_typed(f: &Fields<'_>) -> bool {
+    let [record, attached] = [&f.origin, &f.attached.origin]
+        .map(|origin| !origin.is_there() || matches!(origin.get("kind").word(), Some("human" | "user")));
+    let is_of_mode = !f.attached.mode.is_there() || f.attached.mode.word() == Some("prompt");
+    let entrypoint = f.entrypoint.word().unwrap_or_default();
+    let is_typed = match f.prompt_source.word() {
+        None => !f.prompt_source.is_there() && !entrypoint.starts_with("sdk"),
+        Some("typed" | "queued") => true,
+        // An editor and the desktop application show a field to type in, and drive the client through its library.
+        Some("sdk") => matches!(entrypoint, "claude-vscode" | "claude-desktop"),
+        Some(_) => false,
+    };
+    record && attached && is_of_mode && is_typed && !f.plan_content.is_there() && !f.meta.is_true()
 }
 
 /// What the agent writes for slash commands and `!` lines.
@@ -297,10 +331,12 @@ pub(super) fn prompt_words(f: &Fields<'_>, prompt: &Prompt<'_>, limit: usize) ->
 fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
     let is_error = block.is_error.is_true();
     let extra = &f.tool_use_result;
+    let denied_by_text = !f.denial_kind.is_there();
     ToolResult {
         id: block.tool_use_id.whole().unwrap_or_default(),
         is_error,
         denied: denial(f, block, is_error),
+        denied_by_text,
         background_task: extra.background_task.whole(),
         async_agent: (extra.status.word() == Some("async_launched"))
             .then(|| extra.agent_id.whole())
@@ -308,17 +344,28 @@ fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
     }
 }
 
+/// The first client whose refusals have a field of their own, `toolDenialKind`.
+const NAMES_DENIALS: [u32; 3] = [2, 1, 220];
 /// The first client whose refusals say whether the call had begun to run.
 const SAYS_BEFORE_RUN: [u32; 3] = [2, 1, 329];
 
+/// Whether the client is of this version or newer. Without a version it is an old one.
+fn is_at_least(f: &Fields<'_>, version: [u32; 3]) -> bool {
+    let found = f.version.whole().unwrap_or_default();
+    let number = |part: &str| {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..digits].parse().ok()
+    };
+    let numbers: Vec<u32> = found.split('.').map_while(number).collect();
+    numbers.as_slice() >= version.as_slice()
+}
+
 /// Whether a call that the user refused was running: an interrupt is written as a refusal.
 pub(super) fn was_stopped(f: &Fields<'_>) -> bool {
-    let version = f.version.whole().unwrap_or_default();
-    let numbers: Vec<u32> = version.split('.').map_while(|number| number.parse().ok()).collect();
     f.denial_kind.word() == Some("user-rejected")
         && !f.denied_before_run.is_true()
         && f.permission_decision.get("source").word().is_none()
-        && numbers.as_slice() >= SAYS_BEFORE_RUN.as_slice()
+        && is_at_least(f, SAYS_BEFORE_RUN)
 }
 
 fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
@@ -335,6 +382,10 @@ fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial
             _ if kind == "user-rejected" => Denial::User,
             _ => Denial::Policy,
         });
+    }
+    // Newer clients name each refusal. A text that looks like one comes from a tool.
+    if is_at_least(f, NAMES_DENIALS) {
+        return None;
     }
     if let Some(text) = f.tool_use_result.text.word()
         && (text.starts_with("User rejected tool use") || text.starts_with("Error: User rejected tool use"))

@@ -125,7 +125,14 @@ pub fn returns(secs: f64, id: &'static str) -> Record<'static> {
 
 /// The inside of a result.
 pub fn result(id: &'static str) -> ToolResult<'static> {
-    ToolResult { id: id.into(), is_error: false, denied: None, background_task: None, async_agent: None }
+    ToolResult {
+        id: id.into(),
+        is_error: false,
+        denied: None,
+        denied_by_text: false,
+        background_task: None,
+        async_agent: None,
+    }
 }
 
 /// A call that was refused.

@@ -239,6 +239,14 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
         let line = result(content, more);
         assert_eq!(read(&line), want, "{line}");
     }
+    // Newer clients name each refusal, so their texts are those of tools.
+    for version in ["2.1.220", "2.1.332", "3.0.0"] {
+        for more in ["", r#","toolUseResult":"Error: User rejected tool use""#] {
+            let line = result(refused, &format!(r#""version":"{version}"{more}"#));
+            assert_eq!(read(&line), "t error", "{line}");
+        }
+    }
+    assert_eq!(read(&result(refused, r#""version":"2.1.219""#)), "t refused by the user");
     // The text of a refusal in the output of a successful command is no refusal.
     let quoted = user(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{refused}}}]"#), "");
     assert_eq!(read(&quoted), "t ok");
