@@ -90,7 +90,8 @@ impl Fs for Mount {
 /// Whether a thread of this process looks at files. A thread's name has 15 characters at most.
 fn any_look_runs() -> bool {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
-    let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    let mut names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
     names.any(|name| name.trim_end() == "watchbill-files")
 }
 
