@@ -17,8 +17,9 @@ use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, HookToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::transcript::json::Raw;
+use crate::transcript::prompt_source::origin_of_text;
 use crate::transcript::record::PromptOrigin;
-use crate::transcript::user::{origin_of_text, tagged};
+use crate::transcript::user::tagged;
 
 /// A hook event with its origin, payload and texts.
 #[derive(Debug, Clone, Copy)]

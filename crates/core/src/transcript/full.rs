@@ -8,9 +8,10 @@ use std::borrow::Cow;
 use super::commands::{CommandPart, command_parts};
 use super::fields::{Content, Fields, RawBlock};
 use super::json::{Raw, each_string, unescape_onto};
+use super::prompt_source::{is_typed, queued_origin};
 use super::record::{Prompt, PromptOrigin};
 use super::target;
-use super::user::{is_typed, prompt_words, queued_origin, tagged};
+use super::user::{prompt_words, tagged};
 use super::words::{content_text, joined_text};
 use crate::history::private::rest_closes_block;
 

@@ -9,6 +9,7 @@ pub mod full;
 pub(crate) mod json;
 pub mod line_splitter;
 pub mod parse;
+pub(crate) mod prompt_source;
 pub mod record;
 pub(crate) mod target;
 pub mod timeline;

@@ -71,9 +71,6 @@ CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;
 
 pub(crate) const V11: &str = "
 ALTER TABLE activities ADD COLUMN reason TEXT;    -- what the user said when refusing the call
--- The calls of one turn, and those without a turn.
-CREATE INDEX activities_batch ON activities (session, batch);
-DROP INDEX activities_orphaned;
 ";
 
 /// An activity as it is stored.

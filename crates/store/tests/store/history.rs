@@ -327,6 +327,7 @@ fn absurd(rig: &Rig) {
     sql.execute_batch(&format!(
         "UPDATE requests SET input = {most}, output = {most}, cache_read = {most}, cache_write = {most};
          UPDATE sessions SET project = 'p';
+         ALTER TABLE activities DROP COLUMN reason;
          DROP TABLE memory_edits;
          PRAGMA user_version = 5;",
         most = i64::MAX

@@ -156,7 +156,7 @@ fn marked(line: &str) -> Option<String> {
     Some(squeezed(&line[head.len()..])).filter(|text| !text.is_empty())
 }
 
-/// Whether a person typed the prompt of a turn. A plan that the agent carries out stands in a prompt that nobody typed.
+/// Whether a person typed the prompt of a turn. A plan that the agent carries out stands in a prompt that the agent wrote.
 fn is_typed(batch: &Batch) -> bool {
     batch.origin.is_some_and(BatchOrigin::is_typed)
         && batch.prompt.as_deref().is_none_or(|prompt| plan_in_prompt(prompt).is_none())

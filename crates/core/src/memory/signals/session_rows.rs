@@ -53,3 +53,13 @@ impl SessionRows {
 pub(in crate::memory) fn is_edit(call: &Activity) -> bool {
     matches!(call.tool.as_deref(), Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit"))
 }
+
+/// The command line of a call, without a change of folder before it.
+pub(in crate::memory) fn command_of(call: &Activity) -> Option<&str> {
+    let line =
+        matches!(call.tool.as_deref(), Some("Bash" | "PowerShell")).then(|| call.target.as_deref())??.trim();
+    match line.strip_prefix("cd ").and_then(|rest| rest.split_once("&& ")) {
+        Some((_, rest)) => Some(rest.trim()),
+        None => Some(line),
+    }
+}

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::errors::command_of;
-use super::session_rows::SessionRows;
+use super::session_rows::{SessionRows, command_of};
 use crate::history::rows::{Activity, Batch, BatchId, BatchStatus, returns_foreign_text};
 
 /// The rows of one session, and where each is.
