@@ -17,8 +17,8 @@ pub struct OtherBranch {
     now: String,
 }
 
-/// The folder in which the agent looks for the session's file: the session's own, or one above it, when the client moved
-/// the session into a worktree of the folder that it began in.
+/// The folder in which the agent looks for the session's file. It is the session's own, or one above it, when the client
+/// moved the session into a worktree of the folder that it began in.
 pub fn resume_folder(row: &TrackedSession) -> Option<String> {
     let cwd = row.cwd.as_deref()?;
     let is_its = |folder: &&Path| {

@@ -19,7 +19,7 @@ const SPELLS_FREELY: bool = cfg!(any(windows, target_os = "macos"));
 #[derive(Default)]
 pub struct DiskLinks(Mutex<LinkCache>);
 
-/// Without the cache: two programs with the same settings show the same, whatever they have resolved.
+/// Without the cache: two programs with the same settings show the same text.
 impl fmt::Debug for DiskLinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DiskLinks")

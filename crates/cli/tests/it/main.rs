@@ -31,6 +31,8 @@ mod memory;
 mod model_queue;
 #[cfg(target_os = "linux")]
 mod own;
+#[cfg(target_os = "linux")]
+mod own_goes_on;
 mod pages;
 mod people;
 #[cfg(target_os = "linux")]

@@ -108,8 +108,8 @@ impl Lineage {
     }
 }
 
-/// Whether the agent names its folder in `projects` so for this working folder: each UTF-16 unit that is no letter or
-/// digit of ASCII becomes a hyphen, and a name of more than 200 ends in a hash.
+/// Whether the agent gives its folder in `projects` this name for this working folder. Each UTF-16 unit that is no letter
+/// or digit of ASCII becomes a hyphen. A name of more than 200 ends in a hash.
 pub fn is_project_of(name: &str, cwd: &str) -> bool {
     let spelled = cwd.encode_utf16().map(|unit| u8::try_from(unit).unwrap_or(b'-'));
     let spelled = spelled.map(|byte| if byte.is_ascii_alphanumeric() { byte } else { b'-' });

@@ -15,7 +15,7 @@ use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
 /// Whether the transcript of the subagent with this id begins with nearly all records of its session, with the same
-/// requests: a worker of the client for a compaction, a prompt's suggestion, or a question by `/btw`.
+/// requests. Such a subagent makes a compaction, suggests a prompt, or answers a question by `/btw`.
 pub fn copies_parent(agent: &str) -> bool {
     ["acompact", "aprompt_suggestion", SIDE_QUESTION].iter().any(|worker| agent.starts_with(worker))
 }

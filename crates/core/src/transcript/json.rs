@@ -40,14 +40,6 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The same, but empty if the part that is cut off shows that the beginning is private.
-    pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Str(raw) => Some(head(raw, limit)),
-            _ => None,
-        }
-    }
-
     /// The whole string.
     pub(crate) fn whole(self) -> Option<Cow<'a, str>> {
         self.text(usize::MAX)

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::fields::{Content, Fields, RawBlock};
-use super::json::Raw;
 use super::prompt_source::{other_origin, typed_by_a_person};
 use super::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
 use super::words::{content_text, joined_text};

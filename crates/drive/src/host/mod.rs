@@ -208,7 +208,7 @@ fn watch(folder: &Folder, inputs: &SyncSender<Input>) -> io::Result<()> {
     let flags_of_own = flags | inotify::WatchFlags::DELETE;
     let watched = inotify::init(inotify::CreateFlags::CLOEXEC)?;
     for above in folder.path().ancestors().take_while(|above| above.parent().is_some()) {
-        // Without a right to look at it, nobody of this user removes it.
+        // A folder that this user may not look at is not removed by this user either.
         let is_own = above == folder.path();
         let _ = inotify::add_watch(&watched, above, if is_own { flags_of_own } else { flags });
     }

@@ -44,7 +44,7 @@ pub fn is_alive(process: Process) -> bool {
 }
 
 /// Children of this process that have ended and wait to be taken note of. Leaves out what a thread of the host runs and waits for
-/// itself: only such a child is in the host's own session, because the agent begins one for itself and what it starts.
+/// itself. Only such a child is in the host's own session, because the agent begins one for itself and what it starts.
 pub fn ended_children() -> Vec<Pid> {
     let own = std::process::id();
     let session = rustix::process::getsid(None).ok();
