@@ -311,9 +311,9 @@ const NEAR: usize = 48;
 /// Lone surrogates and nonsense escapes become U+FFFD. Agents write lone surrogates when they cut a text in the
 /// middle of an emoji.
 pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
-    let head = &raw[..raw.floor_char_boundary(limit)];
-    if memchr(b'\\', head.as_bytes()).is_none() {
-        return Cow::Borrowed(head);
+    let beginning = &raw[..raw.floor_char_boundary(limit)];
+    if memchr(b'\\', beginning.as_bytes()).is_none() {
+        return Cow::Borrowed(beginning);
     }
     let mut out = String::with_capacity(raw.len().min(limit));
     unescape_onto(&mut out, raw, limit);
