@@ -8,7 +8,7 @@ use ts_rs::TS;
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct SearchQuery {
-    /// The typed text: words, all of which must occur; `"a phrase"`; `begin*`. Never an error.
+    /// The typed text: words, all of which must occur; `"a phrase"`; `begin*`. At most 64 words and 4,096 bytes.
     pub query: String,
     /// The user is still typing: the last word may go on.
     #[serde(default)]

@@ -1,7 +1,9 @@
 //! Checks each request: a program of this user that knows the token gets an answer, a web page is refused.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -84,10 +86,20 @@ fn is_equal(given: &[u8], token: &[u8]) -> bool {
     given.len() == token.len() && given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// Refuses before any endpoint runs.
+/// The longest body, in bytes.
+const BODY_LIMIT: usize = 1024 * 1024;
+/// How long a client may take to send a body.
+const BODY_BUDGET: Duration = Duration::from_secs(5);
+
+/// Refuses before any endpoint runs. A connection that is refused ends, so that it takes no place from the others.
 pub async fn refuse(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.check(request.method(), request.uri().path(), request.headers()) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => match with_body(request).await {
+            Ok(request) => next.run(request).await,
+            Err(status) => {
+                (status, CLOSE, "the body is longer than 1 MiB or came too slowly").into_response()
+            }
+        },
         Err(refused) => {
             let (status, why) = match refused {
                 Refused::Host => (
@@ -102,9 +114,19 @@ pub async fn refuse(State(guard): State<Guard>, request: Request, next: Next) ->
                 ),
             };
             tracing::debug!(?refused, "a request over HTTP was refused");
-            (status, why).into_response()
+            (status, CLOSE, why).into_response()
         }
     }
+}
+
+const CLOSE: [(header::HeaderName, &str); 1] = [(header::CONNECTION, "close")];
+
+/// Reads the body within its limits of length and time.
+async fn with_body(request: Request) -> Result<Request, StatusCode> {
+    let (parts, body) = request.into_parts();
+    let read = tokio::time::timeout(BODY_BUDGET, to_bytes(body, BODY_LIMIT)).await;
+    let body = read.map_err(|_| StatusCode::REQUEST_TIMEOUT)?.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    Ok(Request::from_parts(parts, Body::from(body)))
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
+use tokio_io_timeout::TimeoutStream;
 use watchbill_engine::handle::Handle;
 
 use crate::accept::Storing;
@@ -26,8 +26,8 @@ use crate::{accept, endpoints};
 const MAX_CONNECTIONS: usize = 32;
 /// How long a client may take to send the head of a request.
 const HEAD_BUDGET: Duration = Duration::from_secs(2);
-/// The longest body.
-const BODY_LIMIT: usize = 1024 * 1024;
+/// How long a client may leave the bytes of an answer unread.
+const UNREAD_BUDGET: Duration = Duration::from_secs(10);
 
 /// The running service. It ends when this is dropped.
 #[derive(Debug)]
@@ -79,7 +79,6 @@ pub fn start(engine: Handle, data_dir: &Path, port: u16, accepts: bool) -> io::R
     let (events, storing) =
         accepts.then(|| accept::start(data_dir, engine.takes_more_events())).transpose()?.unzip();
     let router = endpoints::router(App::new(engine, events))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(guard, refuse));
     let (end, ended) = oneshot::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -124,12 +123,14 @@ async fn serve(listener: std::net::TcpListener, router: Router) {
             }
         };
         let service = TowerToHyperService::new(router.clone());
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(UNREAD_BUDGET));
         tokio::spawn(async move {
             let _place = place;
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_BUDGET)
-                .serve_connection(TokioIo::new(stream), service)
+                .serve_connection(TokioIo::new(Box::pin(stream)), service)
                 .await;
             if let Err(error) = served {
                 tracing::debug!(%error, "a connection to the service ended early");

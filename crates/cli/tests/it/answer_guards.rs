@@ -24,7 +24,7 @@ const IMPOSTOR: &str = "import fcntl, json, os, socket, sys\n\
     listener.settimeout(0.2)\n\
     open(data + '/posing', 'w').close()\n\
     parent = os.getppid()\n\
-    while os.getppid() == parent:\n\
+    while os.getppid() == parent and os.path.exists(data):\n\
     \x20   try:\n\
     \x20       lines = listener.accept()[0].makefile('rw')\n\
     \x20       lines.write(json.dumps({'protocol': 1, 'watchbill': '0', 'pid': 1, 'view': ''}) + '\\n')\n\

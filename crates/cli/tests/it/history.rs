@@ -111,6 +111,17 @@ fn a_missing_folder_is_reported_as_by_the_roster() {
 }
 
 #[test]
+fn a_search_with_too_many_words_or_bytes_is_refused_at_once() {
+    let home = with_sessions();
+    assert_eq!(home.run_watchbill(&["search", &"pager ".repeat(64)]).code, 0);
+    for query in ["pager ".repeat(65), "p".repeat(4097), format!("\"{}\"", "pager ".repeat(20_000))] {
+        let refused = home.run_watchbill(&["search", &query]);
+        assert_eq!((refused.code, &*refused.out), (1, ""), "{}", refused.err);
+        assert!(refused.err.contains("at most 64 words and 4096 bytes"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn search_filters_narrow_the_result() {
     let home = with_sessions();
     let all = found(&home, &["pager"]).len();

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -215,6 +216,31 @@ fn slow_clients_and_too_many_followers_do_not_stop_the_others() {
     let taken = followers.iter().filter(|(_, line)| line.contains("200")).count();
     assert_eq!(taken, 8);
     assert_eq!(service.get("/api/sessions").status, 200);
+}
+
+#[test]
+fn clients_that_do_not_read_or_send_on_do_not_stop_the_others() {
+    let service = Service::start();
+    let (host, token) = (service.host(), service.bearer());
+    let all_places = |text: &str| -> Vec<_> {
+        let client = |_| {
+            let mut stream = TcpStream::connect(service.address).unwrap();
+            stream.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
+            // A service that reads no more, or has ended the connection, takes only a part.
+            let _ = stream.write_all(text.as_bytes());
+            stream
+        };
+        (0..32).map(client).collect()
+    };
+    let head = format!("{host}\r\ncontent-type: application/json\r\ncontent-length: 1000");
+    let unfinished = format!("POST /sessions/a/observations HTTP/1.1\r\n{head}\r\n{token}\r\n\r\n{{");
+    let _unfinished = all_places(&unfinished);
+    assert_eq!(service.get("/api/sessions").status, 200, "bodies without an end");
+    let unread = format!("GET /api/sessions HTTP/1.1\r\n{host}\r\n\r\n").repeat(60_000);
+    let _refused = all_places(&unread);
+    assert_eq!(service.get("/api/sessions").status, 200, "answers that are refused and unread");
+    let _unread = all_places(&unread.replace(&host, &format!("{host}\r\n{token}")));
+    assert_eq!(service.get("/api/sessions").status, 200, "answers that are unread");
 }
 
 #[test]

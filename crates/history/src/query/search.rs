@@ -28,6 +28,9 @@ use crate::history_progress::{HistoryProgress, HistoryState};
 const DEFAULT_LIMIT: u32 = 20;
 /// Most hits of one answer.
 const MAX_LIMIT: u32 = 1000;
+/// Longest text of a search, in bytes and in words. Each word is a lookup, and one search keeps the next one waiting.
+const MAX_QUERY_BYTES: usize = 4096;
+const MAX_QUERY_WORDS: usize = 64;
 /// How long the state of the index is taken for unchanged, in milliseconds.
 const STATE_MAX_AGE_MS: u128 = 10_000;
 
@@ -75,6 +78,14 @@ impl Searcher {
         history: &HistorySettings,
         asked: &SearchQuery,
     ) -> Result<SearchAnswer, ApiError> {
+        let words = asked.query.split_whitespace().count();
+        if asked.query.len() > MAX_QUERY_BYTES || words > MAX_QUERY_WORDS {
+            let limits = format!("{MAX_QUERY_WORDS} words and {MAX_QUERY_BYTES} bytes");
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("a search takes at most {limits}: shorten the text"),
+            ));
+        }
         let data_dir = self.data_dir()?;
         let reached = self.reach.get();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -144,7 +144,7 @@ fn odd_names_and_odd_files_of_a_real_disk() {
     use std::os::unix::ffi::OsStrExt;
     let dir = TempDir::new().expect("a temporary folder");
     let project = dir.path().join("projects").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
-    write(&project.join("a b.jsonl"));
+    write(&project.join("a-b.jsonl"));
     let made =
         std::process::Command::new("mkfifo").arg(project.join("pipe.jsonl")).status().expect("it runs");
     assert!(made.success(), "a pipe");
