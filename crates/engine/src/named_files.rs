@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use watchbill_agents::claude::requests::files::{MAX_FILES, named_paths};
 use watchbill_core::requests::request::{Digest, FileState, NamedFile, Request};
-use watchbill_hooks::request::files::{MAX_FILES, named_paths};
 use watchbill_watch::fs::{FileKind, Fs};
 
 /// The longest file that is hashed, in bytes. Of a longer one, size and time count.

@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_agents::claude::layout::{ClientPath, classify};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::fs::{Fs, is_gone};
-use watchbill_watch::layout::{ClientPath, classify};
 use watchbill_watch::repo::repo_root;
 
 /// Limit of watched folders: each watch takes from a resource of the whole system.

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::claude::requests::{Asking, decision_in_words_of_client};
 use serde_json::{Value, json};
 use watchbill_core::requests::decision::Decision;
 use watchbill_core::requests::request::Request;
 use watchbill_core::requests::visible::{visible, visible_line};
-use watchbill_hooks::request::{Asking, decision_in_words_of_client};
 
 use crate::driver::Refusal;
 use crate::fold::form::{self, Field};
