@@ -7,7 +7,7 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
-cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE] [--out FILE]
+cargo xtask bench [--only PART]... [--rounds N] [--small] [--program FILE] [--out FILE]
                                            measure speed and memory on generated histories; --rivals also measures
                                            other programs, which it installs from PyPI; --program measures another
                                            build of the command line; --out writes the table as a page (a whole run
@@ -79,7 +79,6 @@ pub struct BenchOptions {
     /// Small histories, to try the drivers.
     pub small: bool,
     /// Compares with programs that it installs from PyPI.
-    pub rivals: bool,
     /// Another build of the program to measure; without it the tree's own is built.
     pub program: Option<PathBuf>,
     /// The file for the table as a page; `docs/performance.md` after a whole run, else none.
@@ -191,13 +190,11 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
 }
 
 fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
-    let mut options =
-        BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false, program: None, out: None };
+    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false, program: None, out: None };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--small" => options.small = true,
-            "--rivals" => options.rivals = true,
             "--only" => {
                 let parts = words.next().ok_or("`--only` wants the name of a part")?;
                 options.only.extend(parts.split(',').map(str::to_owned));
@@ -291,12 +288,11 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("bench --rounds 3 --only cold,idle --small --rivals --program before --out there.md"),
+            words("bench --rounds 3 --only cold,idle --small --program before --out there.md"),
             Ok(Task::Bench(BenchOptions {
                 only: vec!["cold".into(), "idle".into()],
                 rounds: 3,
                 small: true,
-                rivals: true,
                 program: Some("before".into()),
                 out: Some("there.md".into())
             }))

@@ -44,7 +44,7 @@ const TERMINALS: &[&str] = &[
 const BROWSER: &[&str] = &["chromium", "fonts-dejavu-core"];
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "tmux", "util-linux"];
-const BENCH: &[&str] = &["python3", "ripgrep"];
+const BENCH: &[&str] = &["python3"];
 const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
 const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 
@@ -126,7 +126,6 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
 /// Programs that serve as well without their package.
 fn is_program_on_path(package: &str) -> bool {
     let program = match package {
-        "ripgrep" => "rg",
         "iproute2" => "ip",
         "util-linux" => "unshare",
         other => other,

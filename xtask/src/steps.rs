@@ -31,7 +31,7 @@ pub enum Need {
     Browser,
     /// Python, and the programs that isolate the client.
     Rig,
-    /// Python, ripgrep: programs that the benchmarks compare with.
+    /// Python, which makes the histories of the benchmarks.
     Bench,
     /// Programs that make and check packages.
     Packages,

@@ -4,7 +4,6 @@ use anyhow::Result;
 
 use super::corpus::{self, Generated};
 use super::measure::{self, Used, median};
-use super::other_tools::{self, Rival};
 use super::{Bench, Row};
 use crate::call::Call;
 
@@ -17,42 +16,17 @@ const CROWD_TIME: f64 = 3.0;
 /// Megabytes for the same.
 const CROWD_PEAK: f64 = 150.0;
 
-/// Many sessions. Own runs and other tools' runs take turns, so that other load on the machine affects all alike.
+/// Many sessions.
 pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
-    let mut rivals = other_tools::present(bench, &corpus.claude_dir);
     // The first round fills the page cache and is not counted.
-    let ours = one(bench, &corpus)?;
-    rivals.retain(|rival| {
-        println!("  $ {}", rival.call.line());
-        let ran = one_of(rival);
-        if let Err(error) = &ran {
-            println!("  NOT COMPARED with {}: {error:#}", rival.name);
-        }
-        ran.is_ok()
-    });
-    let (mut own, mut others) = (Vec::new(), vec![Vec::new(); rivals.len()]);
-    for _ in 0..bench.rounds {
-        own.push(one(bench, &corpus)?);
-        for (rival, runs) in rivals.iter().zip(&mut others) {
-            runs.push(one_of(rival)?);
-        }
-    }
-    let mut rows = summary("cold pass", &own, &corpus);
+    let first = one(bench, &corpus)?;
+    let runs = (0..bench.rounds).map(|_| one(bench, &corpus)).collect::<Result<Vec<_>>>()?;
+    let mut rows = summary("cold pass", &runs, &corpus);
     rows.push(Row::without_target(
         "cold pass, uncounted first run",
-        format!("{:.2} s", ours.wall.as_secs_f64()),
+        format!("{:.2} s", first.wall.as_secs_f64()),
     ));
-    for (rival, runs) in rivals.iter().zip(&others) {
-        // Each ratio compares runs that follow each other; their median is robust against a busy minute.
-        let ratio = median(own.iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
-        let cpu = median(runs.iter().map(Used::cpu_seconds));
-        let peak = median(runs.iter().map(Used::peak_megabytes));
-        rows.push(Row::without_target(
-            format!("beside {}", rival.name),
-            format!("{ratio:.2} times its {cpu:.2} CPU s ({peak:.0} MB)"),
-        ));
-    }
     Ok(rows)
 }
 
@@ -103,8 +77,4 @@ fn one(bench: &Bench, corpus: &Generated) -> Result<Used> {
 pub fn all_rows(bench: &Bench, corpus: &Generated) -> Result<Call> {
     // With an empty data folder everything is read.
     bench.watchbill_on(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir, "nothing")
-}
-
-fn one_of(rival: &Rival) -> Result<Used> {
-    measure::run(&rival.name, &rival.call, rival.good_ends)
 }

@@ -7,8 +7,6 @@ use anyhow::{Context, Result};
 
 use super::corpus::{self, Generated};
 use super::measure::{self, Used, median, quantile};
-use super::other_tools::{self, Rival};
-use super::yardstick;
 use super::{Bench, Row};
 use crate::call::Call;
 
@@ -21,55 +19,29 @@ const FIRST_PAGE: f64 = 10.0;
 /// Words that occur in very many texts of the generated histories.
 const COMMON: [&str; 6] = ["error", "the", "return", "await", "let", "const"];
 
-/// The whole index, at two cuts; its runs and those of other indexers take turns on the same files.
+/// The whole index, at two cuts that take turns on the same files.
 pub fn index(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
-    let mut rivals = if bench.rivals { other_tools::indexers(bench, &corpus.claude_dir) } else { Vec::new() };
-    rivals.retain(|rival| {
-        println!("  $ {}", rival.call.line());
-        match one_of(rival) {
-            Ok(_) => true,
-            Err(error) => {
-                println!("  NOT COMPARED with {}: {error:#}", rival.name);
-                false
-            }
-        }
-    });
-    let (mut own, mut others) = (vec![Vec::new(); CUTS.len()], vec![Vec::new(); rivals.len()]);
-    let (mut reading, mut yardsticks) = (Vec::new(), vec![Vec::new(); CUTS.len()]);
+    let mut runs = vec![Vec::new(); CUTS.len()];
+    let mut reading = Vec::new();
     for _ in 0..bench.rounds {
-        for (((cut, _), runs), least) in CUTS.iter().zip(&mut own).zip(&mut yardsticks) {
+        for ((cut, _), runs) in CUTS.iter().zip(&mut runs) {
             // Files outside the page cache would add the system's work.
             reading.push(corpus.read_through()?);
-            least.push(yardstick::index(bench, &corpus.claude_dir, *cut)?);
             runs.push(full(bench, &corpus, *cut)?);
-        }
-        for (rival, runs) in rivals.iter().zip(&mut others) {
-            runs.push(one_of(rival)?);
         }
     }
     let mut rows = Vec::new();
-    for (((cut, target), runs), least) in CUTS.iter().zip(&own).zip(&yardsticks) {
+    for ((cut, target), runs) in CUTS.iter().zip(&runs) {
         let cpu = median(runs.iter().map(|used| used.cpu_seconds() / corpus.gigabytes()));
         let peak = median(runs.iter().map(Used::peak_megabytes));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes"), cpu, "CPU s/GB", *target));
         let system = median(runs.iter().map(|used| used.system.as_secs_f64()));
         rows.push(Row::without_target("  of that the system's part", format!("{system:.2} s")));
-        rows.push(Row::without_target("  beside rows and FTS5 alone", yardstick::beside(runs, least)));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes, peak"), peak, "MB", PEAK));
     }
     let least = reading.iter().map(Used::cpu_seconds).fold(f64::INFINITY, f64::min);
     rows.push(Row::without_target("reading the same files", format!("{least:.2} CPU s at least")));
-    for (rival, runs) in rivals.iter().zip(&others) {
-        let cpu = median(runs.iter().map(Used::cpu_seconds));
-        let peak = median(runs.iter().map(Used::peak_megabytes));
-        let ratio =
-            median(own[0].iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
-        rows.push(Row::without_target(
-            format!("index, beside {}", rival.name),
-            format!("{ratio:.2} times its {cpu:.1} CPU s ({peak:.0} MB)"),
-        ));
-    }
     Ok(rows)
 }
 
@@ -143,11 +115,4 @@ fn watchbill(bench: &Bench, corpus: &Generated, data: &Path, words: &[&str]) -> 
 
 fn data_dir(bench: &Bench, part: &str) -> PathBuf {
     bench.tree.target("bench-home").join(format!("data-{part}"))
-}
-
-fn one_of(rival: &Rival) -> Result<Used> {
-    if let Some(home) = &rival.fresh_home {
-        other_tools::make_afresh(home)?;
-    }
-    measure::run(&rival.name, &rival.call, rival.good_ends)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the cost of reading, waiting and idling, beside other programs on the same files.
+//! `cargo xtask bench`: the cost of reading, waiting and idling.
 
 mod cold;
 mod corpus;
@@ -7,14 +7,12 @@ mod idle;
 mod index;
 mod latency;
 mod measure;
-mod other_tools;
 mod own;
 mod report;
 mod setup;
 mod warm;
 mod watching;
 mod window;
-mod yardstick;
 
 use std::path::PathBuf;
 
@@ -31,10 +29,10 @@ use setup::Bench;
 
 /// The parts, in order, each with its subject.
 const PARTS: &[(&str, &str)] = &[
-    ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
+    ("cold", "one pass over 2,000 sessions, 1 GB"),
     ("crowd", "the roster of 100,000 short sessions, most of them months old, from files alone"),
     ("huge", "one pass over a session of 495 MB"),
-    ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
+    ("index", "the full-text index of 2,000 sessions"),
     ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
     ("warm", "starts with everything in the store: 2,000 sessions"),
@@ -70,20 +68,18 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
     }
     packages::provide(tree, &[Need::Bench, Need::Node])?;
     // The window is another program, and its part builds that.
-    if options.only.iter().any(|part| part != "window") || options.only.is_empty() {
-        // Each build of cargo puts the tree's own program back in its place, so another program needs another place.
-        if options.program.is_none() {
-            Call::new(tree.root(), "cargo")
-                .args(["build", "--release", "--locked", "--package", "watchbill"])
-                .run()?;
-        }
-        yardstick::build(tree)?;
+    // Each build of cargo puts the tree's own program back in its place, so another program needs another place.
+    let builds = options.only.iter().any(|part| part != "window") || options.only.is_empty();
+    if builds && options.program.is_none() {
+        Call::new(tree.root(), "cargo")
+            .args(["build", "--release", "--locked", "--package", "watchbill"])
+            .run()?;
     }
     let program = match &options.program {
         Some(program) => std::path::absolute(program)?,
         None => tree.program("release", "watchbill"),
     };
-    let bench = Bench { tree, rounds: options.rounds, small: options.small, rivals: options.rivals, program };
+    let bench = Bench { tree, rounds: options.rounds, small: options.small, program };
     if options.program.is_some() {
         println!("{} is measured", bench.program.display());
         // Each program must search its own index.
@@ -143,14 +139,7 @@ mod tests {
     #[test]
     fn only_a_whole_run_of_the_trees_own_program_writes_the_page_of_the_tree() {
         let tree = Tree::building_into(std::path::Path::new("target"));
-        let whole = || BenchOptions {
-            only: Vec::new(),
-            rounds: 5,
-            small: false,
-            rivals: false,
-            program: None,
-            out: None,
-        };
+        let whole = || BenchOptions { only: Vec::new(), rounds: 5, small: false, program: None, out: None };
         assert_eq!(page_of(&tree, &whole()), Some(tree.path(report::PAGE)));
         let part = BenchOptions { only: vec!["cold".into()], ..whole() };
         assert_eq!(page_of(&tree, &part), None);

@@ -128,7 +128,7 @@ mod tests {
         vec![
             Row::at_most("cold pass", 0.8123, "CPU s/GB", 0.9),
             Row::at_most("peak", 91.26, "MB", 80.0),
-            Row::without_target("beside ripgrep", "2.1x"),
+            Row::without_target("beside another", "2.1x"),
         ]
     }
 
@@ -138,7 +138,7 @@ mod tests {
             table(&rows()),
             "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
              peak                  91.3 MB  <= 80 MB          MISSED\n\
-             beside ripgrep           2.1x"
+             beside another           2.1x"
         );
     }
 
@@ -157,7 +157,7 @@ mod tests {
              |---|---:|---|---|\n\
              | cold pass | 0.81 CPU s/GB | &lt;= 0.90 CPU s/GB | met |\n\
              | peak | 91.3 MB | &lt;= 80 MB | MISSED |\n\
-             | beside ripgrep | 2.1x |  |  |\n\
+             | beside another | 2.1x |  |  |\n\
              \n## odd\n\nMeasured: odd names.\n\n\
              | Quantity | Measured | Target | |\n\
              |---|---:|---|---|\n\

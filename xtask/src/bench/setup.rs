@@ -12,7 +12,6 @@ pub struct Bench<'a> {
     pub tree: &'a Tree,
     pub rounds: usize,
     pub small: bool,
-    pub rivals: bool,
     pub program: PathBuf,
 }
 

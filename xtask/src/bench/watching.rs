@@ -169,7 +169,7 @@ mod tests {
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
         std::fs::set_permissions(&script, permissions).unwrap();
         let tree = Tree::find().unwrap();
-        let bench = Bench { tree: &tree, rounds: 1, small: true, rivals: false, program: script };
+        let bench = Bench { tree: &tree, rounds: 1, small: true, program: script };
         let watching = Watching::start(&bench, folder.path());
         (folder, watching)
     }

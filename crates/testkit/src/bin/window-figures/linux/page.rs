@@ -1,4 +1,4 @@
-//! Scripts that run in the page: the probes of `ui/bench`, sent as text, and the marks that the window sets.
+//! Scripts that run in the page: `probes.js`, sent as text, and the marks that the window sets.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use watchbill_testkit::{Desktop, Driver, until};
 
 use super::{Figure, Options, figure};
 
-const PROBES: &str = include_str!("../../../../../../ui/bench/probes.js");
+const PROBES: &str = include_str!("probes.js");
 
 /// Opens the program over the home of this desktop.
 pub async fn open(desktop: &Desktop, wish: &Options, args: &[&str]) -> Result<Driver> {
@@ -35,9 +35,8 @@ pub async fn there(page: &Client, selector: &str) -> Result<()> {
 
 /// Runs one of the probes and returns its milliseconds.
 pub async fn probe(page: &Client, call: &str) -> Result<Vec<f64>> {
-    let probes = PROBES.replace("export const ", "const ");
     let script = format!(
-        "const done = arguments[arguments.length - 1]; {probes}\n\
+        "const done = arguments[arguments.length - 1]; {PROBES}\n\
          Promise.resolve({call}).then((found) => done([found].flat()), (error) => done(String(error)));"
     );
     let found = page.execute_async(&script, Vec::new()).await?;

@@ -1,12 +1,7 @@
-// Measurements inside the page, and their output. Each probe is self-contained: its source text is sent to the page.
-
-const nearest = (values, share) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
-export const shown = (values) => `median ${nearest(values, 0.5).toFixed(1)}, 95 of 100 ${nearest(values, 0.95).toFixed(1)}, 99 of 100 ${nearest(values, 0.99).toFixed(1)}, most ${Math.max(...values).toFixed(1)} ms (${values.length})`;
-
-export const say = (what, words) => process.stdout.write(`${what.padEnd(58)} ${words}\n`);
+// Measurements inside the page. Each probe is self-contained: its source text is sent to the page.
 
 /** Scrolls an element by this many pixels a frame, up and down. Resolves to the times between frames. */
-export const scrolling = ({ selector, by, frames }) =>
+const scrolling = ({ selector, by, frames }) =>
   new Promise((done) => {
     const view = document.querySelector(selector);
     const gaps = [];
@@ -25,7 +20,7 @@ export const scrolling = ({ selector, by, frames }) =>
   });
 
 /** Time from a key press to the frame after the one that shows its effect. */
-export const keys = ({ key, times }) =>
+const keys = ({ key, times }) =>
   (async () => {
     const spans = [];
     const frame = () => new Promise((done) => requestAnimationFrame(done));
@@ -42,7 +37,7 @@ export const keys = ({ key, times }) =>
   })();
 
 /** Time from the click on the first row to the frame that draws the newest of this many items at its index. */
-export const opening = async (items) => {
+const opening = async (items) => {
   const began = performance.now();
   document.querySelector("[data-session]").click();
   while (!document.querySelector(`[data-index='${items - 1}'] .entry`)) await new Promise((done) => requestAnimationFrame(done));
@@ -53,7 +48,7 @@ export const opening = async (items) => {
  * The same for a transcript that is not counted yet: its newest item is drawn before its index is known. Gives both
  * times.
  */
-export const openingFirst = async (items) => {
+const openingFirst = async (items) => {
   const began = performance.now();
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const isNewest = (entry) => entry.textContent.trim().startsWith(`Item ${items - 1}.`);
@@ -65,7 +60,7 @@ export const openingFirst = async (items) => {
 };
 
 /** Runs something right after the frame that is being drawn. */
-export const afterFrame = (act) => {
+const afterFrame = (act) => {
   const channel = new MessageChannel();
   channel.port1.onmessage = () => act();
   channel.port2.postMessage(0);
@@ -75,7 +70,7 @@ export const afterFrame = (act) => {
  * Watches an element, and calls `changed` with its text at each change. What that gives is called after the frame that draws the
  * change: a change inside of a frame is drawn by that frame, any other by the next one. Returns what ends it.
  */
-export const watchDrawn = (element, afterFrame, changed) => {
+const watchDrawn = (element, afterFrame, changed) => {
   let framing = false;
   let over = false;
   const observer = new MutationObserver(() => {
@@ -100,7 +95,7 @@ export const watchDrawn = (element, afterFrame, changed) => {
 };
 
 /** Times from the writing of stamps ("=milliseconds since 1970=") to the end of the frame that draws them, at the end of an element's text. */
-export const stamped = ({ selector, count }) =>
+const stamped = ({ selector, count }) =>
   new Promise((done) => {
     const spans = [];
     let newest = performance.timeOrigin + performance.now();
@@ -119,7 +114,7 @@ export const stamped = ({ selector, count }) =>
   });
 
 /** Lets time pass. Gives the times between frames, and how often an element changed a second. */
-export const steady = ({ selector, seconds }) =>
+const steady = ({ selector, seconds }) =>
   new Promise((done) => {
     const gaps = [];
     let changes = 0;
@@ -138,7 +133,7 @@ export const steady = ({ selector, seconds }) =>
   });
 
 /** Sends prompts from the box, with Enter. Gives the times of the key presses, in milliseconds since 1970. */
-export const prompting = ({ words, times }) =>
+const prompting = ({ words, times }) =>
   (async () => {
     const pressed = [];
     const field = document.querySelector("textarea[aria-label=Prompt]");
@@ -156,7 +151,7 @@ export const prompting = ({ words, times }) =>
   })();
 
 /** Times from the click on the tab of the terminal to the end of the frame that draws this text in it. */
-export const attaching = async ({ text, times }) => {
+const attaching = async ({ text, times }) => {
   const spans = [];
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const tab = (name) => [...document.querySelectorAll("[role=tab]")].find((one) => one.textContent.includes(name)).click();
