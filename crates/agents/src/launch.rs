@@ -52,11 +52,6 @@ pub fn launch(spec: &OwnSpec) -> Result<Launch, String> {
     Ok(launch)
 }
 
-/// Arguments from words.
-pub(crate) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
-}
-
 /// The driver of an agent that talks in lines; `None` for a terminal.
 ///
 /// `spec` is that of the process: for a later process of the same own session it names the session that goes on.

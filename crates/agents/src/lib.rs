@@ -16,4 +16,24 @@ pub mod launch;
 pub mod resume;
 pub mod traits;
 
-pub use traits::{Agent, Traits, traits};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use traits::Traits;
+pub use watchbill_core::ids::Agent;
+
+/// The traits of an agent.
+pub fn traits(agent: Agent) -> &'static Traits {
+    match agent {
+        Agent::Claude => &claude::TRAITS,
+        Agent::Codex => &codex::TRAITS,
+        Agent::Gemini => &gemini::TRAITS,
+    }
+}
+
+/// The agent's folder, found in an environment as the agent finds it.
+pub fn folder_of(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let traits = traits(agent);
+    let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    traits.folder_variable.and_then(set).or_else(|| Some(set("HOME")?.join(traits.folder)))
+}

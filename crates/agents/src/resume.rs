@@ -37,6 +37,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a real shell reads back what was quoted")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -1,12 +1,5 @@
 //! What an agent is, as data. Code outside this crate asks the traits, never the name.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-pub use watchbill_core::ids::Agent;
-
-use crate::{claude, codex, gemini};
-
 /// What an agent is.
 #[derive(Debug, Clone, Copy)]
 pub struct Traits {
@@ -26,20 +19,4 @@ pub struct Traits {
     pub writes_transcripts: bool,
     /// Documents of a project that it reads at each start, below the project's folder.
     pub instructions: &'static [&'static str],
-}
-
-/// The traits of an agent.
-pub fn traits(agent: Agent) -> &'static Traits {
-    match agent {
-        Agent::Claude => &claude::TRAITS,
-        Agent::Codex => &codex::TRAITS,
-        Agent::Gemini => &gemini::TRAITS,
-    }
-}
-
-/// The agent's folder, found in an environment as the agent finds it.
-pub fn folder_of(agent: Agent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let traits = traits(agent);
-    let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    traits.folder_variable.and_then(set).or_else(|| Some(set("HOME")?.join(traits.folder)))
 }

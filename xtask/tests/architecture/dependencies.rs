@@ -22,7 +22,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "watchbill-service",
         &["watchbill-engine", "watchbill-hooks", "watchbill-protocol", "watchbill-settings"],
     ),
-    ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
+    (
+        "watchbill-settings",
+        &["watchbill-core", "watchbill-agents", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"],
+    ),
     (
         "watchbill-history",
         &[
@@ -215,8 +218,9 @@ fn the_pure_crates_are_pure() {
                 && dependency.name != allowed
                 && NOT_IN_CORE.iter().any(|pattern| matches(pattern, &dependency.name))
         });
-        complaints
-            .extend(named.map(|dependency| format!("{name} names {}: facts come in as values", dependency.name)));
+        complaints.extend(
+            named.map(|dependency| format!("{name} names {}: facts come in as values", dependency.name)),
+        );
     }
     no_complaints(complaints);
 }

@@ -2,7 +2,7 @@
 
 use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
 
-use crate::launch::words;
+use crate::fold::words;
 
 /// Source: `claude --help` of 2.1.329, and what it answers to a session id that exists.
 pub(crate) fn args(spec: &OwnSpec, kind: OwnKind) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::layout::SESSIONS;
-use crate::traits::{Agent, folder_of};
+use crate::{Agent, folder_of};
 
 /// The variable with the folder of the project in which a hook runs. It stays when the agent changes its folder.
 pub const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";

@@ -3,7 +3,7 @@
 use watchbill_protocol::own::spec::{OwnKind, OwnResume, OwnSpec};
 
 use super::driver::mode::Mode;
-use crate::launch::words;
+use crate::fold::words;
 
 /// Source: `codex --help` of 0.169.0.
 pub(crate) fn args(spec: &OwnSpec, kind: OwnKind) -> Result<Vec<String>, String> {

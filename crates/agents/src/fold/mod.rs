@@ -1,4 +1,4 @@
-//! Parts that all drivers share: prompts, blocks of text, requests, forms, lines of JSON-RPC.
+//! Parts that all drivers share: prompts, blocks of text, requests, forms, lines of JSON-RPC, arguments.
 
 pub(crate) mod blocks;
 pub(crate) mod calls;
@@ -9,3 +9,8 @@ pub(crate) mod line;
 pub(crate) mod prompts;
 pub(crate) mod requests;
 pub(crate) mod rpc;
+
+/// Arguments from words.
+pub(crate) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}

@@ -2,7 +2,7 @@
 
 use watchbill_protocol::own::spec::{OwnKind, OwnSpec};
 
-use crate::launch::words;
+use crate::fold::words;
 
 /// Variables of the start. Without this one the program starts itself a second time, and the first one ignores signals (0.61.0).
 pub(crate) const ENV: (&str, &str) = ("GEMINI_CLI_NO_RELAUNCH", "true");
