@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use interprocess::local_socket::prelude::*;
-use interprocess::local_socket::{Listener, Stream};
 use watchbill_core::requests::caller::{RunningAgent, check};
+use watchbill_platform::socket::{Listener, ListenerExt as _, Reader, Stream, Writer, halves, is_ours};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::own::command::OwnCommand;
 use watchbill_protocol::own::host::{
@@ -22,9 +21,7 @@ use super::mailbox::{Mailbox, Next};
 use crate::folder::Folder;
 use crate::log::{Direction, LogReader, Record};
 use crate::replay::{Replay, numbered};
-use crate::socket::address::is_ours;
 use crate::socket::caller;
-use crate::socket::connection::{Reader, Writer, halves};
 use crate::socket::engine::{is_engine, is_engine_or_window, tell_refused};
 
 /// The most open connections: windows, command lines, the engine.

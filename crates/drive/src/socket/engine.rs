@@ -4,12 +4,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use interprocess::local_socket::Stream;
+use watchbill_platform::socket::{Address, Stream, halves, peer};
 use watchbill_protocol::socket::{Request, SocketCall};
 
-use super::address::Address;
 use super::caller;
-use super::connection::halves;
 
 /// The longest wait for the engine. It only notes the refusal.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -24,16 +22,16 @@ pub fn address_of(data_dir: &Path) -> Address {
 
 /// Whether the caller is the engine of this data folder: the program that listens at its socket.
 pub fn is_engine(stream: &Stream, data_dir: &Path) -> bool {
-    let engine = address_of(data_dir).connect().ok().and_then(|engine| caller::pid_of(&engine));
-    engine.is_some() && caller::pid_of(stream) == engine
+    let engine = address_of(data_dir).connect().ok().and_then(|engine| peer(&engine));
+    engine.is_some() && peer(stream) == engine
 }
 
 /// Whether the caller is the engine of this data folder, or the window of its installation.
 pub fn is_engine_or_window(stream: &Stream, data_dir: &Path) -> bool {
-    let Some(engine) = address_of(data_dir).connect().ok().and_then(|engine| caller::pid_of(&engine)) else {
+    let Some(engine) = address_of(data_dir).connect().ok().and_then(|engine| peer(&engine)) else {
         return false;
     };
-    caller::pid_of(stream).is_some_and(|pid| pid == engine || caller::is_window_of(pid, engine))
+    peer(stream).is_some_and(|pid| pid == engine || caller::is_window_of(pid, engine))
 }
 
 /// Tells the engine that a host has refused a program. `session`: the own session.
